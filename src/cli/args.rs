@@ -1,0 +1,232 @@
+//! Flags exactly as typed.
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Parser)]
+#[command(
+    name = "rustomize",
+    about = "Builds kustomizations: the bytes of kustomize v5.8.1, in linear time",
+    long_about = "Builds kustomizations: reads a kustomization.yaml, what it names, generates, patches and renames, and prints \
+                  Kubernetes objects, byte for byte as kustomize v5.8.1 does.\n\n  rustomize build overlays/prod | kubectl apply -f -",
+    disable_version_flag = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What is asked for.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Build a kustomization from a directory and print it
+    #[command(after_long_help = BUILD_EXAMPLES)]
+    Build(Box<Build>),
+    /// Print the version
+    Version(Version),
+}
+
+const BUILD_EXAMPLES: &str = "Examples:
+  # Build the current directory
+  rustomize build
+
+  # Build an overlay and apply it
+  rustomize build overlays/prod | kubectl apply -f -
+
+  # Build with exec plugins from $XDG_CONFIG_HOME/kustomize/plugin
+  rustomize build --enable-alpha-plugins overlays/prod
+
+  # One file per object
+  rustomize build overlays/prod -o rendered/
+
+Exit status: 0 success, 1 error, 130 interrupted, 141 the reader of the output has gone.";
+
+/// `build`.
+#[derive(Args, Default)]
+pub struct Build {
+    /// The directory with the kustomization [default: .]
+    #[arg(value_name = "DIR", num_args = 0..)]
+    pub directory: Vec<String>,
+
+    /// Write to this file, or one file per object into this directory, if it is one
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+
+    /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory; LoadRestrictionsNone lifts that
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "LoadRestrictionsRootOnly",
+        hide_default_value = true
+    )]
+    pub load_restrictor: String,
+
+    /// Order of the output: legacy or none (deprecated: use 'sortOptions' in the kustomization)
+    #[arg(long, value_name = "ORDER")]
+    pub reorder: Vec<String>,
+
+    /// Set the label app.kubernetes.io/managed-by on all objects (deprecated: use 'buildMetadata')
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_managedby_label: Option<bool>,
+
+    /// Let the build run plugins, which can do whatever you can do
+    #[arg(long, alias = "enable_alpha_plugins", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_alpha_plugins: Option<bool>,
+
+    /// How long one call of a plugin may take, as in 90s or 5m; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub plugin_timeout: std::time::Duration,
+
+    /// How much one call of a plugin may print, as in 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub plugin_output_limit: u64,
+
+    /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come from anyway
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub stack_trace: Option<bool>,
+
+    #[command(flatten)]
+    pub later: Later,
+}
+
+/// Flags of kustomize whose features are not here yet: they are refused by name.
+#[derive(Args, Default)]
+pub struct Later {
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    as_current_user: Option<bool>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    enable_exec: Option<bool>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    enable_helm: Option<bool>,
+    #[arg(short, long, hide = true)]
+    env: Vec<String>,
+    #[arg(long, hide = true)]
+    helm_api_versions: Vec<String>,
+    #[arg(long, hide = true)]
+    helm_command: Option<String>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    helm_debug: Option<bool>,
+    #[arg(long, hide = true)]
+    helm_kube_version: Option<String>,
+    #[arg(long, hide = true)]
+    mount: Vec<String>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    network: Option<bool>,
+    #[arg(long, hide = true)]
+    network_name: Option<String>,
+}
+
+impl Later {
+    /// The first flag that was given. A switch that is turned off asks for nothing.
+    pub fn first(&self) -> Option<&'static str> {
+        let on = |switch: Option<bool>| switch == Some(true);
+        [
+            ("--as-current-user", on(self.as_current_user)),
+            ("--enable-exec", on(self.enable_exec)),
+            ("--enable-helm", on(self.enable_helm)),
+            ("--env", !self.env.is_empty()),
+            ("--helm-api-versions", !self.helm_api_versions.is_empty()),
+            ("--helm-command", self.helm_command.is_some()),
+            ("--helm-debug", on(self.helm_debug)),
+            ("--helm-kube-version", self.helm_kube_version.is_some()),
+            ("--mount", !self.mount.is_empty()),
+            ("--network", on(self.network)),
+            ("--network-name", self.network_name.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(name, given)| given.then_some(name))
+    }
+}
+
+/// `version`.
+#[derive(Args)]
+pub struct Version {
+    /// Print just the version, in braces (deprecated)
+    #[arg(long)]
+    pub short: bool,
+
+    /// yaml or json
+    #[arg(short, long, value_name = "FORMAT")]
+    pub output: Option<String>,
+}
+
+/// Parses the arguments of this process. Called as kustomize, the help speaks as kustomize.
+///
+/// # Errors
+/// What the argument parser has to say, help included.
+pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
+    let mut command = Cli::command();
+    if as_kustomize {
+        let speak = |text: &str| text.replace("rustomize", "kustomize");
+        command = command.name("kustomize").bin_name("kustomize");
+        let about = command
+            .get_long_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        command = command
+            .long_about(speak(&about))
+            .mut_subcommand("build", |build| {
+                build.after_long_help(speak(BUILD_EXAMPLES))
+            });
+    }
+    let matches = command.try_get_matches()?;
+    Ok(Cli::from_arg_matches(&matches)?.command)
+}
+
+fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let (number, unit) = split_unit(text)?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(format!("'{unit}' is no unit of time: use ms, s, m or h")),
+    };
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = split_unit(text)?;
+    let factor = match unit {
+        "" | "B" => 1u64,
+        "KiB" | "K" | "k" => 1 << 10,
+        "MiB" | "M" => 1 << 20,
+        "GiB" | "G" => 1 << 30,
+        _ => {
+            return Err(format!(
+                "'{unit}' is no unit of size: use B, KiB, MiB or GiB"
+            ));
+        }
+    };
+    Ok((number * factor as f64) as u64)
+}
+
+fn split_unit(text: &str) -> Result<(f64, &str), String> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number = number
+        .parse()
+        .map_err(|_| format!("'{text}' does not start with a number"))?;
+    Ok((number, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn units() {
+        assert_eq!(duration("90s"), Ok(std::time::Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(std::time::Duration::from_secs(90)));
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert!(size("1XB").is_err() && duration("x").is_err() && duration("5 parsecs").is_err());
+    }
+}

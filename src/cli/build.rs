@@ -1,0 +1,79 @@
+//! `build`: from flags to options, and the result to where it is wanted.
+
+use super::args::Build;
+use super::output;
+use crate::load::Restrictor;
+use crate::pipeline::{self, Options, Session};
+use crate::plugin::{PluginOptions, locate};
+use crate::resource::Order;
+use crate::yaml::Arena;
+use anyhow::{Result, bail};
+use std::io::Write;
+
+/// Runs `build`.
+///
+/// # Errors
+/// Flags that cannot be, a build that fails, output that cannot be written. Nothing is on stdout then.
+pub fn run(args: &Build) -> Result<()> {
+    let directory = match args.directory.as_slice() {
+        [] => ".",
+        [directory] => directory,
+        _ => bail!("specify one path to kustomization.yaml"),
+    };
+    let options = options(args)?;
+    // The process ends after this: freeing a million small lists one by one would only take time.
+    let arena = std::mem::ManuallyDrop::new(Arena::new());
+    let session = Session::new(&arena, options);
+    let built = pipeline::build(&session, directory);
+    for warning in session.take_warnings() {
+        let _ = writeln!(std::io::stderr(), "{warning}");
+    }
+    let map = std::mem::ManuallyDrop::new(built?);
+    output::write(&arena, &map, args.output.as_deref())
+}
+
+fn options(args: &Build) -> Result<Options> {
+    if let Some(flag) = args.later.first() {
+        bail!(
+            "{flag} is not supported yet\n  hint: build this kustomization with kustomize for now"
+        );
+    }
+    let restrictor = match args.load_restrictor.as_str() {
+        "LoadRestrictionsRootOnly" | "" => Restrictor::RootOnly,
+        "LoadRestrictionsNone" => Restrictor::None,
+        other => bail!(
+            "illegal flag value --load-restrictor {other}; legal values: [LoadRestrictionsRootOnly LoadRestrictionsNone]"
+        ),
+    };
+    let mut order = None;
+    for value in &args.reorder {
+        eprintln!(
+            "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead."
+        );
+        order = Some(match value.as_str() {
+            "legacy" => Order::Legacy,
+            "none" => Order::Fifo,
+            other => bail!("illegal flag value --reorder {other}; legal values: [legacy none]"),
+        });
+    }
+    let managed_by_flag = args.enable_managedby_label.unwrap_or(false);
+    if args.enable_managedby_label.is_some() {
+        eprintln!(
+            "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead."
+        );
+    }
+    let variable = |name: &str| std::env::var_os(name);
+    Ok(Options {
+        restrictor,
+        order,
+        managed_by_label: managed_by_flag
+            || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
+        plugins: PluginOptions {
+            enabled: args.enable_alpha_plugins.unwrap_or(false),
+            timeout: Some(args.plugin_timeout).filter(|t| !t.is_zero()),
+            output_limit: args.plugin_output_limit,
+            homes: locate::homes(|name| variable(name).map(Into::into)),
+            stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        },
+    })
+}

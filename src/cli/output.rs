@@ -1,0 +1,119 @@
+//! Where the result goes: all of it or nothing.
+
+use crate::pipeline::{print, print_one};
+use crate::resource::{ResMap, Resource};
+use crate::yaml::Arena;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Writes the result to stdout, a file, or into a directory.
+///
+/// # Errors
+/// A resource cannot be printed, or the output cannot be written; nothing is half written then.
+pub fn write(arena: &Arena, map: &ResMap<'_>, path: Option<&Path>) -> Result<()> {
+    match path {
+        Some(directory) if directory.is_dir() => write_directory(arena, map, directory),
+        Some(file) => {
+            let text = print(arena, map)?;
+            write_file(file, &text).with_context(|| format!("open {}", file.display()))
+        }
+        None => {
+            let text = print(arena, map)?;
+            let mut out = std::io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            Ok(out.flush()?)
+        }
+    }
+}
+
+/// Replaces a file as a whole. What is no regular file is written to directly.
+fn write_file(path: &Path, text: &str) -> Result<()> {
+    if path.exists() && !path.is_file() {
+        return Ok(fs::write(path, text)?);
+    }
+    let path = if path.exists() {
+        path.canonicalize()?
+    } else {
+        path.to_owned()
+    };
+    stage(&path, text)?.persist(&path)?;
+    Ok(())
+}
+
+/// A complete temporary file beside its final place.
+fn stage(path: &Path, text: &str) -> Result<NamedTempFile> {
+    let directory = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    let mode = match fs::metadata(path) {
+        Ok(existing) => existing.permissions().mode(),
+        Err(_) => 0o666 & !umask(),
+    };
+    file.as_file()
+        .set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(file)
+}
+
+fn umask() -> u32 {
+    let mask = rustix::process::umask(rustix::fs::Mode::empty());
+    rustix::process::umask(mask);
+    mask.bits()
+}
+
+/// One file for each object (facts/behaviour-a.md, 6.4). Of equal names the later one wins, cluster-scoped objects last.
+fn write_directory(arena: &Arena, map: &ResMap<'_>, directory: &Path) -> Result<()> {
+    let namespaced = || map.iter().filter(|r| !r.id().is_cluster_scoped());
+    let mut namespaces: Vec<&str> = namespaced().map(|r| r.id().effective_namespace()).collect();
+    namespaces.sort_unstable();
+    namespaces.dedup();
+    let several = namespaces.len() > 1;
+    let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let cluster_scoped = map.iter().filter(|r| r.id().is_cluster_scoped());
+    for resource in namespaced().chain(cluster_scoped) {
+        let mut text = String::new();
+        print_one(arena, resource, &mut text)?;
+        texts.insert(directory.join(file_name(resource, several)), text);
+    }
+    let mut staged = Vec::new();
+    for (path, text) in &texts {
+        staged.push((
+            stage(path, text).with_context(|| format!("open {}", path.display()))?,
+            path,
+        ));
+    }
+    for (file, path) in staged {
+        file.persist(path)
+            .with_context(|| format!("open {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn file_name(resource: &Resource<'_>, with_namespace: bool) -> String {
+    let id = resource.id();
+    let namespace = if with_namespace && !id.is_cluster_scoped() {
+        id.effective_namespace()
+    } else {
+        ""
+    };
+    let parts = [
+        namespace,
+        id.gvk.group,
+        id.gvk.version,
+        id.gvk.kind,
+        id.name,
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|p| !p.is_empty())
+        .map(|p| p.to_lowercase())
+        .collect();
+    parts.join("_") + ".yaml"
+}

@@ -1,0 +1,270 @@
+//! From nodes to typed configuration, with the leniencies of upstream's decoder: kustomization files are YAML 1.1 that
+//! becomes JSON that is decoded strictly (facts/behaviour-a.md, 1.5 and 1.6).
+//!
+//! A type's fields are one table, `(name, &mut field)`. Field names match without regard to case; unknown fields are
+//! errors with a place and the nearest known name.
+
+use crate::diag::{Error, Result, nearest};
+use crate::yaml::{Arena, Key, Node, Pos, Style, Tag, Value, scalar};
+use indexmap::IndexMap;
+
+/// Labels, annotations and other free maps of strings, in bytewise order of their keys.
+pub type StringMap<'a> = IndexMap<&'a str, &'a str>;
+
+/// A value that can be read from a node. Reading into a value that was set already merges, as Go's JSON decoder
+/// does for a field that is given in two spellings.
+pub trait Decode<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()>;
+}
+
+/// What decoding needs beside the node.
+#[derive(Clone, Copy)]
+pub struct Decoder<'a> {
+    pub arena: &'a Arena,
+    /// Whether an unknown field is an error. The configuration objects of built-ins are read leniently.
+    pub strict: bool,
+}
+
+impl<'a> Decoder<'a> {
+    pub fn strict(arena: &'a Arena) -> Self {
+        Decoder {
+            arena,
+            strict: true,
+        }
+    }
+
+    pub fn lenient(arena: &'a Arena) -> Self {
+        Decoder {
+            arena,
+            strict: false,
+        }
+    }
+
+    /// An error at the place of a node.
+    pub fn error(&self, pos: Pos, message: impl Into<String>) -> Error {
+        Error::input(message).at(self.arena.place(pos))
+    }
+
+    fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
+        let found = match &node.value {
+            Value::Scalar(s) => format!("{} ({})", kind_v2(s.style, s.tag, s.text).word(), s.text),
+            _ => node.shape().to_owned(),
+        };
+        let error = self.error(node.pos, format!("expected {wanted}, found {found}"));
+        let is_scalar = node.as_scalar().is_some();
+        if wanted == "a string" && is_scalar {
+            error.hint("put quotes around it")
+        } else {
+            error
+        }
+    }
+
+    /// Reads a mapping into its fields and tells which of them were given and not null.
+    ///
+    /// # Errors
+    /// The node is no mapping, a field is unknown, or a value does not fit its field.
+    pub fn object(
+        &self,
+        node: &Node<'a>,
+        fields: &mut [(&'static str, &mut dyn Decode<'a>)],
+    ) -> Result<Vec<&'static str>> {
+        let Value::Mapping(mapping) = &node.value else {
+            return if node.is_null() {
+                Ok(Vec::new())
+            } else {
+                Err(self.mismatch("a mapping", node))
+            };
+        };
+        let mut given = Vec::new();
+        let mut entries: Vec<_> = mapping.iter().collect();
+        entries.sort_by_key(|e| e.key.text);
+        for (i, entry) in entries.iter().enumerate() {
+            let is_repeated = entries
+                .get(i + 1)
+                .is_some_and(|next| next.key.text == entry.key.text);
+            if is_repeated {
+                continue;
+            }
+            let Some((name, field)) = fields
+                .iter_mut()
+                .find(|(name, _)| name.eq_ignore_ascii_case(entry.key.text))
+            else {
+                if self.strict {
+                    return Err(
+                        self.unknown_field(&entry.key, fields.iter().map(|(name, _)| *name))
+                    );
+                }
+                continue;
+            };
+            field
+                .decode(&entry.value, self)
+                .map_err(|e| e.context(format!("in field '{name}'")))?;
+            if !entry.value.is_null() {
+                given.push(*name);
+            }
+        }
+        Ok(given)
+    }
+
+    fn unknown_field<'n>(
+        &self,
+        key: &Key<'_>,
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Error {
+        let error = self.error(key.pos, format!("unknown field \"{}\"", key.text));
+        match nearest(key.text, known.clone()) {
+            Some(name) => error.hint(format!("did you mean '{name}'?")),
+            None => error.hint(format!(
+                "the fields here are: {}",
+                known.collect::<Vec<_>>().join(", ")
+            )),
+        }
+    }
+
+    /// The text of a key of a free map: a boolean or number key becomes its canonical text.
+    fn key(&self, key: &Key<'a>) -> Result<&'a str> {
+        Ok(match kind_v2(key.style, key.tag, key.text) {
+            scalar::Kind::Null => return Err(self.error(key.pos, "a key is null")),
+            scalar::Kind::Bool => {
+                if scalar::truth(key.text) {
+                    "true"
+                } else {
+                    "false"
+                }
+            }
+            scalar::Kind::Int => match scalar::int(key.text) {
+                Some(scalar::Int::Signed(n)) => self.arena.text(&n.to_string()),
+                Some(scalar::Int::Unsigned(n)) => self.arena.text(&n.to_string()),
+                None => key.text,
+            },
+            scalar::Kind::Float => {
+                scalar::float(key.text).map_or(key.text, |f| self.arena.text(&scalar::go_number(f)))
+            }
+            _ => key.text,
+        })
+    }
+}
+
+/// The type of a scalar in YAML 1.1.
+fn kind_v2(style: Style, tag: Tag, text: &str) -> scalar::Kind {
+    match tag {
+        Tag::Auto if style == Style::Plain => match scalar::resolve_v2(text) {
+            scalar::Kind::Timestamp => scalar::Kind::Str,
+            kind => kind,
+        },
+        tag => scalar::Kind::from_tag(tag),
+    }
+}
+
+impl<'a> Decode<'a> for &'a str {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let Some(s) = node.as_scalar() else {
+            return Err(cx.mismatch("a string", node));
+        };
+        match kind_v2(s.style, s.tag, s.text) {
+            scalar::Kind::Null => Ok(()),
+            scalar::Kind::Str | scalar::Kind::Binary | scalar::Kind::Timestamp => {
+                *self = s.text;
+                Ok(())
+            }
+            _ => Err(cx.mismatch("a string", node)),
+        }
+    }
+}
+
+impl<'a> Decode<'a> for bool {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let Some(s) = node.as_scalar() else {
+            return Err(cx.mismatch("true or false", node));
+        };
+        match kind_v2(s.style, s.tag, s.text) {
+            scalar::Kind::Null => Ok(()),
+            scalar::Kind::Bool => {
+                *self = scalar::truth(s.text);
+                Ok(())
+            }
+            _ => Err(cx.mismatch("true or false", node)),
+        }
+    }
+}
+
+impl<'a> Decode<'a> for i64 {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        if node.is_null() {
+            return Ok(());
+        }
+        let integer = node
+            .as_scalar()
+            .filter(|s| kind_v2(s.style, s.tag, s.text) == scalar::Kind::Int)
+            .and_then(|s| scalar::int(s.text));
+        match integer {
+            Some(scalar::Int::Signed(n)) => {
+                *self = n;
+                Ok(())
+            }
+            _ => Err(cx.mismatch("an integer", node)),
+        }
+    }
+}
+
+impl<'a, T: Decode<'a> + Default> Decode<'a> for Option<T> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        if node.is_null() {
+            *self = None;
+            return Ok(());
+        }
+        self.get_or_insert_default().decode(node, cx)
+    }
+}
+
+impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let Value::Sequence(items) = &node.value else {
+            if node.is_null() {
+                self.clear();
+                return Ok(());
+            }
+            return Err(cx.mismatch("a list", node));
+        };
+        self.resize_with(items.len(), T::default);
+        self.iter_mut()
+            .zip(items)
+            .try_for_each(|(into, item)| into.decode(item, cx))
+    }
+}
+
+impl<'a> Decode<'a> for StringMap<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let Value::Mapping(mapping) = &node.value else {
+            return if node.is_null() {
+                Ok(())
+            } else {
+                Err(cx.mismatch("a mapping of strings", node))
+            };
+        };
+        for entry in mapping.iter() {
+            let key = cx.key(&entry.key)?;
+            let mut value = "";
+            value
+                .decode(&entry.value, cx)
+                .map_err(|e| e.context(format!("in field '{key}'")))?;
+            self.insert(key, value);
+        }
+        self.sort_unstable_keys();
+        Ok(())
+    }
+}
+
+/// A value that is kept as it is.
+impl<'a> Decode<'a> for Node<'a> {
+    fn decode(&mut self, node: &Node<'a>, _: &Decoder<'a>) -> Result<()> {
+        *self = node.clone();
+        Ok(())
+    }
+}
+
+impl Default for Node<'_> {
+    fn default() -> Self {
+        Node::null()
+    }
+}

@@ -1,0 +1,502 @@
+//! [`Kustomization`]: the fields of a kustomization file.
+
+use super::decode::{Decode, Decoder, StringMap};
+use super::field_spec::FieldSpec;
+use super::selector::Selector;
+use crate::diag::{Error, Result, Warning};
+use crate::yaml::{Mapping, Node, Pos};
+
+/// The names a kustomization file may have.
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
+const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
+
+/// A kustomization or component. Field docs are what a user reads about the field.
+#[derive(Debug, Default)]
+pub struct Kustomization<'a> {
+    pub api_version: &'a str,
+    /// `Kustomization` or `Component`.
+    pub kind: &'a str,
+    /// Has no effect; `name`, `namespace`, `labels` and `annotations` are allowed in it.
+    pub metadata: Option<Metadata<'a>>,
+    /// Files with objects, and directories with kustomizations of their own.
+    pub resources: Vec<&'a str>,
+    /// Directories with components, which work on what has been accumulated so far.
+    pub components: Vec<&'a str>,
+    /// ConfigMaps made from literals and files.
+    pub config_map_generator: Vec<GeneratorArgs<'a>>,
+    /// Secrets made from literals and files.
+    pub secret_generator: Vec<GeneratorArgs<'a>>,
+    /// What holds for all generators of this file.
+    pub generator_options: Option<GeneratorOptions<'a>>,
+    /// Plugin configurations: files, directories with a kustomization, or inline objects.
+    pub generators: Vec<&'a str>,
+    /// Plugin configurations, run in order after the built-in transformers.
+    pub transformers: Vec<&'a str>,
+    /// Plugin configurations of checks that may not change anything.
+    pub validators: Vec<&'a str>,
+    /// Put before every name.
+    pub name_prefix: &'a str,
+    /// Put behind every name.
+    pub name_suffix: &'a str,
+    /// Set on every namespaced resource.
+    pub namespace: &'a str,
+    /// Labels set everywhere, selectors included.
+    pub common_labels: StringMap<'a>,
+    /// Labels, with a choice of where they are set.
+    pub labels: Vec<Label<'a>>,
+    /// Annotations set on resources and their pod templates.
+    pub common_annotations: StringMap<'a>,
+    /// Strategic merge patches, each a file or inline.
+    pub patches_strategic_merge: Vec<&'a str>,
+    /// JSON patches with targets.
+    pub patches_json6902: Vec<Patch<'a>>,
+    /// Patches of either form, with optional targets.
+    pub patches: Vec<Patch<'a>>,
+    /// New names, tags and digests for container images.
+    pub images: Vec<Image<'a>>,
+    /// Replica counts by name.
+    pub replicas: Vec<Replica<'a>>,
+    /// How the output is ordered.
+    pub sort_options: Option<SortOptions<'a>>,
+    /// Which provenance is written into the output.
+    pub build_metadata: Vec<&'a str>,
+    /// Extra field specs for transformers: files.
+    pub configurations: Vec<&'a str>,
+    /// Fields that this build does not know yet; a file that uses one is refused by name.
+    later: Vec<(&'static str, Node<'a>)>,
+}
+
+impl<'a> Kustomization<'a> {
+    /// Reads a kustomization file's document, converts deprecated fields, and tells what is deprecated.
+    ///
+    /// # Errors
+    /// Unknown fields, wrong types, a wrong kind or apiVersion, or no content at all.
+    pub fn from_node(node: Option<&Node<'a>>, cx: &Decoder<'a>) -> Result<(Self, Vec<Warning>)> {
+        let mut k = Kustomization::default();
+        let empty = Mapping::new().into();
+        let node = node.unwrap_or(&empty);
+        let mut bases: Vec<&'a str> = Vec::new();
+        let mut image_tags: Vec<Image<'a>> = Vec::new();
+        let mut later: [(&'static str, Node<'a>); 7] = [
+            ("crds", Node::null()),
+            ("openapi", Node::null()),
+            ("replacements", Node::null()),
+            ("vars", Node::null()),
+            ("helmGlobals", Node::null()),
+            ("helmCharts", Node::null()),
+            ("helmChartInflationGenerator", Node::null()),
+        ];
+        let [
+            crds,
+            openapi,
+            replacements,
+            vars,
+            helm_globals,
+            helm_charts,
+            helm_generator,
+        ] = &mut later;
+        let given = cx.object(
+            node,
+            &mut [
+                ("apiVersion", &mut k.api_version),
+                ("kind", &mut k.kind),
+                ("metadata", &mut k.metadata),
+                ("resources", &mut k.resources),
+                ("bases", &mut bases),
+                ("components", &mut k.components),
+                ("configMapGenerator", &mut k.config_map_generator),
+                ("secretGenerator", &mut k.secret_generator),
+                ("generatorOptions", &mut k.generator_options),
+                ("generators", &mut k.generators),
+                ("transformers", &mut k.transformers),
+                ("validators", &mut k.validators),
+                ("namePrefix", &mut k.name_prefix),
+                ("nameSuffix", &mut k.name_suffix),
+                ("namespace", &mut k.namespace),
+                ("commonLabels", &mut k.common_labels),
+                ("labels", &mut k.labels),
+                ("commonAnnotations", &mut k.common_annotations),
+                ("patchesStrategicMerge", &mut k.patches_strategic_merge),
+                ("patchesJson6902", &mut k.patches_json6902),
+                ("patches", &mut k.patches),
+                ("images", &mut k.images),
+                ("imageTags", &mut image_tags),
+                ("replicas", &mut k.replicas),
+                ("sortOptions", &mut k.sort_options),
+                ("buildMetadata", &mut k.build_metadata),
+                ("configurations", &mut k.configurations),
+                (crds.0, &mut crds.1),
+                (openapi.0, &mut openapi.1),
+                (replacements.0, &mut replacements.1),
+                (vars.0, &mut vars.1),
+                (helm_globals.0, &mut helm_globals.1),
+                (helm_charts.0, &mut helm_charts.1),
+                (helm_generator.0, &mut helm_generator.1),
+            ],
+        )?;
+        k.later = later
+            .into_iter()
+            .filter(|(name, node)| given.contains(name) && !is_empty_list(node))
+            .collect();
+        k.resources.append(&mut bases);
+        k.images.append(&mut image_tags);
+        let says_something = given
+            .iter()
+            .any(|name| !matches!(*name, "apiVersion" | "kind"))
+            && k.has_content(&given);
+        let warnings = deprecations(&given);
+        if !says_something {
+            return Err(Error::input("kustomization.yaml is empty")
+                .hint("add a 'resources' field with the files to build"));
+        }
+        k.check_type(node.pos, cx)?;
+        Ok((k, warnings))
+    }
+
+    /// A string field that is empty says nothing; anything else that was given does.
+    fn has_content(&self, given: &[&str]) -> bool {
+        given.iter().any(|name| match *name {
+            "apiVersion" | "kind" => false,
+            "namePrefix" => !self.name_prefix.is_empty(),
+            "nameSuffix" => !self.name_suffix.is_empty(),
+            "namespace" => !self.namespace.is_empty(),
+            _ => true,
+        })
+    }
+
+    fn check_type(&mut self, pos: Pos, cx: &Decoder<'a>) -> Result<()> {
+        if self.kind.is_empty() {
+            self.kind = "Kustomization";
+        }
+        let wanted = if self.kind == "Component" {
+            COMPONENT_API_VERSION
+        } else {
+            API_VERSION
+        };
+        if self.api_version.is_empty() {
+            self.api_version = wanted;
+        }
+        if self.kind != "Kustomization" && self.kind != "Component" {
+            return Err(cx
+                .error(pos, "kind should be Kustomization or Component")
+                .hint(format!("it is '{}' here", self.kind)));
+        }
+        if self.api_version != wanted {
+            let message = format!("apiVersion for {} should be {wanted}", self.kind);
+            return Err(cx
+                .error(pos, message)
+                .hint(format!("it is '{}' here", self.api_version)));
+        }
+        Ok(())
+    }
+
+    pub fn is_component(&self) -> bool {
+        self.kind == "Component"
+    }
+
+    /// The first field that is used here and not built yet.
+    pub fn unsupported(&self) -> Option<(&'static str, Pos)> {
+        self.later.first().map(|(name, node)| (*name, node.pos))
+    }
+}
+
+fn is_empty_list(node: &Node<'_>) -> bool {
+    node.as_sequence().is_some_and(<[_]>::is_empty)
+}
+
+/// Upstream's words for deprecated fields, in its order.
+fn deprecations(given: &[&str]) -> Vec<Warning> {
+    let fields = [
+        ("bases", "resources", ""),
+        ("commonLabels", "labels", ""),
+        ("imageTags", "images", ""),
+        ("patchesJson6902", "patches", ""),
+        ("patchesStrategicMerge", "patches", ""),
+        ("vars", "replacements", "[EXPERIMENTAL] "),
+    ];
+    let warning = |(old, new, note): (&str, &str, &str)| Warning {
+        message: format!(
+            "# Warning: '{old}' is deprecated. Please use '{new}' instead. {note}Run 'kustomize edit fix' to update your Kustomization automatically."
+        ),
+    };
+    fields
+        .into_iter()
+        .filter(|(old, _, _)| given.contains(old))
+        .map(warning)
+        .collect()
+}
+
+/// The metadata of a kustomization, which nothing reads.
+#[derive(Debug, Default)]
+pub struct Metadata<'a> {
+    pub name: &'a str,
+    pub namespace: &'a str,
+    pub labels: StringMap<'a>,
+    pub annotations: StringMap<'a>,
+}
+
+impl<'a> Decode<'a> for Metadata<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("name", &mut self.name),
+                ("namespace", &mut self.namespace),
+                ("labels", &mut self.labels),
+                ("annotations", &mut self.annotations),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// One ConfigMap or Secret to make.
+#[derive(Clone, Debug, Default)]
+pub struct GeneratorArgs<'a> {
+    pub name: &'a str,
+    pub namespace: &'a str,
+    /// What to do with one that is there already: `create`, `merge` or `replace`.
+    pub behavior: &'a str,
+    /// `key=value` pairs.
+    pub literals: Vec<&'a str>,
+    /// Files whose content is a value: `path` or `key=path`.
+    pub files: Vec<&'a str>,
+    /// Files with `key=value` lines.
+    pub envs: Vec<&'a str>,
+    /// The type of a Secret.
+    pub secret_type: &'a str,
+    pub options: Option<GeneratorOptions<'a>>,
+    pub pos: Pos,
+}
+
+impl<'a> Decode<'a> for GeneratorArgs<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
+        let mut env = "";
+        self.decode_fields(node, cx, &mut env, &mut [])?;
+        Ok(())
+    }
+}
+
+impl<'a> GeneratorArgs<'a> {
+    /// Reads the fields, and `more` beside them. `env` is the old spelling of one entry of `envs`.
+    pub fn decode_fields(
+        &mut self,
+        node: &Node<'a>,
+        cx: &Decoder<'a>,
+        env: &mut &'a str,
+        more: &mut [(&'static str, &mut dyn Decode<'a>)],
+    ) -> Result<()> {
+        let mut fields: Vec<(&'static str, &mut dyn Decode<'a>)> = vec![
+            ("name", &mut self.name),
+            ("namespace", &mut self.namespace),
+            ("behavior", &mut self.behavior),
+            ("literals", &mut self.literals),
+            ("files", &mut self.files),
+            ("envs", &mut self.envs),
+            ("env", env),
+            ("type", &mut self.secret_type),
+            ("options", &mut self.options),
+        ];
+        for (name, field) in more {
+            fields.push((name, &mut **field));
+        }
+        cx.object(node, &mut fields)?;
+        if !env.is_empty() {
+            self.envs.push(env);
+        }
+        Ok(())
+    }
+}
+
+/// What generated objects get beside their data.
+#[derive(Clone, Debug, Default)]
+pub struct GeneratorOptions<'a> {
+    pub labels: StringMap<'a>,
+    pub annotations: StringMap<'a>,
+    /// Leaves the name as it is, without a hash of the content.
+    pub disable_name_suffix_hash: bool,
+    /// Sets `immutable: true`.
+    pub immutable: bool,
+}
+
+impl<'a> Decode<'a> for GeneratorOptions<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("labels", &mut self.labels),
+                ("annotations", &mut self.annotations),
+                ("disableNameSuffixHash", &mut self.disable_name_suffix_hash),
+                ("immutable", &mut self.immutable),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// An entry of `labels`.
+#[derive(Clone, Debug, Default)]
+pub struct Label<'a> {
+    pub pairs: StringMap<'a>,
+    /// Also sets them in selectors and templates.
+    pub include_selectors: bool,
+    /// Also sets them in templates.
+    pub include_templates: bool,
+    /// More fields to set them in.
+    pub fields: Vec<FieldSpec<'a>>,
+}
+
+impl<'a> Decode<'a> for Label<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("pairs", &mut self.pairs),
+                ("includeSelectors", &mut self.include_selectors),
+                ("includeTemplates", &mut self.include_templates),
+                ("fields", &mut self.fields),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// An entry of `patches` or `patchesJson6902`.
+#[derive(Clone, Debug, Default)]
+pub struct Patch<'a> {
+    /// A file with the patch.
+    pub path: &'a str,
+    /// The patch itself.
+    pub patch: &'a str,
+    /// Which resources it is for. A strategic merge patch can do without: it names its resource.
+    pub target: Option<Selector<'a>>,
+    pub options: PatchOptions,
+    pub pos: Pos,
+}
+
+/// What a patch may change that it otherwise cannot.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PatchOptions {
+    pub allow_name_change: bool,
+    pub allow_kind_change: bool,
+    /// Whether the entry had options at all.
+    pub given: bool,
+}
+
+impl<'a> Decode<'a> for PatchOptions {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] = &mut [
+            ("allowNameChange", &mut self.allow_name_change),
+            ("allowKindChange", &mut self.allow_kind_change),
+        ];
+        let given = cx.object(node, fields)?;
+        self.given = !given.is_empty();
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for Patch<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
+        cx.object(
+            node,
+            &mut [
+                ("path", &mut self.path),
+                ("patch", &mut self.patch),
+                ("target", &mut self.target),
+                ("options", &mut self.options),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// An entry of `images`.
+#[derive(Clone, Debug, Default)]
+pub struct Image<'a> {
+    /// The image to change, without tag; read as a pattern.
+    pub name: &'a str,
+    pub new_name: &'a str,
+    /// Appended to the tag that is there.
+    pub tag_suffix: &'a str,
+    pub new_tag: &'a str,
+    /// As in `sha256:...`; takes the place of a tag.
+    pub digest: &'a str,
+}
+
+impl<'a> Decode<'a> for Image<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("name", &mut self.name),
+                ("newName", &mut self.new_name),
+                ("tagSuffix", &mut self.tag_suffix),
+                ("newTag", &mut self.new_tag),
+                ("digest", &mut self.digest),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// An entry of `replicas`.
+#[derive(Clone, Debug, Default)]
+pub struct Replica<'a> {
+    pub name: &'a str,
+    pub count: i64,
+}
+
+impl<'a> Decode<'a> for Replica<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [("name", &mut self.name), ("count", &mut self.count)],
+        )?;
+        Ok(())
+    }
+}
+
+/// `sortOptions`.
+#[derive(Clone, Debug, Default)]
+pub struct SortOptions<'a> {
+    /// `fifo` or `legacy`.
+    pub order: &'a str,
+    pub legacy: Option<LegacySortOptions<'a>>,
+}
+
+impl<'a> Decode<'a> for SortOptions<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("order", &mut self.order),
+                ("legacySortOptions", &mut self.legacy),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// The kinds that come first and last in the legacy order.
+#[derive(Clone, Debug, Default)]
+pub struct LegacySortOptions<'a> {
+    pub first: Vec<&'a str>,
+    pub last: Vec<&'a str>,
+}
+
+impl<'a> Decode<'a> for LegacySortOptions<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("orderFirst", &mut self.first),
+                ("orderLast", &mut self.last),
+            ],
+        )?;
+        Ok(())
+    }
+}

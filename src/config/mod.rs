@@ -1,0 +1,14 @@
+//! What users write: kustomization files, selectors, field specs, and their defaults.
+
+pub mod decode;
+pub mod defaults;
+pub mod field_spec;
+pub mod kustomization;
+pub mod selector;
+pub mod transformer_config;
+
+pub use decode::{Decode, Decoder, StringMap};
+pub use field_spec::{FieldSpec, FieldSpecs};
+pub use kustomization::Kustomization;
+pub use selector::{Matcher, Selector};
+pub use transformer_config::TransformerConfig;

@@ -1,0 +1,361 @@
+//! Which resources a patch or replacement is for: [`Selector`], and its compiled form [`Matcher`].
+
+use super::decode::{Decode, Decoder};
+use crate::diag::{Error, Result};
+use crate::resource::Resource;
+use crate::yaml::Node;
+use regex::Regex;
+
+/// A `target`: every part is a pattern that must match the whole text; an empty part matches anything.
+#[derive(Clone, Debug, Default)]
+pub struct Selector<'a> {
+    /// API group, as in `apps`; `^$` for the core group.
+    pub group: &'a str,
+    /// API version, as in `v1`.
+    pub version: &'a str,
+    /// Kind, as in `Deployment`.
+    pub kind: &'a str,
+    /// Name; the original one counts beside the current one.
+    pub name: &'a str,
+    /// Namespace; `default` stands for none.
+    pub namespace: &'a str,
+    /// Kubernetes selector over annotations, as in `zone in (eu, us), !draft`.
+    pub annotation_selector: &'a str,
+    /// Kubernetes selector over labels.
+    pub label_selector: &'a str,
+}
+
+impl<'a> Decode<'a> for Selector<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("group", &mut self.group),
+                ("version", &mut self.version),
+                ("kind", &mut self.kind),
+                ("name", &mut self.name),
+                ("namespace", &mut self.namespace),
+                ("annotationSelector", &mut self.annotation_selector),
+                ("labelSelector", &mut self.label_selector),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// One part of a selector, classified once: most are literals, which need no pattern engine.
+#[derive(Clone, Debug)]
+pub enum Pattern<'a> {
+    Any,
+    Literal(&'a str),
+    Regex(Regex),
+}
+
+impl<'a> Pattern<'a> {
+    /// Compiles an anchored pattern. Go's RE2 syntax and the engine's agree on what kustomizations use.
+    ///
+    /// # Errors
+    /// The text is no regular expression.
+    pub fn new(text: &'a str) -> Result<Self> {
+        if text.is_empty() {
+            return Ok(Pattern::Any);
+        }
+        if text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b':'))
+        {
+            return Ok(Pattern::Literal(text));
+        }
+        match Regex::new(&format!("^(?:{text})$")) {
+            Ok(regex) => Ok(Pattern::Regex(regex)),
+            Err(e) => Err(Error::input(format!(
+                "'{text}' is no regular expression: {e}"
+            ))),
+        }
+    }
+
+    pub fn is_match(&self, text: &str) -> bool {
+        match self {
+            Pattern::Any => true,
+            Pattern::Literal(literal) => *literal == text,
+            Pattern::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+/// A compiled [`Selector`].
+#[derive(Debug)]
+pub struct Matcher<'a> {
+    group: Pattern<'a>,
+    version: Pattern<'a>,
+    kind: Pattern<'a>,
+    name: Pattern<'a>,
+    namespace: Pattern<'a>,
+    // Upstream reads these only once a resource has passed the rest, so that a bad one may go unnoticed.
+    annotations: Result<Requirements<'a>, String>,
+    labels: Result<Requirements<'a>, String>,
+}
+
+impl<'a> Matcher<'a> {
+    /// Compiles a selector.
+    ///
+    /// # Errors
+    /// A part is no regular expression.
+    pub fn new(selector: &Selector<'a>) -> Result<Self> {
+        Ok(Matcher {
+            group: Pattern::new(selector.group)?,
+            version: Pattern::new(selector.version)?,
+            kind: Pattern::new(selector.kind)?,
+            name: Pattern::new(selector.name)?,
+            namespace: Pattern::new(selector.namespace)?,
+            annotations: Requirements::parse(selector.annotation_selector),
+            labels: Requirements::parse(selector.label_selector),
+        })
+    }
+
+    /// The name, if the selector takes just one.
+    pub fn literal_name(&self) -> Option<&'a str> {
+        match self.name {
+            Pattern::Literal(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether a resource is selected (facts/behaviour-b.md, 4): namespace and name by the current or the original id,
+    /// the rest by the current one. O(length of the texts).
+    ///
+    /// # Errors
+    /// A label or annotation selector that does not parse, once it is reached.
+    pub fn is_match(&self, resource: &Resource<'_>) -> Result<bool> {
+        let (current, original) = (resource.id(), resource.original_id());
+        let namespace = self.namespace.is_match(current.effective_namespace())
+            || self.namespace.is_match(original.effective_namespace());
+        let name = || self.name.is_match(current.name) || self.name.is_match(original.name);
+        let gvk = || {
+            self.kind.is_match(current.gvk.kind)
+                && self.version.is_match(current.gvk.version)
+                && self.group.is_match(current.gvk.group)
+        };
+        if !(namespace && name() && gvk()) {
+            return Ok(false);
+        }
+        let bad = |what: &str, e: &String| Error::input(format!("the {what} does not parse: {e}"));
+        let labels = self.labels.as_ref().map_err(|e| bad("labelSelector", e))?;
+        if !labels.is_match(|key| resource.label(key)) {
+            return Ok(false);
+        }
+        let annotations = self
+            .annotations
+            .as_ref()
+            .map_err(|e| bad("annotationSelector", e))?;
+        Ok(annotations.is_match(|key| resource.annotation(key)))
+    }
+}
+
+/// A Kubernetes label selector: all its requirements must hold.
+#[derive(Debug, Default)]
+pub struct Requirements<'a>(Vec<Requirement<'a>>);
+
+#[derive(Debug)]
+struct Requirement<'a> {
+    key: &'a str,
+    test: Test<'a>,
+}
+
+#[derive(Debug)]
+enum Test<'a> {
+    Exists,
+    Absent,
+    In(Vec<&'a str>),
+    NotIn(Vec<&'a str>),
+    Greater(i64),
+    Less(i64),
+}
+
+impl<'a> Requirements<'a> {
+    /// Parses the selector grammar: `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`, `k`, `!k`, `k>5`, `k<5`,
+    /// separated by commas.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(text: &'a str) -> Result<Self, String> {
+        let mut requirements = Vec::new();
+        let mut rest = text.trim();
+        if rest.is_empty() {
+            return Ok(Requirements(requirements));
+        }
+        loop {
+            let (requirement, after) = Requirement::parse(rest)?;
+            requirements.push(requirement);
+            rest = after.trim_start();
+            match rest.strip_prefix(',') {
+                Some(after) => rest = after.trim_start(),
+                None if rest.is_empty() => return Ok(Requirements(requirements)),
+                None => return Err(format!("expected ',' before '{rest}'")),
+            }
+        }
+    }
+
+    fn is_match<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> bool {
+        self.0.iter().all(|r| r.test.holds(value(r.key)))
+    }
+}
+
+impl<'a> Requirement<'a> {
+    fn parse(text: &'a str) -> Result<(Self, &'a str), String> {
+        if let Some(rest) = text.strip_prefix('!') {
+            let (key, rest) = word(rest.trim_start());
+            return Ok((
+                Requirement {
+                    key: valid_key(key)?,
+                    test: Test::Absent,
+                },
+                rest,
+            ));
+        }
+        let (key, rest) = word(text);
+        let key = valid_key(key)?;
+        let rest = rest.trim_start();
+        let (test, rest) =
+            if let Some(rest) = rest.strip_prefix("==").or_else(|| rest.strip_prefix('=')) {
+                let (value, rest) = word(rest.trim_start());
+                (Test::In(vec![valid_value(value)?]), rest)
+            } else if let Some(rest) = rest.strip_prefix("!=") {
+                let (value, rest) = word(rest.trim_start());
+                (Test::NotIn(vec![valid_value(value)?]), rest)
+            } else if let Some(rest) = rest.strip_prefix('>') {
+                let (value, rest) = word(rest.trim_start());
+                (Test::Greater(number(value)?), rest)
+            } else if let Some(rest) = rest.strip_prefix('<') {
+                let (value, rest) = word(rest.trim_start());
+                (Test::Less(number(value)?), rest)
+            } else {
+                match word(rest) {
+                    ("in", rest) => {
+                        let (values, rest) = values(rest)?;
+                        (Test::In(values), rest)
+                    }
+                    ("notin", rest) => {
+                        let (values, rest) = values(rest)?;
+                        (Test::NotIn(values), rest)
+                    }
+                    _ => (Test::Exists, rest),
+                }
+            };
+        Ok((Requirement { key, test }, rest))
+    }
+}
+
+impl Test<'_> {
+    fn holds(&self, value: Option<&str>) -> bool {
+        let compare = |n: i64, f: fn(&i64, &i64) -> bool| {
+            value
+                .and_then(|v| v.parse().ok())
+                .is_some_and(|v| f(&v, &n))
+        };
+        match self {
+            Test::Exists => value.is_some(),
+            Test::Absent => value.is_none(),
+            Test::In(values) => value.is_some_and(|v| values.contains(&v)),
+            Test::NotIn(values) => value.is_none_or(|v| !values.contains(&v)),
+            Test::Greater(n) => compare(*n, i64::gt),
+            Test::Less(n) => compare(*n, i64::lt),
+        }
+    }
+}
+
+/// The text up to the next blank or operator, and the rest.
+fn word(text: &str) -> (&str, &str) {
+    let end = text
+        .find(|c: char| c.is_whitespace() || "=!<>(),".contains(c))
+        .unwrap_or(text.len());
+    text.split_at(end)
+}
+
+fn values(text: &str) -> Result<(Vec<&str>, &str), String> {
+    let inner = text
+        .trim_start()
+        .strip_prefix('(')
+        .ok_or("expected '(' after in or notin")?;
+    let (inner, rest) = inner
+        .split_once(')')
+        .ok_or("expected ')' after the values")?;
+    let values = inner
+        .split(',')
+        .map(|v| valid_value(v.trim()))
+        .collect::<Result<_, _>>()?;
+    Ok((values, rest))
+}
+
+fn number(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| format!("'{text}' is no integer"))
+}
+
+fn valid_value(text: &str) -> Result<&str, String> {
+    if is_label_text(text) || text.is_empty() {
+        Ok(text)
+    } else {
+        Err(format!("'{text}' is no valid label value"))
+    }
+}
+
+fn valid_key(text: &str) -> Result<&str, String> {
+    let (prefix, name) = text
+        .split_once('/')
+        .map_or((None, text), |(p, n)| (Some(p), n));
+    let is_dns = |p: &str| {
+        let part = |l: &str| {
+            !l.is_empty()
+                && l.bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        };
+        p.len() <= 253
+            && p.split('.')
+                .all(|l| part(l) && !l.starts_with('-') && !l.ends_with('-'))
+    };
+    let valid = is_label_text(name) && prefix.is_none_or(is_dns);
+    if valid {
+        Ok(text)
+    } else {
+        Err(format!("'{text}' is no valid label key"))
+    }
+}
+
+fn is_label_text(text: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    let bytes = text.as_bytes();
+    bytes.len() <= 63
+        && bytes.iter().all(|&b| inner(b))
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {
+        let got = Requirements::parse(selector).map_err(|_| ());
+        let value = |key: &str| labels.iter().find(|(k, _)| *k == key).map(|(_, v)| *v);
+        assert_eq!(got.map(|r| r.is_match(value)), want, "{selector}");
+    }
+
+    #[test]
+    fn selectors() {
+        let labels = [("app", "web"), ("tier", "7")];
+        check("app=web", &labels, Ok(true));
+        check("app == web, tier>5", &labels, Ok(true));
+        check("app!=web", &labels, Ok(false));
+        check("zone!=eu", &labels, Ok(true));
+        check("zone notin (eu, us)", &labels, Ok(true));
+        check("app in (db,web)", &labels, Ok(true));
+        check("!zone,app", &labels, Ok(true));
+        check("tier<7", &labels, Ok(false));
+        check("app in ()", &[("app", "")], Ok(true));
+        check("app=", &[("app", "")], Ok(true));
+        check("note=a/b", &labels, Err(()));
+        check("app=web tier", &labels, Err(()));
+        check("a b", &labels, Err(()));
+    }
+}

@@ -1,0 +1,187 @@
+//! The sources of ConfigMaps and Secrets: env files, literals and files become keys with values.
+
+use crate::config::kustomization::GeneratorArgs;
+use crate::diag::{Error, Result};
+use crate::load::Root;
+use crate::pipeline::Session;
+
+/// A key, and its value as bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Pair {
+    pub key: String,
+    pub value: Vec<u8>,
+}
+
+/// Longest line of an env file, in bytes, a carriage return included; a longer one ends the file without a word, as upstream.
+const MAX_ENV_LINE: usize = 65_535;
+
+/// Reads all sources of an entry: env files, then literals, then files, in the order they are given.
+///
+/// # Errors
+/// A source cannot be read or is malformed, or a key comes twice.
+pub fn load<'a>(session: &Session<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair>> {
+    let mut pairs = Vec::new();
+    for path in &args.envs {
+        let bytes = session
+            .files
+            .bytes(root, path)
+            .map_err(|e| Error::from(e).context("loading KV pairs: env source files"))?;
+        env_file(&bytes, &mut pairs).map_err(|e| e.context(format!("in env file '{path}'")))?;
+    }
+    for literal in &args.literals {
+        pairs.push(self::literal(literal)?);
+    }
+    for source in &args.files {
+        let (key, path) = file_source(source)?;
+        let value = session
+            .files
+            .bytes(root, path)
+            .map_err(|e| Error::from(e).context("loading KV pairs: file sources"))?;
+        pairs.push(Pair {
+            key: key.to_owned(),
+            value,
+        });
+    }
+    let mut keys: Vec<&str> = pairs.iter().map(|p| p.key.as_str()).collect();
+    keys.sort_unstable();
+    match keys.windows(2).find(|w| w[0] == w[1]) {
+        Some(w) => Err(Error::input(format!(
+            "configmap {} illegally repeats the key `{}`",
+            args.name, w[0]
+        ))),
+        None => Ok(pairs),
+    }
+}
+
+/// `key=value`; one pair of quotes around the value goes.
+fn literal(source: &str) -> Result<Pair> {
+    let fault = || {
+        let key = source.split('=').next().unwrap_or_default();
+        // The value may be a secret: it is not shown.
+        Error::input(format!(
+            "invalid literal source '{key}', expected key=value"
+        ))
+    };
+    let (key, value) = source
+        .split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(fault)?;
+    let unquoted = ['"', '\'']
+        .iter()
+        .find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
+    Ok(Pair {
+        key: key.to_owned(),
+        value: unquoted.unwrap_or(value).as_bytes().to_vec(),
+    })
+}
+
+/// `path` or `key=path`.
+fn file_source(source: &str) -> Result<(&str, &str)> {
+    match source.split_once('=') {
+        None => {
+            let trimmed = source.trim_end_matches('/');
+            Ok((trimmed.rsplit('/').next().unwrap_or(trimmed), source))
+        }
+        Some(("", path)) => Err(Error::input(format!(
+            "missing key name for file path '{path}'"
+        ))),
+        Some((key, "")) => Err(Error::input(format!(
+            "missing file path for key name '{key}'"
+        ))),
+        Some((_, path)) if path.contains('=') => Err(Error::input(format!(
+            "source '{source}': key name or file path contains '='"
+        ))),
+        Some((key, path)) => Ok((key, path)),
+    }
+}
+
+/// The lines of an env file (facts/behaviour-a.md, 4.4).
+fn env_file(bytes: &[u8], pairs: &mut Vec<Pair>) -> Result<()> {
+    for (i, raw) in bytes.split(|&b| b == b'\n').enumerate() {
+        if raw.len() > MAX_ENV_LINE {
+            return Ok(());
+        }
+        let line = raw.strip_suffix(b"\r").unwrap_or(raw);
+        let Ok(line) = std::str::from_utf8(line) else {
+            return Err(Error::input(format!(
+                "line {} has invalid utf8 bytes",
+                i + 1
+            )));
+        };
+        let line = if i == 0 {
+            line.strip_prefix('\u{feff}').unwrap_or(line)
+        } else {
+            line
+        };
+        let line = line.trim_start();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        if !key.is_empty() {
+            pairs.push(Pair {
+                key: key.to_owned(),
+                value: value.as_bytes().to_vec(),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_env(text: &str, want: &[(&str, &str)]) {
+        let mut pairs = Vec::new();
+        env_file(text.as_bytes(), &mut pairs).unwrap();
+        let got: Vec<(String, String)> = pairs
+            .into_iter()
+            .map(|p| (p.key, String::from_utf8(p.value).unwrap()))
+            .collect();
+        let got: Vec<(&str, &str)> = got.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn env_files() {
+        check_env(
+            "\u{feff}A=1\r\n# no\n\n  B = 2 # x\nexport C=3\nFOO \n=x\n",
+            &[
+                ("A", "1"),
+                ("B ", " 2 # x"),
+                ("export C", "3"),
+                ("FOO ", ""),
+            ],
+        );
+        let long = "x".repeat(65_536);
+        check_env(&format!("A=1\n{long}\nB=2\n"), &[("A", "1")]);
+    }
+
+    #[test]
+    fn literals() {
+        let value = |s| {
+            literal(s)
+                .map(|p| String::from_utf8(p.value).unwrap())
+                .map_err(|_| ())
+        };
+        assert_eq!(value("a='b'"), Ok("b".into()));
+        assert_eq!(value("a=\"b'"), Ok("\"b'".into()));
+        assert_eq!(value("a='"), Ok("'".into()));
+        assert_eq!(value("a==b"), Ok("=b".into()));
+        assert_eq!(value("=b"), Err(()));
+        assert_eq!(value("ab"), Err(()));
+    }
+
+    #[test]
+    fn file_sources() {
+        assert_eq!(file_source("a/b.txt").unwrap(), ("b.txt", "a/b.txt"));
+        assert_eq!(file_source("k=a/b.txt").unwrap(), ("k", "a/b.txt"));
+        assert!(
+            file_source("k=").is_err()
+                && file_source("=p").is_err()
+                && file_source("a=b=c").is_err()
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! SecretGenerator: makes a Secret from literals, files and env files.
+//!
+//! *Writes*: `type`, and `data` with every value in base64. *Order*: after ConfigMapGenerator. *Cost*: O(bytes of the
+//! sources).
+
+use super::config_map::{base64_node, check_name, key};
+use super::{Generator, key_values, merged_options, object};
+use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
+use crate::diag::Result;
+use crate::load::Root;
+use crate::pipeline::Session;
+use crate::resource::Resource;
+use crate::yaml::{Entry, Mapping, Node};
+
+/// One entry of `secretGenerator`.
+pub struct SecretGenerator<'a> {
+    pub args: GeneratorArgs<'a>,
+    /// `generatorOptions` of the same kustomization.
+    pub shared: Option<GeneratorOptions<'a>>,
+    pub root: Root,
+}
+
+impl<'a> Generator<'a> for SecretGenerator<'a> {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        check_name(&self.args)?;
+        let entry = |pair: &key_values::Pair| Entry {
+            key: key(session.arena, &pair.key),
+            value: base64_node(session.arena, &pair.value),
+        };
+        let data = key_values::load(session, &self.root, &self.args)?
+            .iter()
+            .map(entry)
+            .collect();
+        let secret_type = if self.args.secret_type.is_empty() {
+            "Opaque"
+        } else {
+            self.args.secret_type
+        };
+        let fields = vec![
+            ("type", Node::string(secret_type)),
+            ("data", Mapping::from_entries(data).into()),
+        ];
+        let options = merged_options(&self.args, self.shared.as_ref());
+        Ok(vec![object("Secret", &self.args, &options, fields)])
+    }
+}

@@ -1,0 +1,447 @@
+//! [`accumulate`]: one kustomization root, recursively, in kustomize's order of steps.
+
+use super::{Session, Target, builtin, documents_to_resources, plan};
+use crate::config::{Decode, Decoder, TransformerConfig};
+use crate::diag::{Error, Result};
+use crate::load::Root;
+use crate::plugin::exec::{ExecPlugin, Mode};
+use crate::resource::{Behavior, Found, ResMap, Resource};
+use crate::yaml::{Mapping, Node, Source, Value, documents, first_document};
+use std::rc::Rc;
+
+/// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
+pub struct Accumulator<'a> {
+    pub map: ResMap<'a>,
+    pub config: Rc<TransformerConfig<'a>>,
+}
+
+impl<'a> Accumulator<'a> {
+    pub fn new(session: &Session<'a>) -> Self {
+        Accumulator {
+            map: ResMap::new(),
+            config: session.default_config.clone(),
+        }
+    }
+}
+
+/// Accumulates a root into `all`: its resources and bases, what its generators make, its components; then its
+/// transformers work on everything that is there.
+///
+/// # Errors
+/// The first fault of any step, with the chain of entries that led to it.
+pub fn accumulate<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
+    resources(session, target, all)?;
+    configurations(session, target, all)?;
+    generators(session, target, all)?;
+    components(session, target, all)?;
+    // All resources of this root are there after this point.
+    transformers(session, target, all)?;
+    validators(target)
+}
+
+fn resources<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
+    for entry in &target.kustomization.resources {
+        let in_entry = |e: Error| {
+            e.context(format!(
+                "accumulating resources from '{entry}' of {}",
+                target.file
+            ))
+        };
+        match load(session, &target.root, entry, false).map_err(in_entry)? {
+            Entry::File(source) => {
+                for resource in read(session, source).map_err(in_entry)? {
+                    all.map.append(session.arena, resource).map_err(in_entry)?;
+                }
+            }
+            Entry::Root(root) => {
+                let base = Target::load(session, root).map_err(in_entry)?;
+                if base.kustomization.is_component() {
+                    let message = format!("expected kind != 'Component' for path '{entry}'");
+                    return Err(in_entry(
+                        base.error(message).hint("list it under 'components'"),
+                    ));
+                }
+                let mut below = Accumulator::new(session);
+                accumulate(session, &base, &mut below).map_err(in_entry)?;
+                all.map
+                    .append_all(session.arena, below.map)
+                    .map_err(in_entry)?;
+                merge_config(session, all, below.config).map_err(in_entry)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an entry of `resources` names.
+enum Entry<'a> {
+    File(&'a Source),
+    Root(Root),
+}
+
+/// Finds out what an entry names: a file, else a directory.
+fn load<'a>(
+    session: &Session<'a>,
+    root: &Root,
+    entry: &str,
+    allow_absolute: bool,
+) -> Result<Entry<'a>> {
+    let as_file = match session.files.text(root, entry) {
+        Ok(source) => return Ok(Entry::File(source)),
+        Err(e) => e,
+    };
+    let is_remote = [
+        "http://",
+        "https://",
+        "ssh://",
+        "git::",
+        "git@",
+        "github.com",
+    ]
+    .iter()
+    .any(|p| entry.to_lowercase().starts_with(p));
+    if !as_file.missing && !entry.is_empty() {
+        return Err(as_file.error);
+    }
+    match session.files.base(root, entry, allow_absolute) {
+        Ok(base) => Ok(Entry::Root(base)),
+        Err(_) if is_remote => Err(Error::input(format!(
+            "'{entry}' is a remote reference, which is not supported yet"
+        ))),
+        Err(e) => Err(e),
+    }
+}
+
+fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let malformed = |m: crate::yaml::Malformed| {
+        Error::input(format!("MalformedYAMLError: {}", m.message)).at(session.arena.place(m.pos))
+    };
+    let nodes = documents(session.arena, source).map_err(malformed)?;
+    documents_to_resources(session.arena, nodes)
+}
+
+fn merge_config<'a>(
+    session: &Session<'a>,
+    all: &mut Accumulator<'a>,
+    config: Rc<TransformerConfig<'a>>,
+) -> Result<()> {
+    if Rc::ptr_eq(&config, &session.default_config) {
+        return Ok(());
+    }
+    Rc::make_mut(&mut all.config).merge((*config).clone())
+}
+
+fn configurations<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
+    if target.kustomization.configurations.is_empty() {
+        return Ok(());
+    }
+    let mut config = TransformerConfig::defaults();
+    for path in &target.kustomization.configurations {
+        let in_file = |e: Error| {
+            e.context(format!(
+                "in configurations entry '{path}' of {}",
+                target.file
+            ))
+        };
+        let source = session
+            .files
+            .text(&target.root, path)
+            .map_err(|e| in_file(e.into()))?;
+        let malformed =
+            |m: crate::yaml::Malformed| Error::input(m.message).at(session.arena.place(m.pos));
+        let node = first_document(session.arena, source).map_err(|m| in_file(malformed(m)))?;
+        let mut own = TransformerConfig::default();
+        if let Some(node) = node {
+            own.decode(&node, &Decoder::strict(session.arena))
+                .map_err(in_file)?;
+        }
+        config.merge(own).map_err(in_file)?;
+    }
+    config.sort();
+    Rc::make_mut(&mut all.config)
+        .merge(config)
+        .map_err(|e| e.context(format!("merging the configurations of {}", target.file)))
+}
+
+fn generators<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
+    let mut stages: Vec<(plan::BoxedGenerator<'a>, String)> = Vec::new();
+    for stage in plan::generators(target) {
+        stages.push((stage, format!("generating for {}", target.file)));
+    }
+    // A broken entry fails before any generator of this root has run.
+    for config in plugin_configs(
+        session,
+        target,
+        &target.kustomization.generators,
+        "generators",
+    )? {
+        let name = format!("running the generator {} of {}", config.id(), target.file);
+        let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
+            true => {
+                builtin::generator(session, target, &config).map_err(|e| e.context(name.clone()))?
+            }
+            false => Box::new(
+                ExecPlugin::load(session, &target.root, config, Mode::Generate)
+                    .map_err(|e| e.context(name.clone()))?,
+            ),
+        };
+        stages.push((stage, name));
+    }
+    for (stage, name) in stages {
+        let in_stage = |e: Error| e.context(name.clone());
+        for resource in stage.generate(session).map_err(in_stage)? {
+            absorb(session, &mut all.map, resource).map_err(in_stage)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a generated resource, or merges it into the one that has or has had its id (facts/behaviour-a.md, 4.10).
+fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<()> {
+    let behavior = new.behavior.unwrap_or_default();
+    let id = *new.id();
+    let at = session.arena.place(new.pos());
+    match (map.find_any(&id), behavior) {
+        (Found::None, Behavior::Merge | Behavior::Replace) => {
+            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(at))
+        }
+        (Found::None, _) => map.append(session.arena, new),
+        (Found::One(i), Behavior::Merge | Behavior::Replace) => {
+            let merged = merged(map.get(i), new, behavior == Behavior::Merge);
+            map.replace(i, merged);
+            Ok(())
+        }
+        (Found::One(_), _) => {
+            let message = format!(
+                "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
+                behavior.as_str()
+            );
+            Err(Error::input(message)
+                .at(at)
+                .hint("set 'behavior: merge' to change it, or choose another name"))
+        }
+        (Found::Many(places), _) => {
+            let ids: Vec<String> = places
+                .iter()
+                .map(|&i| map.get(i).id().to_string())
+                .collect();
+            Err(Error::input(format!(
+                "found multiple objects [{}] that could accept merge of {id}",
+                ids.join(", ")
+            ))
+            .at(at))
+        }
+    }
+}
+
+/// A generated object in the place of an old one: it keeps the old name, namespace and history, and the labels and
+/// annotations that it does not set itself; for a merge also the data.
+fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
+    let old_node = old.node();
+    let id = *old.id();
+    new.set_metadata("name", id.name);
+    match (id.namespace, new.metadata_mut()) {
+        ("", Some(metadata)) => drop(metadata.remove("namespace")),
+        (namespace, Some(metadata)) => drop(metadata.insert("namespace", Node::string(namespace))),
+        _ => {}
+    }
+    let old_metadata = old_node.get("metadata");
+    for map in ["labels", "annotations"] {
+        if let Some(entries) = old_metadata
+            .and_then(|m| m.get(map))
+            .and_then(Node::as_mapping)
+            && let Some(metadata) = new.metadata_mut()
+        {
+            add_missing(metadata, map, entries, false);
+        }
+    }
+    if merge_data {
+        for map in ["data", "binaryData"] {
+            if let Some(entries) = old_node.get(map).and_then(Node::as_mapping)
+                && let Some(root) = new.node_mut().as_mapping_mut()
+            {
+                add_missing(root, map, entries, true);
+            }
+        }
+    }
+    new.needs_hash &= old.needs_hash;
+    new.prefixes.clone_from(&old.prefixes);
+    new.suffixes.clone_from(&old.suffixes);
+    new.set_previous(old.previous().to_vec());
+    new.with_fresh_id()
+}
+
+/// Adds the entries that a mapping lacks; `as_text` turns their values into strings.
+fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &Mapping<'a>, as_text: bool) {
+    if entries.is_empty() {
+        return;
+    }
+    let Some(into) = crate::resource::mapping_in(parent, map) else {
+        return;
+    };
+    for entry in entries
+        .iter()
+        .filter(|e| !into.contains(e.key.text))
+        .collect::<Vec<_>>()
+    {
+        let value = match &entry.value.value {
+            Value::Scalar(s) if as_text && s.is_null() => {
+                Node::string(if s.text.is_empty() { "" } else { s.text })
+            }
+            Value::Scalar(s) if as_text => crate::yaml::json::fresh_string(s.text).into(),
+            _ => entry.value.clone(),
+        };
+        into.insert(entry.key, value);
+    }
+}
+
+fn components<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
+    for entry in &target.kustomization.components {
+        let in_entry = |e: Error| {
+            e.context(format!(
+                "accumulating components from '{entry}' of {}",
+                target.file
+            ))
+        };
+        let root = session
+            .files
+            .base(&target.root, entry, false)
+            .map_err(in_entry)?;
+        let component = Target::load(session, root).map_err(in_entry)?;
+        if !component.kustomization.is_component() {
+            let message =
+                format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
+            return Err(in_entry(
+                component.error(message).hint("list it under 'resources'"),
+            ));
+        }
+        accumulate(session, &component, all).map_err(in_entry)?;
+    }
+    Ok(())
+}
+
+fn transformers<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
+    let mut stages: Vec<(plan::BoxedTransformer<'a>, String)> = Vec::new();
+    for stage in plan::transformers(session, target, &all.config)
+        .map_err(|e| e.context(format!("in {}", target.file)))?
+    {
+        stages.push((stage, format!("transforming in {}", target.file)));
+    }
+    for config in plugin_configs(
+        session,
+        target,
+        &target.kustomization.transformers,
+        "transformers",
+    )? {
+        let name = format!("running the transformer {} of {}", config.id(), target.file);
+        let in_config = |e: Error| e.context(name.clone());
+        match builtin::is_builtin(&config) {
+            true => {
+                let loaded = builtin::transformers(session, target, &config).map_err(in_config)?;
+                stages.extend(loaded.into_iter().map(|stage| (stage, name.clone())));
+            }
+            false => {
+                let plugin = ExecPlugin::load(session, &target.root, config, Mode::Transform)
+                    .map_err(in_config)?;
+                stages.push((Box::new(plugin), name));
+            }
+        }
+    }
+    for (stage, name) in stages {
+        stage
+            .transform(&mut all.map, session)
+            .map_err(|e| e.context(name))?;
+    }
+    Ok(())
+}
+
+fn validators(target: &Target<'_>) -> Result<()> {
+    match target.kustomization.validators.first() {
+        Some(_) => Err(target.error("the field 'validators' is not supported yet")),
+        None => Ok(()),
+    }
+}
+
+/// The plugin configuration objects that the entries of a field give: all inline ones first, then those of paths.
+fn plugin_configs<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    entries: &[&'a str],
+    field: &str,
+) -> Result<Vec<Resource<'a>>> {
+    let mut configs = ResMap::new();
+    let in_entry = |entry: &str| {
+        let shown = if entry.contains('\n') {
+            "an inline object"
+        } else {
+            entry
+        };
+        format!(
+            "loading the entry '{shown}' of '{field}' of {}",
+            target.file
+        )
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let source = session.arena.add_source(
+            format!("inline object in '{field}' of {}", target.file),
+            (*entry).to_owned(),
+        );
+        match read(session, source) {
+            Ok(inline) => {
+                for config in inline {
+                    configs
+                        .append(session.arena, config)
+                        .map_err(|e| e.context(in_entry(entry)))?;
+                }
+            }
+            // A text of several lines is no path: its own fault says more than a missing file would.
+            Err(e) if entry.contains('\n') => return Err(e.context(in_entry(entry))),
+            Err(_) => paths.push(*entry),
+        }
+    }
+    for entry in paths {
+        let found = match load(session, &target.root, entry, true)
+            .map_err(|e| e.context(in_entry(entry)))?
+        {
+            Entry::File(source) => read(session, source)
+                .map_err(|e| e.context(in_entry(entry)))?
+                .into_iter()
+                .collect(),
+            Entry::Root(root) => {
+                let target = Target::load(session, root).map_err(|e| e.context(in_entry(entry)))?;
+                let mut below = Accumulator::new(session);
+                accumulate(session, &target, &mut below).map_err(|e| e.context(in_entry(entry)))?;
+                below.map
+            }
+        };
+        configs
+            .append_all(session.arena, found)
+            .map_err(|e| e.context(in_entry(entry)))?;
+    }
+    Ok(configs.into_resources())
+}

@@ -1,0 +1,292 @@
+//! Built-in generators and transformers as configuration objects: `apiVersion: builtin` in `generators` and
+//! `transformers`.
+
+use super::plan::{BoxedGenerator, BoxedTransformer};
+use super::{Session, Target};
+use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replica};
+use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap};
+use crate::diag::{Error, Result, nearest};
+use crate::generator::{ConfigMapGenerator, SecretGenerator};
+use crate::resource::Resource;
+use crate::transformer::annotations::AnnotationsTransformer;
+use crate::transformer::hash::HashTransformer;
+use crate::transformer::image_tag::ImageTagTransformer;
+use crate::transformer::label::LabelTransformer;
+use crate::transformer::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
+use crate::transformer::patch::{
+    PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer,
+};
+use crate::transformer::prefix::NameAffixTransformer;
+use crate::transformer::replica_count::ReplicaCountTransformer;
+
+const GENERATORS: [&str; 2] = ["ConfigMapGenerator", "SecretGenerator"];
+
+const TRANSFORMERS: [&str; 12] = [
+    "AnnotationsTransformer",
+    "HashTransformer",
+    "ImageTagTransformer",
+    "LabelTransformer",
+    "NamespaceTransformer",
+    "PatchJson6902Transformer",
+    "PatchStrategicMergeTransformer",
+    "PatchTransformer",
+    "PrefixSuffixTransformer",
+    "PrefixTransformer",
+    "ReplicaCountTransformer",
+    "SuffixTransformer",
+];
+
+/// Whether a configuration object is for a built-in.
+pub fn is_builtin(config: &Resource<'_>) -> bool {
+    let gvk = &config.id().gvk;
+    gvk.group.is_empty() && gvk.version == "builtin"
+}
+
+fn unknown(session: &Session<'_>, config: &Resource<'_>) -> Error {
+    let kind = config.id().gvk.kind;
+    let error = Error::input(format!("unable to load builtin {}", config.id().gvk))
+        .at(session.arena.place(config.pos()));
+    match nearest(kind, GENERATORS.into_iter().chain(TRANSFORMERS)) {
+        Some(name) if name != kind => error.hint(format!("did you mean '{name}'?")),
+        _ => error.hint(format!(
+            "the built-ins are: {}, {}",
+            GENERATORS.join(", "),
+            TRANSFORMERS.join(", ")
+        )),
+    }
+}
+
+/// Reads a configuration object's fields. Unknown ones do not count, as upstream.
+fn read<'a>(
+    session: &Session<'a>,
+    config: &Resource<'a>,
+    fields: &mut [(&'static str, &mut dyn Decode<'a>)],
+) -> Result<()> {
+    Decoder::lenient(session.arena)
+        .object(config.node(), fields)
+        .map(drop)
+}
+
+/// The generator that a configuration object describes.
+///
+/// # Errors
+/// It is none, or a field has a wrong type.
+pub fn generator<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    config: &Resource<'a>,
+) -> Result<BoxedGenerator<'a>> {
+    let kind = config.id().gvk.kind;
+    if TRANSFORMERS.contains(&kind) {
+        return Err(
+            Error::input(format!("plugin {} not a generator", config.id()))
+                .at(session.arena.place(config.pos())),
+        );
+    }
+    let mut args = GeneratorArgs {
+        pos: config.pos(),
+        ..GeneratorArgs::default()
+    };
+    args.decode_fields(
+        config.node(),
+        &Decoder::lenient(session.arena),
+        &mut "",
+        &mut [],
+    )?;
+    if args.name.is_empty() {
+        args.name = config.id().name;
+    }
+    if args.namespace.is_empty() {
+        args.namespace = config.id().namespace;
+    }
+    let root = target.root.clone();
+    match kind {
+        "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator {
+            args,
+            shared: None,
+            root,
+        })),
+        "SecretGenerator" => Ok(Box::new(SecretGenerator {
+            args,
+            shared: None,
+            root,
+        })),
+        _ => Err(unknown(session, config)),
+    }
+}
+
+/// The transformers that a configuration object describes: one, or two for PrefixSuffixTransformer.
+///
+/// # Errors
+/// It describes none, a field has a wrong type, or what it names cannot be read.
+pub fn transformers<'a>(
+    session: &Session<'a>,
+    target: &Target<'a>,
+    config: &Resource<'a>,
+) -> Result<Vec<BoxedTransformer<'a>>> {
+    let kind = config.id().gvk.kind;
+    if GENERATORS.contains(&kind) {
+        return Err(
+            Error::input(format!("plugin {} not a transformer", config.id()))
+                .at(session.arena.place(config.pos())),
+        );
+    }
+    let mut field_specs: Vec<FieldSpec<'a>> = Vec::new();
+    read(session, config, &mut [("fieldSpecs", &mut field_specs)])?;
+    let specs = FieldSpecs::new(session.arena, field_specs);
+    let stage: BoxedTransformer<'a> = match kind {
+        "AnnotationsTransformer" => {
+            let mut annotations = StringMap::default();
+            read(session, config, &mut [("annotations", &mut annotations)])?;
+            Box::new(AnnotationsTransformer { annotations, specs })
+        }
+        "LabelTransformer" => {
+            let mut labels = StringMap::default();
+            read(session, config, &mut [("labels", &mut labels)])?;
+            Box::new(LabelTransformer { labels, specs })
+        }
+        "HashTransformer" => Box::new(HashTransformer),
+        "ImageTagTransformer" => {
+            let mut image = Image::default();
+            read(session, config, &mut [("imageTag", &mut image)])?;
+            Box::new(ImageTagTransformer::new(&[image], specs)?)
+        }
+        "NamespaceTransformer" => namespace(session, config, specs)?,
+        "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
+            return affixes(session, config, specs);
+        }
+        "ReplicaCountTransformer" => {
+            let mut replica = Replica::default();
+            read(session, config, &mut [("replica", &mut replica)])?;
+            Box::new(ReplicaCountTransformer {
+                name: replica.name,
+                count: replica.count,
+                specs,
+            })
+        }
+        "PatchTransformer" => Box::new(PatchTransformer::new(
+            session,
+            &target.root,
+            &[patch(session, config, "patch")?],
+        )?),
+        "PatchJson6902Transformer" => Box::new(PatchJson6902Transformer::new(
+            session,
+            &target.root,
+            &[patch(session, config, "jsonOp")?],
+        )?),
+        "PatchStrategicMergeTransformer" => {
+            let mut paths: Vec<&'a str> = Vec::new();
+            let mut patches = "";
+            read(
+                session,
+                config,
+                &mut [("paths", &mut paths), ("patches", &mut patches)],
+            )?;
+            if !patches.is_empty() {
+                paths.push(patches);
+            }
+            Box::new(PatchStrategicMergeTransformer::new(
+                session,
+                &target.root,
+                &paths,
+            )?)
+        }
+        _ => return Err(unknown(session, config)),
+    };
+    Ok(vec![stage])
+}
+
+fn namespace<'a>(
+    session: &Session<'a>,
+    config: &Resource<'a>,
+    specs: FieldSpecs<'a>,
+) -> Result<BoxedTransformer<'a>> {
+    let (mut unset_only, mut subjects) = (false, "");
+    read(
+        session,
+        config,
+        &mut [
+            ("unsetOnly", &mut unset_only),
+            ("setRoleBindingSubjects", &mut subjects),
+        ],
+    )?;
+    let subjects = match subjects {
+        "" | "defaultOnly" => SetRoleBindingSubjects::DefaultOnly,
+        "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
+        "none" => SetRoleBindingSubjects::None,
+        other => {
+            let error = Error::input(format!("invalid setRoleBindingSubjects '{other}'"))
+                .at(session.arena.place(config.pos()));
+            return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
+        }
+    };
+    Ok(Box::new(NamespaceTransformer {
+        namespace: config.id().namespace,
+        specs,
+        subjects,
+        unset_only,
+    }))
+}
+
+fn affixes<'a>(
+    session: &Session<'a>,
+    config: &Resource<'a>,
+    specs: FieldSpecs<'a>,
+) -> Result<Vec<BoxedTransformer<'a>>> {
+    let (mut prefix, mut suffix) = ("", "");
+    read(
+        session,
+        config,
+        &mut [("prefix", &mut prefix), ("suffix", &mut suffix)],
+    )?;
+    let kind = config.id().gvk.kind;
+    if specs.is_empty() {
+        return Err(Error::input("fieldSpecs is not expected to be nil")
+            .at(session.arena.place(config.pos())));
+    }
+    let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
+    if kind != "SuffixTransformer" {
+        stages.push(Box::new(NameAffixTransformer {
+            text: prefix,
+            specs: specs.clone(),
+            is_suffix: false,
+        }));
+    }
+    if kind != "PrefixTransformer" {
+        stages.push(Box::new(NameAffixTransformer {
+            text: suffix,
+            specs,
+            is_suffix: true,
+        }));
+    }
+    Ok(stages)
+}
+
+/// The patch of a configuration object; `inline` is the field that holds its text.
+fn patch<'a>(
+    session: &Session<'a>,
+    config: &Resource<'a>,
+    inline: &'static str,
+) -> Result<Patch<'a>> {
+    let mut patch = Patch {
+        pos: config.pos(),
+        ..Patch::default()
+    };
+    let mut target: Option<Selector<'a>> = None;
+    let mut options = PatchOptions::default();
+    read(
+        session,
+        config,
+        &mut [
+            ("path", &mut patch.path),
+            (inline, &mut patch.patch),
+            ("target", &mut target),
+            ("options", &mut options),
+        ],
+    )?;
+    Ok(Patch {
+        target,
+        options,
+        ..patch
+    })
+}

@@ -1,0 +1,243 @@
+//! The entire build, as one flat list of steps: read this first.
+
+mod accumulate;
+mod builtin;
+mod documents;
+pub mod plan;
+mod target;
+
+pub use accumulate::Accumulator;
+pub use documents::documents_to_resources;
+pub use target::Target;
+
+use crate::config::TransformerConfig;
+use crate::diag::{Error, Result, Warning};
+use crate::load::{Files, Restrictor};
+use crate::plugin::Plugins;
+use crate::resource::{Order, ResMap, Resource, order};
+use crate::transformer::Transformer;
+use crate::transformer::hash::HashTransformer;
+use crate::transformer::name_reference::NameReferenceTransformer;
+use crate::yaml::{Arena, Mapping, Node, emit};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What a build is asked for, beside its directory.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub restrictor: Restrictor,
+    /// The order of the output, unless the kustomization says one.
+    pub order: Option<Order>,
+    /// Sets the label `app.kubernetes.io/managed-by` on everything.
+    pub managed_by_label: bool,
+    /// Whether and how external plugins run.
+    pub plugins: crate::plugin::PluginOptions,
+}
+
+/// One build: its memory, its files, its plugins. Two builds in one process share nothing.
+pub struct Session<'a> {
+    pub arena: &'a Arena,
+    pub files: Files<'a>,
+    pub plugins: Plugins,
+    options: Options,
+    warnings: RefCell<Vec<Warning>>,
+    default_config: Rc<TransformerConfig<'a>>,
+}
+
+impl<'a> Session<'a> {
+    /// Prepares a build whose texts live in `arena`.
+    pub fn new(arena: &'a Arena, options: Options) -> Self {
+        Session {
+            arena,
+            files: Files::new(arena, options.restrictor),
+            plugins: Plugins::new(options.plugins.clone()),
+            options,
+            warnings: RefCell::default(),
+            default_config: Rc::new(TransformerConfig::defaults()),
+        }
+    }
+
+    /// Remembers something the user should know.
+    pub fn warn(&self, message: impl Into<String>) {
+        self.warnings.borrow_mut().push(Warning {
+            message: message.into(),
+        });
+    }
+
+    /// What the build so far warns of, in order.
+    pub fn take_warnings(&self) -> Vec<Warning> {
+        self.warnings.take()
+    }
+}
+
+/// Builds the kustomization in a directory. The result is in output order, ready to be printed.
+///
+/// # Errors
+/// Anything that a user can have wrong; nothing is half done then.
+pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
+    let root = session.files.root(directory)?;
+    let target = Target::load(session, root)?;
+    let order = output_order(session, &target)?;
+    let mut all = Accumulator::new(session);
+    accumulate::accumulate(session, &target, &mut all)?;
+    let Accumulator { mut map, config } = all;
+    // No resource is added after this point.
+    HashTransformer.transform(&mut map, session)?;
+    // Names are final after this point.
+    NameReferenceTransformer {
+        references: config.name_reference.clone(),
+    }
+    .transform(&mut map, session)?;
+    map.check_unique(session.arena)?;
+    drop_local_config(&mut map);
+    order::sort(&mut map, &order);
+    if session.options.managed_by_label
+        || target
+            .kustomization
+            .build_metadata
+            .contains(&"managedByLabel")
+    {
+        add_managed_by_label(&mut map)?;
+    }
+    map.edit_content(|resource| {
+        strip_build_annotations(resource);
+        Ok(())
+    })?;
+    Ok(map)
+}
+
+/// Prints resources as one text: documents with separators between them. O(size of the text).
+///
+/// # Errors
+/// A resource that the reference cannot print either; see [`emit::document`].
+pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
+    let mut out = String::with_capacity(arena.size());
+    for (i, resource) in map.iter().enumerate() {
+        if i > 0 {
+            out.push_str("---\n");
+        }
+        print_one(arena, resource, &mut out)?;
+    }
+    Ok(out)
+}
+
+/// Appends one resource to `out`.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_one(arena: &Arena, resource: &Resource<'_>, out: &mut String) -> Result<()> {
+    emit::document(out, resource.node()).map_err(|e| {
+        let place = arena.place(e.pos).or_else(|| arena.place(resource.pos()));
+        Error::input(e.message)
+            .at(place)
+            .context(format!("printing {}", resource.id()))
+    })
+}
+
+/// The order of the output: what the root's kustomization says, else the option, else legacy.
+fn output_order(session: &Session<'_>, target: &Target<'_>) -> Result<Order> {
+    let Some(options) = &target.kustomization.sort_options else {
+        return Ok(session.options.order.clone().unwrap_or(Order::Legacy));
+    };
+    if session.options.order.is_some() {
+        session.warn("Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.");
+    }
+    match (options.order, &options.legacy) {
+        ("fifo", Some(_)) => Err(target.error(
+            "the field 'sortOptions.legacySortOptions' is set but the selected sort order is 'fifo', not 'legacy'",
+        )),
+        ("fifo", None) => Ok(Order::Fifo),
+        ("legacy", None) => Ok(Order::Legacy),
+        ("legacy", Some(lists)) => {
+            let own = |list: &[&str]| list.iter().map(|k| (*k).to_owned()).collect();
+            Ok(Order::Lists { first: own(&lists.first), last: own(&lists.last) })
+        }
+        _ => Err(target.error("the field 'sortOptions.order' must be one of [fifo, legacy]")),
+    }
+}
+
+/// Drops resources that exist for the build alone.
+fn drop_local_config(map: &mut ResMap<'_>) {
+    let is_local = |r: &Resource<'_>| {
+        r.annotation("config.kubernetes.io/local-config")
+            .is_some_and(|v| v != "false")
+    };
+    if map.iter().any(is_local) {
+        map.retain(|r| !is_local(r));
+    }
+}
+
+fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
+    map.edit_content(|resource| {
+        resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
+        Ok(())
+    })
+}
+
+/// The value of the managed-by label: the version of kustomize whose output this is.
+const MANAGED_BY: &str = "kustomize-v5.8.1";
+
+/// Annotations that tools keep for themselves and that no output has (facts/behaviour-a.md, 6.3).
+fn is_build_annotation(key: &str) -> bool {
+    if let Some(name) = key.strip_prefix("internal.config.kubernetes.io/") {
+        return matches!(
+            name,
+            "previousKinds"
+                | "previousNames"
+                | "previousNamespaces"
+                | "prefixes"
+                | "suffixes"
+                | "allowNameChange"
+                | "allowKindChange"
+                | "refBy"
+                | "generatorBehavior"
+                | "needsHashSuffix"
+                | "path"
+                | "index"
+                | "seqindent"
+                | "id"
+                | "annotations-migration-resource-id"
+                | "helm-generated"
+        );
+    }
+    matches!(
+        key,
+        "config.kubernetes.io/path"
+            | "config.kubernetes.io/index"
+            | "config.k8s.io/id"
+            | "config.kubernetes.io/origin"
+            | "alpha.config.kubernetes.io/transformations"
+    )
+}
+
+/// Takes the annotations off that are not for the output. What is left becomes a map of strings with untyped keys, as
+/// upstream rebuilds it; an empty map goes, and metadata that is missing is made.
+fn strip_build_annotations(resource: &mut Resource<'_>) {
+    let metadata = resource.node().get("metadata");
+    let has_annotations =
+        metadata.is_some_and(|m| m.as_mapping().is_some_and(|m| m.contains("annotations")));
+    if metadata.is_some() && !has_annotations {
+        return;
+    }
+    let Some(metadata) = resource.metadata_mut() else {
+        return;
+    };
+    if let Some(annotations) = metadata
+        .get_mut("annotations")
+        .and_then(Node::as_mapping_mut)
+    {
+        let entries = std::mem::take(annotations).into_entries();
+        let kept = entries
+            .into_iter()
+            .filter(|e| !is_build_annotation(e.key.text))
+            .map(|mut e| {
+                e.key = crate::yaml::Key {
+                    pos: e.key.pos,
+                    ..e.key.text.into()
+                };
+                e
+            });
+        *annotations = Mapping::from_entries(kept.collect());
+    }
+    crate::resource::stringify(metadata, "annotations");
+}

@@ -1,0 +1,98 @@
+//! [`Target`]: a kustomization root with its file, read and checked.
+
+use super::Session;
+use crate::config::kustomization::FILE_NAMES;
+use crate::config::{Decoder, Kustomization};
+use crate::diag::{Error, Result};
+use crate::load::{Root, join};
+use crate::yaml::{Place, Source, first_document};
+
+/// One kustomization root.
+#[derive(Debug)]
+pub struct Target<'a> {
+    pub root: Root,
+    pub kustomization: Kustomization<'a>,
+    /// The kustomization file, as messages name it.
+    pub file: String,
+}
+
+impl<'a> Target<'a> {
+    /// Finds, reads and checks the kustomization of a root.
+    ///
+    /// # Errors
+    /// None or several files, YAML that is none, unknown fields, wrong types, a wrong kind, or fields that are not built
+    /// yet.
+    pub fn load(session: &Session<'a>, root: Root) -> Result<Self> {
+        let source = find(session, &root)?;
+        let arena = session.arena;
+        let invalid = |e: Error| {
+            e.at(Some(Place {
+                file: source.name.clone(),
+                line: 1,
+                column: 1,
+            }))
+            .context("invalid Kustomization")
+        };
+        let node = first_document(arena, source)
+            .map_err(|m| invalid(Error::input(m.message).at(arena.place(m.pos))))?;
+        let (kustomization, warnings) =
+            Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
+        warnings.into_iter().for_each(|w| session.warn(w.message));
+        if let Some((field, pos)) = kustomization.unsupported() {
+            let error = Error::input(format!("the field '{field}' is not supported yet"))
+                .at(arena.place(pos));
+            return Err(error.hint("build this kustomization with kustomize for now"));
+        }
+        let wanted =
+            |word: &&&str| matches!(**word, "originAnnotations" | "transformerAnnotations");
+        if let Some(word) = kustomization.build_metadata.iter().find(wanted) {
+            return Err(invalid(Error::input(format!(
+                "buildMetadata '{word}' is not supported yet"
+            ))));
+        }
+        Ok(Target {
+            root,
+            kustomization,
+            file: source.name.clone(),
+        })
+    }
+
+    /// An error in this kustomization file.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::input(message).at(Some(Place {
+            file: self.file.clone(),
+            line: 1,
+            column: 1,
+        }))
+    }
+}
+
+/// The one kustomization file of a root.
+fn find<'a>(session: &Session<'a>, root: &Root) -> Result<&'a Source> {
+    let mut found: Vec<&'a Source> = Vec::new();
+    let mut fault = None;
+    for name in FILE_NAMES {
+        match session.files.text(root, name) {
+            Ok(source) => found.push(source),
+            Err(e) if e.missing => {}
+            Err(e) => fault = Some(e.error),
+        }
+    }
+    match (found.as_slice(), fault) {
+        ([only], _) => Ok(only),
+        ([], Some(e)) => Err(e),
+        ([], None) => {
+            let message = "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory";
+            Err(Error::input(format!("{message} '{}'", root.shown))
+                .hint("a file 'resources' names may be meant: name it, not its directory"))
+        }
+        (several, _) => {
+            let names: Vec<&str> = several.iter().map(|s| s.name.as_str()).collect();
+            Err(Error::input(format!(
+                "Found multiple kustomization files under: {}: {}",
+                join(&root.shown, "."),
+                names.join(", ")
+            )))
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Exec plugins: any executable that takes the name of a file with its configuration (K21).
+//!
+//! A generator reads nothing and prints resources; a transformer reads all resources and prints what is to be there
+//! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
+//! resources once each.
+
+use super::process::{Call, Failed, Failure, PrivateDirectory, run};
+use super::{locate, wire};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::generator::Generator;
+use crate::load::Root;
+use crate::pipeline::Session;
+use crate::resource::{ResMap, Resource};
+use crate::transformer::Transformer;
+use crate::yaml::{Arena, Place};
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+/// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
+const MAX_VARIABLE: usize = 131_071;
+
+/// What a plugin is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Generate,
+    Transform,
+}
+
+impl Mode {
+    /// The value of `KUSTOMIZE_PLUGIN_MODE` (K23).
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Generate => "generate",
+            Mode::Transform => "transform",
+        }
+    }
+}
+
+/// A plugin with its configuration, ready to run.
+pub struct ExecPlugin {
+    program: PathBuf,
+    args: Vec<OsString>,
+    root: Root,
+    /// The configuration as the plugin gets it.
+    config: String,
+    /// The base name of the file that holds it.
+    file_name: String,
+    /// What errors call the plugin.
+    name: String,
+    place: Option<Place>,
+    mode: Mode,
+}
+
+impl ExecPlugin {
+    /// Finds the plugin for a configuration object and reads its arguments. `root` is the root that lists the entry.
+    ///
+    /// # Errors
+    /// Plugins are not enabled, there is none for the object, or its arguments are wrong.
+    pub fn load<'a>(
+        session: &Session<'a>,
+        root: &Root,
+        config: Resource<'a>,
+        mode: Mode,
+    ) -> Result<Self> {
+        let arena = session.arena;
+        let place = arena.place(config.pos());
+        let id = *config.id();
+        if !session.plugins.options.enabled {
+            let message = format!(
+                "external plugins disabled; unable to load external plugin '{}'",
+                id.gvk.kind
+            );
+            let error = Error::new(ErrorKind::Plugin, message).at(place);
+            return Err(error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins"));
+        }
+        let program =
+            locate::executable(&session.plugins.options, &id).map_err(|e| e.at(place.clone()))?;
+        let args = arguments(session, root, &config).map_err(|e| e.at(place.clone()))?;
+        Ok(ExecPlugin {
+            program,
+            args,
+            root: root.clone(),
+            config: wire::print_config(arena, &config)?,
+            file_name: file_name(arena, &config),
+            name: format!("plugin {id}"),
+            place,
+            mode,
+        })
+    }
+
+    /// Calls the plugin and gives what it printed.
+    fn call(&self, session: &Session<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
+        let fault = |message: String| {
+            Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name))
+                .at(self.place.clone())
+        };
+        let no_file = |e: std::io::Error| {
+            fault(format!(
+                "cannot write its configuration to a temporary file: {e}"
+            ))
+        };
+        // Removed when this function is left, on whatever way.
+        let directory = PrivateDirectory::new().map_err(no_file)?;
+        let config_file = directory.path().join(&self.file_name);
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&config_file)
+            .map_err(no_file)?;
+        file.write_all(self.config.as_bytes()).map_err(no_file)?;
+        drop(file);
+        let mut args = vec![config_file.into_os_string()];
+        args.extend(self.args.iter().cloned());
+        let call = Call {
+            program: &self.program,
+            args,
+            directory: &self.root.real,
+            environment: self.environment(session),
+            stdin,
+        };
+        run(call, &session.plugins.options).map_err(|failed| self.explain(&failed))
+    }
+
+    fn environment(&self, session: &Session<'_>) -> Vec<(&'static str, OsString)> {
+        let mut variables: Vec<(&'static str, OsString)> = vec![
+            ("KUSTOMIZE_PLUGIN_MODE", self.mode.as_str().into()),
+            (
+                "KUSTOMIZE_PLUGIN_CONFIG_STRING",
+                self.config.as_str().into(),
+            ),
+            (
+                "KUSTOMIZE_PLUGIN_CONFIG_ROOT",
+                self.root.real.as_os_str().into(),
+            ),
+        ];
+        variables.retain(|(name, value)| {
+            let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
+            if !fits {
+                session.warn(format!(
+                    "{}: {name} exceeds hard limit of {MAX_VARIABLE} characters and is left out",
+                    self.name
+                ));
+            }
+            fits
+        });
+        variables
+    }
+
+    /// What happened, in words, with the end of what the plugin said.
+    fn explain(&self, failed: &Failed) -> Error {
+        let program = self.program.display();
+        let (what, hint) = match &failed.failure {
+            Failure::NotStarted(e) => (
+                format!("'{program}' cannot be started: {e}"),
+                Some("is its interpreter there, and is the file one for this machine?"),
+            ),
+            Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
+            Failure::TimedOut(t) => {
+                let message = format!(
+                    "'{program}' took longer than {} s, or left a process behind that holds its output",
+                    t.as_secs_f64()
+                );
+                (message, Some("--plugin-timeout sets the limit"))
+            }
+            Failure::TooMuchOutput(n) => (
+                format!("'{program}' printed more than {n} bytes"),
+                Some("--plugin-output-limit sets the limit"),
+            ),
+            Failure::Io(e) => (format!("talking to '{program}' failed: {e}"), None),
+        };
+        let mut message = format!("{}: {what}", self.name);
+        let said = failed.stderr.trim_end();
+        if !said.is_empty() {
+            let lines: Vec<&str> = said.lines().collect();
+            message.push_str("; it said last:");
+            for line in &lines[lines.len().saturating_sub(10)..] {
+                message.push_str("\n    ");
+                message.push_str(line);
+            }
+        }
+        let error = Error::new(ErrorKind::Plugin, message).at(self.place.clone());
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    fn output_name(&self) -> String {
+        format!("the output of {}", self.name)
+    }
+}
+
+impl<'a> Generator<'a> for ExecPlugin {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        let printed = self.call(session, None)?;
+        let mut resources = wire::parse(session.arena, self.output_name(), printed)?;
+        for resource in &mut resources {
+            if let Some(warning) = wire::take_generator_options(session.arena, resource)? {
+                session.warn(warning);
+            }
+        }
+        Ok(resources)
+    }
+}
+
+impl<'a> Transformer<'a> for ExecPlugin {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        let input = wire::print(session.arena, map)?;
+        let printed = self.call(session, Some(input.into_bytes()))?;
+        let resources = wire::parse(session.arena, self.output_name(), printed)?;
+        *map = wire::merge_output(
+            session.arena,
+            map,
+            resources,
+            &self.program.display().to_string(),
+        )?;
+        Ok(())
+    }
+}
+
+/// The name of the file that holds a configuration: that of the user's file, or one made of kind and name for an object
+/// that comes from no file.
+fn file_name(arena: &Arena, config: &Resource<'_>) -> String {
+    let from_file = arena
+        .source(config.pos())
+        .filter(|s| s.is_file)
+        .and_then(|s| s.name.rsplit('/').next());
+    match from_file {
+        Some(name) => name.to_owned(),
+        None => format!(
+            "{}-{}.yaml",
+            config.id().gvk.kind.to_lowercase(),
+            config.id().name
+        )
+        .replace(['/', '\0'], "-"),
+    }
+}
+
+/// The words of `argsOneLiner`, then the lines of the file that `argsFromFile` names.
+fn arguments<'a>(
+    session: &Session<'a>,
+    root: &Root,
+    config: &Resource<'a>,
+) -> Result<Vec<OsString>> {
+    let mut args: Vec<OsString> = Vec::new();
+    if let Some(line) = config.node().get_text("argsOneLiner") {
+        let words = words(line).ok_or_else(|| {
+            Error::input("failed to parse argsOneLiner: unclosed quote in string")
+        })?;
+        args.extend(words.into_iter().map(OsString::from));
+    }
+    if let Some(path) = config.node().get_text("argsFromFile") {
+        let bytes = session
+            .files
+            .bytes(root, path)
+            .map_err(|e| Error::from(e).context("reading argsFromFile"))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Error::input(format!("argsFromFile '{path}' is not valid UTF-8")))?;
+        args.extend(
+            text.split('\n')
+                .map(|line| line.trim_start_matches(' '))
+                .filter(|line| !line.is_empty())
+                .map(OsString::from),
+        );
+    }
+    Ok(args)
+}
+
+/// Splits a line into words as upstream does: quotes, backslashes outside single quotes, and a `#` outside quotes that ends
+/// everything. Empty words vanish. `None` for an open quote.
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote: Option<char> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => word.extend(chars.next()),
+            (c, Some(q)) if c == q => quote = None,
+            ('"' | '\'', None) => quote = Some(c),
+            ('#', None) => break,
+            (c, None) if c.is_whitespace() => words.push(std::mem::take(&mut word)),
+            (c, _) => word.push(c),
+        }
+    }
+    words.push(word);
+    words.retain(|w| !w.is_empty());
+    quote.is_none().then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, want: Option<&[&str]>) {
+        let got = words(line);
+        let got: Option<Vec<&str>> = got.as_ref().map(|w| w.iter().map(String::as_str).collect());
+        assert_eq!(got.as_deref(), want, "{line}");
+    }
+
+    #[test]
+    fn one_liners() {
+        check("a b\n c", Some(&["a", "b", "c"]));
+        check("a'b c'd", Some(&["ab cd"]));
+        check("x#y z", Some(&["x"]));
+        check("'' \"\" a", Some(&["a"]));
+        check(r#""a \" b" c\ d"#, Some(&["a \" b", "c d"]));
+        check(r"a\", Some(&["a"]));
+        check("'a\\'", Some(&["a\\"]));
+        check("'open", None);
+    }
+}

@@ -1,0 +1,98 @@
+//! Where the plugin for a configuration object is found: `<home>/<group>/<version>/<lower case kind>/<kind>`.
+
+use super::PluginOptions;
+use crate::diag::{Error, ErrorKind, Result};
+use crate::resource::ResId;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The directories that may hold plugins, in upstream's order (K09, K10): `$KUSTOMIZE_PLUGIN_HOME`,
+/// `$XDG_CONFIG_HOME/kustomize/plugin`, `$HOME/.config/kustomize/plugin`, `$HOME/kustomize/plugin`. The first that
+/// exists is the home; later ones are not looked into.
+pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let set = |name| variable(name).filter(|v| !v.as_os_str().is_empty());
+    let mut homes: Vec<PathBuf> = Vec::new();
+    homes.extend(set("KUSTOMIZE_PLUGIN_HOME"));
+    homes.extend(set("XDG_CONFIG_HOME").map(|v| v.join("kustomize/plugin")));
+    if let Some(home) = set("HOME") {
+        homes.push(home.join(".config/kustomize/plugin"));
+        homes.push(home.join("kustomize/plugin"));
+    }
+    homes
+}
+
+/// The executable for a configuration object (K09 to K14).
+///
+/// # Errors
+/// There is no plugin home, or nothing in it that can be run.
+pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
+    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let Some(home) = options.homes.iter().find(|home| home.is_dir()) else {
+        let tried: Vec<String> = options
+            .homes
+            .iter()
+            .map(|h| format!("'{}'", h.display()))
+            .collect();
+        let error = fault(format!(
+            "unable to find plugin root - tried: {}",
+            tried.join(", ")
+        ));
+        return Err(
+            error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins")
+        );
+    };
+    let gvk = &id.gvk;
+    let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
+    if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
+        return Err(fault(format!(
+            "{id} does not name a plugin: its apiVersion and kind become a path"
+        )));
+    }
+    let mut directory = home.clone();
+    for part in [gvk.group, gvk.version] {
+        if !part.is_empty() {
+            directory.push(part);
+        }
+    }
+    directory.push(gvk.kind.to_lowercase());
+    let path = directory.join(gvk.kind);
+    match is_executable(&path) {
+        Some(true) => return Ok(std::path::absolute(&path).unwrap_or(path)),
+        Some(false) if !with_so(&path).exists() => {
+            let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
+            return Err(error.hint(format!("make it executable: chmod +x '{}'", path.display())));
+        }
+        _ => {}
+    }
+    if with_so(&path).exists() {
+        let error = fault(format!(
+            "the plugin '{}' is a shared object, which is not supported yet",
+            with_so(&path).display()
+        ));
+        return Err(error.hint(format!(
+            "an executable '{}' would be used instead",
+            path.display()
+        )));
+    }
+    let error = fault(format!(
+        "no plugin for {id}: neither '{}' nor '{}' is there",
+        path.display(),
+        with_so(&path).display()
+    ));
+    Err(match gvk.version {
+        "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
+        _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
+    })
+}
+
+fn with_so(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".so");
+    name.into()
+}
+
+/// Whether there is a file that may be run; `None` if there is nothing. Any execute bit will do, as upstream.
+fn is_executable(path: &Path) -> Option<bool> {
+    let metadata = path.metadata().ok()?;
+    Some(metadata.permissions().mode() & 0o111 != 0 && metadata.is_file())
+}

@@ -1,0 +1,52 @@
+//! The host side of plugins; the author side is /plugin.
+//!
+//! * [`locate`]: where the plugin for a kind is found.
+//! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
+//! * [`exec`]: plugins that are executables.
+//! * [`process`]: a child process with limits.
+
+pub mod exec;
+pub mod locate;
+pub mod process;
+pub mod wire;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Whether and how external plugins run.
+#[derive(Clone, Debug)]
+pub struct PluginOptions {
+    /// Without it a build that needs an external plugin fails.
+    pub enabled: bool,
+    /// How long one call may take; `None` for as long as it likes.
+    pub timeout: Option<Duration>,
+    /// How many bytes one call may print.
+    pub output_limit: u64,
+    /// The directories that may hold plugins, first that exists.
+    pub homes: Vec<PathBuf>,
+    /// Takes what plugins print on stderr, as it comes.
+    pub stderr: fn(&[u8]),
+}
+
+impl Default for PluginOptions {
+    fn default() -> Self {
+        PluginOptions {
+            enabled: false,
+            timeout: Some(Duration::from_secs(600)),
+            output_limit: 1 << 30,
+            homes: Vec::new(),
+            stderr: |_| {},
+        }
+    }
+}
+
+/// The plugins of a build.
+pub struct Plugins {
+    pub options: PluginOptions,
+}
+
+impl Plugins {
+    pub fn new(options: PluginOptions) -> Self {
+        Plugins { options }
+    }
+}

@@ -1,0 +1,266 @@
+//! A child process with limits: its own process group, a deadline, a limit on its output, and nothing left behind.
+
+use super::PluginOptions;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, PipeReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How much of the end of stderr an error shows.
+const STDERR_TAIL: usize = 4 * 1024;
+
+/// What to run.
+pub struct Call<'c> {
+    pub program: &'c Path,
+    pub args: Vec<OsString>,
+    pub directory: &'c Path,
+    pub environment: Vec<(&'static str, OsString)>,
+    /// What the child reads; `None` for an empty stdin.
+    pub stdin: Option<Vec<u8>>,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub enum Failure {
+    NotStarted(io::Error),
+    Status(String),
+    TimedOut(Duration),
+    TooMuchOutput(u64),
+    Io(io::Error),
+}
+
+/// A failed call: why, and the last of what it printed on stderr.
+#[derive(Debug)]
+pub struct Failed {
+    pub failure: Failure,
+    pub stderr: String,
+}
+
+/// What must not outlive this process: process groups that run, and directories with configurations.
+static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Ends every running plugin and removes every directory that was made for one: for a signal handler's thread.
+pub fn end_all() {
+    let lock =
+        |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for pid in lock(&RUNNING).drain(..) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    for directory in DIRECTORIES
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .drain(..)
+    {
+        let _ = std::fs::remove_dir_all(directory);
+    }
+}
+
+/// A directory that only this user can look into, removed when it is dropped and by [`end_all`].
+pub struct PrivateDirectory(tempfile::TempDir);
+
+impl PrivateDirectory {
+    /// Makes one in the system's place for temporary files.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new() -> io::Result<Self> {
+        let mut directories = DIRECTORIES
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let directory = tempfile::Builder::new()
+            .prefix("rustomize-plugin-")
+            .tempdir()?;
+        directories.push(directory.path().to_owned());
+        Ok(PrivateDirectory(directory))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        let path = self.0.path().to_owned();
+        DIRECTORIES
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .retain(|d| *d != path);
+    }
+}
+
+/// Runs a child to its end: until it has exited and closed its stdout and stderr. It costs the process, and copies of
+/// its input and output.
+///
+/// # Errors
+/// It cannot be started, exits with another status than 0, takes too long or prints too much; in the latter two cases its
+/// whole process group is ended.
+pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
+    let not_started = |e| Failed {
+        failure: Failure::NotStarted(e),
+        stderr: String::new(),
+    };
+    let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
+    let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
+    let mut expression = duct::cmd(call.program, call.args)
+        .dir(call.directory)
+        .unchecked();
+    for (name, value) in call.environment {
+        expression = expression.env(name, value);
+    }
+    expression = match call.stdin {
+        Some(bytes) => expression.stdin_bytes(bytes),
+        None => expression.stdin_null(),
+    };
+    expression = expression
+        .stdout_file(stdout)
+        .stderr_file(stderr)
+        .before_spawn(|command| {
+            command.process_group(0);
+            Ok(())
+        });
+    let (handle, group) = {
+        // Held across the start, so that a signal finds every child that runs.
+        let mut running = RUNNING
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let handle = expression.start().map_err(not_started)?;
+        let group = handle
+            .pids()
+            .first()
+            .and_then(|&pid| Pid::from_raw(pid as i32));
+        running.extend(group);
+        (handle, group)
+    };
+    // Our ends of the pipes that the child writes to close with the expression.
+    drop(expression);
+    let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
+    let output = read_in_thread(
+        stdout_reader,
+        Keep::All {
+            limit: options.output_limit,
+        },
+    );
+    let errors = read_in_thread(
+        stderr_reader,
+        Keep::Tail {
+            pass: options.stderr,
+        },
+    );
+    let outcome = collect(&handle, output, options, deadline);
+    if outcome.is_err() {
+        end(group);
+    }
+    RUNNING
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .retain(|pid| Some(*pid) != group);
+    let grace = Duration::from_secs(1);
+    let patience = if outcome.is_err() {
+        Some(grace)
+    } else {
+        deadline.map(|d| d.saturating_duration_since(Instant::now()))
+    };
+    let stderr = match patience {
+        Some(patience) => errors
+            .recv_timeout(patience)
+            .unwrap_or_else(|_| Ok(Vec::new())),
+        None => errors.recv().unwrap_or_else(|_| Ok(Vec::new())),
+    };
+    let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
+    outcome.map_err(|failure| Failed { failure, stderr })
+}
+
+fn end(group: Option<Pid>) {
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Waits for the output to end and for the child to exit.
+fn collect(
+    handle: &duct::Handle,
+    output: Receiver<io::Result<Vec<u8>>>,
+    options: &PluginOptions,
+    deadline: Option<Instant>,
+) -> Result<Vec<u8>, Failure> {
+    let timed_out = || Failure::TimedOut(options.timeout.unwrap_or_default());
+    let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+    let read = match left {
+        Some(left) => output.recv_timeout(left),
+        None => output.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    };
+    let bytes = match read {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(e)) if e.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(Failure::TooMuchOutput(options.output_limit));
+        }
+        Ok(Err(e)) => return Err(Failure::Io(e)),
+        Err(RecvTimeoutError::Timeout) => return Err(timed_out()),
+        Err(RecvTimeoutError::Disconnected) => {
+            return Err(Failure::Io(io::Error::other(
+                "the reader of its output ended",
+            )));
+        }
+    };
+    let waited = match deadline {
+        Some(deadline) => handle.wait_deadline(deadline).map_err(Failure::Io)?,
+        None => Some(handle.wait().map_err(Failure::Io)?),
+    };
+    match waited {
+        None => Err(timed_out()),
+        Some(done) if done.status.success() => Ok(bytes),
+        Some(done) => Err(Failure::Status(done.status.to_string())),
+    }
+}
+
+/// What a reader keeps of a stream.
+enum Keep {
+    /// Everything, up to a limit.
+    All { limit: u64 },
+    /// The end; all of it is passed on as it comes.
+    Tail { pass: fn(&[u8]) },
+}
+
+fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u8>>> {
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        let result = match keep {
+            Keep::All { limit } => read_all(&mut pipe, limit),
+            Keep::Tail { pass } => read_tail(&mut pipe, pass),
+        };
+        let _ = send.send(result);
+    });
+    receive
+}
+
+fn read_all(pipe: &mut PipeReader, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pipe.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        Err(io::ErrorKind::FileTooLarge.into())
+    } else {
+        Ok(bytes)
+    }
+}
+
+fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {
+    let mut tail: VecDeque<u8> = VecDeque::with_capacity(STDERR_TAIL);
+    let mut buffer = [0; 8 * 1024];
+    loop {
+        let n = pipe.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(tail.into());
+        }
+        pass(&buffer[..n]);
+        tail.extend(&buffer[..n]);
+        let excess = tail.len().saturating_sub(STDERR_TAIL);
+        tail.drain(..excess);
+    }
+}

@@ -1,0 +1,255 @@
+//! Resources to bytes and back, as upstream's plugins see them: with the annotations in which upstream keeps what a
+//! build knows (facts/behaviour-d.md, 2.4 to 2.7). They are written and read here and nowhere else.
+
+use crate::diag::{Error, ErrorKind, Result};
+use crate::pipeline::{documents_to_resources, print_one};
+use crate::resource::{Behavior, PreviousId, ResId, ResMap, Resource};
+use crate::yaml::{Arena, Scalar, documents, emit, json};
+use hashbrown::HashMap;
+
+const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
+const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";
+const PREVIOUS_NAMESPACES: &str = "internal.config.kubernetes.io/previousNamespaces";
+const PREFIXES: &str = "internal.config.kubernetes.io/prefixes";
+const SUFFIXES: &str = "internal.config.kubernetes.io/suffixes";
+const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavior";
+const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
+const ID: &str = "kustomize.config.k8s.io/id";
+const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
+const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
+
+/// Prints a configuration object for a plugin, with its build annotations if it has any.
+///
+/// # Errors
+/// It cannot be printed.
+pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
+    let mut config = config.clone();
+    annotate(arena, &mut config, false)?;
+    let mut text = String::new();
+    print_one(arena, &config, &mut text)?;
+    Ok(text)
+}
+
+/// Prints resources for a transformer. They are annotated in place: what the plugin prints takes their place. O(size).
+///
+/// # Errors
+/// One cannot be printed.
+pub fn print<'a>(arena: &'a Arena, map: &mut ResMap<'a>) -> Result<String> {
+    let mut text = String::with_capacity(map.len() * 512);
+    let mut first = true;
+    map.edit_content(|resource| {
+        text.push_str(if first { "" } else { "---\n" });
+        first = false;
+        annotate(arena, resource, true)?;
+        print_one(arena, resource, &mut text)
+    })?;
+    Ok(text)
+}
+
+fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, with_id: bool) -> Result<()> {
+    let mut added: Vec<(&'a str, &'a str)> = Vec::new();
+    let previous = resource.previous();
+    if !previous.is_empty() {
+        added.push((
+            PREVIOUS_KINDS,
+            arena.text(&join(previous.iter().map(|p| p.kind))),
+        ));
+        added.push((
+            PREVIOUS_NAMES,
+            arena.text(&join(previous.iter().map(|p| p.name))),
+        ));
+        added.push((
+            PREVIOUS_NAMESPACES,
+            arena.text(&join(previous.iter().map(|p| p.namespace))),
+        ));
+    }
+    for (key, affixes) in [
+        (PREFIXES, &resource.prefixes),
+        (SUFFIXES, &resource.suffixes),
+    ] {
+        if !affixes.is_empty() {
+            added.push((key, arena.text(&join(affixes.iter().copied()))));
+        }
+    }
+    if let Some(behavior) = resource.behavior {
+        added.push((GENERATOR_BEHAVIOR, behavior.as_str()));
+    }
+    if resource.needs_hash {
+        added.push((NEEDS_HASH_SUFFIX, "enabled"));
+    }
+    if with_id {
+        added.push((ID, arena.text(&id_text(resource.id())?)));
+    }
+    if added.is_empty() {
+        return Ok(());
+    }
+    if let Some(metadata) = resource.metadata_mut() {
+        crate::resource::stringify(metadata, "annotations");
+        if let Some(annotations) = crate::resource::mapping_in(metadata, "annotations") {
+            for (key, value) in added {
+                annotations.insert(key, json::fresh_string(value).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn join<'t>(parts: impl Iterator<Item = &'t str>) -> String {
+    parts.collect::<Vec<_>>().join(",")
+}
+
+/// The current id as the text of a mapping.
+fn id_text(id: &ResId<'_>) -> Result<String> {
+    let mut text = String::new();
+    let fields = [
+        ("group", id.gvk.group),
+        ("kind", id.gvk.kind),
+        ("name", id.name),
+        ("namespace", id.namespace),
+        ("version", id.gvk.version),
+    ];
+    for (key, value) in fields {
+        if !value.is_empty() {
+            let value = emit::scalar_text(&Scalar::string(value), crate::yaml::Pos::NONE)
+                .map_err(|e| Error::input(e.message))?;
+            text.push_str(&format!("{key}: {value}\n"));
+        }
+    }
+    Ok(text)
+}
+
+/// Reads what a plugin printed. `name` is what errors call the text; they show the plugin's own lines.
+///
+/// # Errors
+/// It is no UTF-8, no YAML, or a document is no resource.
+pub fn parse<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let text = String::from_utf8(bytes).map_err(|e| {
+        fault(format!(
+            "{name} is not valid UTF-8 at byte {}",
+            e.utf8_error().valid_up_to()
+        ))
+    })?;
+    let source = arena.add_source(name, text);
+    let nodes = documents(arena, source).map_err(|m| {
+        fault(format!("the plugin printed no YAML: {}", m.message)).at(arena.place(m.pos))
+    })?;
+    documents_to_resources(arena, nodes).map_err(|e| e.context("reading what the plugin printed"))
+}
+
+/// Takes the options that a generator may set off its resources (K26 to K29).
+///
+/// # Errors
+/// `needs-hash` is no boolean.
+pub fn take_generator_options<'a>(
+    arena: &'a Arena,
+    resource: &mut Resource<'a>,
+) -> Result<Option<String>> {
+    let mut warning = None;
+    take_build_annotations(resource);
+    if let Some(value) = resource.take_annotation(NEEDS_HASH) {
+        resource.needs_hash = match value.text {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
+            other => {
+                let message = format!(
+                    "the annotation \"{NEEDS_HASH}\" contains an invalid value (\"{other}\")"
+                );
+                let error = Error::new(ErrorKind::Plugin, message).at(arena.place(resource.pos()));
+                return Err(error.hint("it is \"true\" or \"false\""));
+            }
+        };
+    }
+    let behavior = resource.take_annotation(BEHAVIOR).map(|value| value.text);
+    if let Some(other) = behavior
+        && Behavior::parse(other) == Behavior::Unspecified
+    {
+        warning = Some(format!(
+            "the annotation \"{BEHAVIOR}\" of {} is \"{other}\", which counts as none",
+            resource.id()
+        ));
+    }
+    resource.behavior = Some(Behavior::parse(behavior.unwrap_or_default()));
+    Ok(warning)
+}
+
+/// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses what they say.
+fn take_build_annotations(resource: &mut Resource<'_>) {
+    let has_any = resource
+        .node()
+        .get("metadata")
+        .and_then(|m| m.get("annotations"))
+        .is_some();
+    if !has_any {
+        return;
+    }
+    resource.take_annotation(ID);
+    resource.stringify_metadata("annotations");
+    let mut texts = [PREVIOUS_KINDS, PREVIOUS_NAMES, PREVIOUS_NAMESPACES].map(|key| {
+        resource
+            .take_annotation(key)
+            .map(|s| s.text.split(',').collect::<Vec<_>>())
+            .unwrap_or_default()
+    });
+    let [kinds, names, namespaces] = &mut texts;
+    if kinds.len() == names.len() && names.len() == namespaces.len() {
+        let ids = kinds.iter().zip(names.iter()).zip(namespaces.iter());
+        resource.set_previous(
+            ids.map(|((kind, name), namespace)| PreviousId {
+                kind,
+                name,
+                namespace,
+            })
+            .collect(),
+        );
+    }
+    if let Some(prefixes) = resource.take_annotation(PREFIXES) {
+        resource.prefixes = prefixes.text.split(',').collect();
+    }
+    if let Some(suffixes) = resource.take_annotation(SUFFIXES) {
+        resource.suffixes = suffixes.text.split(',').collect();
+    }
+    resource.behavior = resource
+        .take_annotation(GENERATOR_BEHAVIOR)
+        .map(|b| Behavior::parse(b.text));
+    resource.needs_hash = resource
+        .take_annotation(NEEDS_HASH_SUFFIX)
+        .is_some_and(|v| v.text == "enabled");
+}
+
+/// The map after a transformer: what it printed takes the place of what has the same id, the rest is appended, and what it
+/// did not print is gone. O(n).
+///
+/// # Errors
+/// Two of the printed resources have one id.
+pub fn merge_output<'a>(
+    arena: &'a Arena,
+    old: &mut ResMap<'a>,
+    printed: Vec<Resource<'a>>,
+    plugin: &str,
+) -> Result<ResMap<'a>> {
+    let mut slots: Vec<Option<Resource<'a>>> = Vec::new();
+    slots.resize_with(old.len(), || None);
+    let mut appended: HashMap<ResId<'a>, (), foldhash::fast::RandomState> = HashMap::default();
+    for mut resource in printed {
+        take_build_annotations(&mut resource);
+        let id = *resource.id();
+        let is_new = match old.find_current(arena, &id)? {
+            Some(i) if slots[i].is_none() => {
+                slots[i] = Some(resource);
+                continue;
+            }
+            Some(_) => false,
+            None => appended.insert(id, ()).is_none(),
+        };
+        if !is_new {
+            let error = Error::new(
+                ErrorKind::Plugin,
+                format!("plugin {plugin} generated duplicate resource: {id}"),
+            );
+            return Err(error.at(arena.place(resource.pos())));
+        }
+        slots.push(Some(resource));
+    }
+    Ok(slots.into_iter().flatten().collect())
+}

@@ -1,0 +1,129 @@
+//! Identity: [`Gvk`], [`ResId`] and the [`PreviousId`]s a resource has had.
+
+use crate::schema;
+use std::fmt;
+
+/// Group, version and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Gvk<'a> {
+    pub group: &'a str,
+    pub version: &'a str,
+    pub kind: &'a str,
+}
+
+impl<'a> Gvk<'a> {
+    /// Splits an apiVersion at its first slash; without one it is all version.
+    pub fn new(api_version: &'a str, kind: &'a str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        Gvk {
+            group,
+            version,
+            kind,
+        }
+    }
+
+    /// Whether each part of `self` is empty or equal to that of `other`: how field specs and targets select.
+    pub fn selects(&self, other: &Gvk<'_>) -> bool {
+        let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
+        part(self.kind, other.kind)
+            && part(self.group, other.group)
+            && part(self.version, other.version)
+    }
+}
+
+impl fmt::Display for Gvk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}.{}.{}",
+            or(self.kind, "[noKind]"),
+            or(self.version, "[noVer]"),
+            or(self.group, "[noGrp]")
+        )
+    }
+}
+
+fn or<'t>(text: &'t str, instead: &'t str) -> &'t str {
+    if text.is_empty() { instead } else { text }
+}
+
+/// The namespace, for comparison, of kinds that have none.
+pub const NOT_NAMESPACED: &str = "_non_namespaceable_";
+
+/// The namespace, for comparison, of a resource that names none.
+pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// The identity of a resource. Two ids are the same if group, version, kind, name and *effective* namespace are
+/// (facts/behaviour-c.md, 2).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResId<'a> {
+    pub gvk: Gvk<'a>,
+    pub name: &'a str,
+    /// As written; empty if there is none.
+    pub namespace: &'a str,
+    effective: &'a str,
+}
+
+impl<'a> ResId<'a> {
+    pub fn new(gvk: Gvk<'a>, name: &'a str, namespace: &'a str) -> Self {
+        let effective = if schema::is_cluster_scoped(&gvk) {
+            NOT_NAMESPACED
+        } else if namespace.is_empty() {
+            DEFAULT_NAMESPACE
+        } else {
+            namespace
+        };
+        ResId {
+            gvk,
+            name,
+            namespace,
+            effective,
+        }
+    }
+
+    /// The namespace that counts in comparisons: a constant for cluster-scoped kinds, `default` for none.
+    pub fn effective_namespace(&self) -> &'a str {
+        self.effective
+    }
+
+    pub fn is_cluster_scoped(&self) -> bool {
+        std::ptr::eq(self.effective, NOT_NAMESPACED) || self.effective == NOT_NAMESPACED
+    }
+}
+
+impl PartialEq for ResId<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.gvk == other.gvk && self.effective == other.effective
+    }
+}
+
+impl Eq for ResId<'_> {}
+
+impl std::hash::Hash for ResId<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+        self.gvk.kind.hash(state);
+        self.effective.hash(state);
+    }
+}
+
+impl fmt::Display for ResId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}/{}.{}",
+            self.gvk,
+            or(self.name, "[noName]"),
+            or(self.namespace, "[noNs]")
+        )
+    }
+}
+
+/// A name a resource had before a step changed it. Group and version are always the current ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreviousId<'a> {
+    pub kind: &'a str,
+    pub name: &'a str,
+    /// The effective namespace of that moment.
+    pub namespace: &'a str,
+}

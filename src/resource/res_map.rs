@@ -1,0 +1,365 @@
+//! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
+
+use super::{ResId, Resource};
+use crate::diag::{Error, Result};
+use crate::yaml::{Arena, Node};
+use hashbrown::HashMap;
+
+type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
+
+/// Resources in output order. Indexes are made when they are first asked for, kept up to date by single edits, and
+/// dropped by steps that touch every resource: so no step scans all resources for one, and a build that never looks one
+/// up pays for no index.
+///
+/// Invariant: identity changes only inside the methods of this type, which read it from the node again.
+#[derive(Default, Debug)]
+pub struct ResMap<'a> {
+    resources: Vec<Resource<'a>>,
+    /// Where each current id stands.
+    current: Option<Index<'a, u32>>,
+    /// Where each id stands that a resource has or has had.
+    any: Option<Index<'a, Places>>,
+    /// Where each name stands that a resource has or has had.
+    names: Option<HashMap<&'a str, Places, foldhash::fast::RandomState>>,
+}
+
+/// Nearly every id belongs to one resource.
+#[derive(Clone, Debug)]
+enum Places {
+    One(u32),
+    Many(Vec<u32>),
+}
+
+impl Places {
+    fn as_slice(&self) -> &[u32] {
+        match self {
+            Places::One(i) => std::slice::from_ref(i),
+            Places::Many(list) => list,
+        }
+    }
+
+    fn add(&mut self, i: u32) {
+        match self {
+            Places::One(first) if *first == i => {}
+            Places::One(first) => *self = Places::Many(vec![*first, i]),
+            Places::Many(list) if list.contains(&i) => {}
+            Places::Many(list) => list.push(i),
+        }
+    }
+}
+
+/// How many resources answer to an id.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    None,
+    One(usize),
+    Many(Vec<usize>),
+}
+
+impl<'a> ResMap<'a> {
+    pub fn new() -> Self {
+        ResMap::default()
+    }
+
+    pub fn len(&self) -> usize {
+        self.resources.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty()
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Resource<'a>> {
+        self.resources.iter()
+    }
+
+    pub fn get(&self, i: usize) -> &Resource<'a> {
+        &self.resources[i]
+    }
+
+    pub fn into_resources(self) -> Vec<Resource<'a>> {
+        self.resources
+    }
+
+    /// Appends a resource. O(1).
+    ///
+    /// # Errors
+    /// Its id is there already; the message names both places.
+    pub fn append(&mut self, arena: &'a Arena, resource: Resource<'a>) -> Result<()> {
+        self.index_current(arena)?;
+        let i = self.resources.len() as u32;
+        let index = self.current.get_or_insert_default();
+        if let Some(&first) = index.get(resource.id()) {
+            return Err(duplicate(arena, &self.resources[first as usize], &resource));
+        }
+        index.insert(*resource.id(), i);
+        if let Some(any) = &mut self.any {
+            add_ids(any, &resource, i);
+        }
+        if let Some(names) = &mut self.names {
+            add_names(names, &resource, i);
+        }
+        self.resources.push(resource);
+        Ok(())
+    }
+
+    /// Appends all resources of another map, in order. O(their number); the first map to come in is moved.
+    ///
+    /// # Errors
+    /// An id is there already.
+    pub fn append_all(&mut self, arena: &'a Arena, other: ResMap<'a>) -> Result<()> {
+        if self.resources.is_empty() {
+            *self = other;
+            return self.index_current(arena);
+        }
+        self.resources.reserve(other.resources.len());
+        other
+            .resources
+            .into_iter()
+            .try_for_each(|r| self.append(arena, r))
+    }
+
+    fn drop_indexes(&mut self) {
+        (self.current, self.any, self.names) = (None, None, None);
+    }
+
+    fn index_current(&mut self, arena: &'a Arena) -> Result<()> {
+        if self.current.is_some() {
+            return Ok(());
+        }
+        let mut index = Index::with_capacity_and_hasher(self.resources.len(), Default::default());
+        for (i, resource) in self.resources.iter().enumerate() {
+            if let Some(first) = index.insert(*resource.id(), i as u32) {
+                return Err(duplicate(arena, &self.resources[first as usize], resource));
+            }
+        }
+        self.current = Some(index);
+        Ok(())
+    }
+
+    /// Checks that no two resources share an id. O(n) after a step that touched all, else O(1).
+    ///
+    /// # Errors
+    /// Two do.
+    pub fn check_unique(&mut self, arena: &'a Arena) -> Result<()> {
+        self.index_current(arena)
+    }
+
+    /// The resources that have or have had an id. O(1).
+    pub fn find_any(&mut self, id: &ResId<'a>) -> Found {
+        let resources = &self.resources;
+        let any = self.any.get_or_insert_with(|| {
+            let mut index = Index::with_capacity_and_hasher(resources.len(), Default::default());
+            resources
+                .iter()
+                .enumerate()
+                .for_each(|(i, r)| add_ids(&mut index, r, i as u32));
+            index
+        });
+        // An id may have been given up by a change that left no history.
+        let holds = |i: &&u32| resources[**i as usize].any_ids().any(|held| held == *id);
+        let mut places: Vec<usize> = any
+            .get(id)
+            .map_or(&[][..], Places::as_slice)
+            .iter()
+            .filter(holds)
+            .map(|&i| i as usize)
+            .collect();
+        match places.len() {
+            0 => Found::None,
+            1 => Found::One(places[0]),
+            _ => {
+                places.sort_unstable();
+                Found::Many(places)
+            }
+        }
+    }
+
+    /// The resource with this current id. O(1).
+    ///
+    /// # Errors
+    /// Two resources share some id.
+    pub fn find_current(&mut self, arena: &'a Arena, id: &ResId<'a>) -> Result<Option<usize>> {
+        self.index_current(arena)?;
+        Ok(self
+            .current
+            .as_ref()
+            .and_then(|index| index.get(id))
+            .map(|&i| i as usize))
+    }
+
+    /// Edits one resource and brings the indexes up to date. O(edit).
+    ///
+    /// # Errors
+    /// Those of the edit.
+    pub fn edit<T>(
+        &mut self,
+        i: usize,
+        edit: impl FnOnce(&mut Resource<'a>) -> Result<T>,
+    ) -> Result<T> {
+        let resource = &mut self.resources[i];
+        let (before, history) = (*resource.id(), resource.previous().len());
+        let out = edit(resource);
+        resource.refresh_id();
+        self.reindex(i, &before, history);
+        out
+    }
+
+    /// Edits every resource, in order, in ways that leave identities alone. O(edits).
+    ///
+    /// # Errors
+    /// The first that an edit gives.
+    pub fn edit_content(
+        &mut self,
+        edit: impl FnMut(&mut Resource<'a>) -> Result<()>,
+    ) -> Result<()> {
+        self.resources.iter_mut().try_for_each(edit)
+    }
+
+    /// Edits every resource, in order; identities may change. O(edits).
+    ///
+    /// # Errors
+    /// The first that an edit gives.
+    pub fn edit_all(
+        &mut self,
+        mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>,
+    ) -> Result<()> {
+        self.drop_indexes();
+        self.resources.iter_mut().try_for_each(|resource| {
+            let out = edit(resource);
+            resource.refresh_id();
+            out
+        })
+    }
+
+    /// Brings the indexes up to date after a change of one resource. Ids that were given up stay in `any` and in
+    /// `names`; who looks there asks the resource.
+    fn reindex(&mut self, i: usize, before: &ResId<'a>, history: usize) {
+        let resource = &self.resources[i];
+        let moved = *resource.id() != *before;
+        if !moved && resource.previous().len() == history {
+            return;
+        }
+        if let Some(any) = &mut self.any {
+            add_ids(any, resource, i as u32);
+        }
+        if let Some(names) = &mut self.names {
+            add_names(names, resource, i as u32);
+        }
+        if moved && let Some(current) = &mut self.current {
+            if current.get(before) == Some(&(i as u32)) {
+                current.remove(before);
+            }
+            // Where the new id is taken, the next check has to find that out.
+            if current.insert(*resource.id(), i as u32).is_some() {
+                self.current = None;
+            }
+        }
+    }
+
+    /// Puts another resource in the place of one. O(1).
+    pub fn replace(&mut self, i: usize, resource: Resource<'a>) {
+        let before = std::mem::replace(&mut self.resources[i], resource);
+        self.reindex(i, before.id(), usize::MAX);
+    }
+
+    /// Empties a resource: no look-up finds it, and [`ResMap::drop_empty`] takes it out. O(1).
+    pub fn delete(&mut self, i: usize) {
+        let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
+        if let Some(current) = &mut self.current {
+            current.remove(before.id());
+        }
+    }
+
+    /// Places of resources that a selector may select: all that have or have had its name if it names one, else all.
+    /// In order. O(answer).
+    pub fn candidates(&mut self, name: Option<&str>) -> Vec<usize> {
+        let live = |i: &usize| !self.resources[*i].is_deleted();
+        let Some(name) = name else {
+            return (0..self.resources.len()).filter(live).collect();
+        };
+        let resources = &self.resources;
+        let names = self.names.get_or_insert_with(|| {
+            let mut index = HashMap::with_capacity_and_hasher(resources.len(), Default::default());
+            resources
+                .iter()
+                .enumerate()
+                .for_each(|(i, r)| add_names(&mut index, r, i as u32));
+            index
+        });
+        let mut places: Vec<usize> = names
+            .get(name)
+            .map_or(&[][..], Places::as_slice)
+            .iter()
+            .map(|&i| i as usize)
+            .collect();
+        places.retain(live);
+        places.sort_unstable();
+        places
+    }
+
+    /// Takes out the resources that were emptied. O(n).
+    pub fn drop_empty(&mut self) {
+        if self.resources.iter().any(Resource::is_deleted) {
+            self.retain(|r| !r.is_deleted());
+        }
+    }
+
+    /// Keeps the resources for which `keep` holds. O(n).
+    pub fn retain(&mut self, keep: impl FnMut(&Resource<'a>) -> bool) {
+        self.drop_indexes();
+        self.resources.retain(keep);
+    }
+
+    /// Reorders the resources. O(n log n).
+    pub fn sort_by(
+        &mut self,
+        mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering,
+    ) {
+        self.drop_indexes();
+        self.resources.sort_by(|a, b| compare(a, b));
+    }
+}
+
+impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
+    fn from_iter<I: IntoIterator<Item = Resource<'a>>>(resources: I) -> Self {
+        ResMap {
+            resources: resources.into_iter().collect(),
+            ..ResMap::default()
+        }
+    }
+}
+
+fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, i: u32) {
+    for id in resource.any_ids() {
+        index
+            .entry(id)
+            .and_modify(|places| places.add(i))
+            .or_insert(Places::One(i));
+    }
+}
+
+fn add_names<'a>(
+    index: &mut HashMap<&'a str, Places, foldhash::fast::RandomState>,
+    resource: &Resource<'a>,
+    i: u32,
+) {
+    for id in resource.any_ids() {
+        index
+            .entry(id.name)
+            .and_modify(|places| places.add(i))
+            .or_insert(Places::One(i));
+    }
+}
+
+fn duplicate(arena: &Arena, first: &Resource<'_>, second: &Resource<'_>) -> Error {
+    let error = Error::input(format!(
+        "may not add resource with an already registered id: {}",
+        second.id()
+    ));
+    let error = error.at(arena.place(second.pos()));
+    match arena.place(first.pos()) {
+        Some(place) => error.context(format!("the first one is at {place}")),
+        None => error,
+    }
+}

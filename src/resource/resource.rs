@@ -1,0 +1,322 @@
+//! [`Resource`]: a node, and what a build knows about it.
+
+use super::{Gvk, PreviousId, ResId};
+use crate::diag::{Error, Result};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value};
+
+/// What a generated resource does to one that is there already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Behavior {
+    #[default]
+    Unspecified,
+    Create,
+    Merge,
+    Replace,
+}
+
+impl Behavior {
+    /// Any text but the three words is as good as none, as upstream.
+    pub fn parse(text: &str) -> Behavior {
+        match text {
+            "create" => Behavior::Create,
+            "merge" => Behavior::Merge,
+            "replace" => Behavior::Replace,
+            _ => Behavior::Unspecified,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Behavior::Unspecified => "unspecified",
+            Behavior::Create => "create",
+            Behavior::Merge => "merge",
+            Behavior::Replace => "replace",
+        }
+    }
+}
+
+/// A resource: its node plus what upstream keeps in internal annotations. Its identity is read from the node once;
+/// who edits the node does so through [`super::ResMap`], which reads it again.
+#[derive(Clone, Debug)]
+pub struct Resource<'a> {
+    node: Node<'a>,
+    id: ResId<'a>,
+    previous: Vec<PreviousId<'a>>,
+    /// Non-empty name prefixes that were added, innermost first.
+    pub prefixes: Vec<&'a str>,
+    /// Non-empty name suffixes that were added, innermost first.
+    pub suffixes: Vec<&'a str>,
+    /// Set on resources that generators made.
+    pub behavior: Option<Behavior>,
+    /// Whether the name gets a hash of the content at the end.
+    pub needs_hash: bool,
+    /// Whether the node is known to be in the form that a detour through JSON gives it.
+    pub json_form: bool,
+}
+
+impl<'a> Resource<'a> {
+    /// Takes a node for a resource.
+    ///
+    /// # Errors
+    /// It is no mapping, or kind or name are missing (facts/behaviour-a.md, 3.3); kinds that end in `List` need
+    /// no name.
+    pub fn new(arena: &'a Arena, node: Node<'a>) -> Result<Self> {
+        let fault = |message: String| Error::input(message).at(arena.place(node.pos));
+        let Some(mapping) = node.as_mapping() else {
+            return Err(fault(format!(
+                "missing Resource metadata: expected a mapping, found {}",
+                node.shape()
+            )));
+        };
+        let metadata = mapping.get("metadata");
+        let has = |field: &str| {
+            metadata
+                .and_then(|m| m.get(field))
+                .is_some_and(|n| !n.is_null_or_empty())
+        };
+        let says_nothing = node.get_text("apiVersion").is_none() && node.get_text("kind").is_none();
+        if says_nothing
+            && !["name", "namespace", "labels", "annotations"]
+                .into_iter()
+                .any(has)
+        {
+            let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
+            return Err(fault("missing Resource metadata".into()).hint(hint));
+        }
+        let id = read_id(&node);
+        if id.gvk.kind.is_empty() {
+            return Err(fault(format!("missing kind in object {id}")));
+        }
+        if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
+            return Err(fault(format!("missing metadata.name in object {id}")));
+        }
+        Ok(Resource::unchecked(node))
+    }
+
+    /// A resource from a node that is known to have kind and name.
+    pub fn unchecked(node: Node<'a>) -> Self {
+        Resource {
+            id: read_id(&node),
+            node,
+            previous: Vec::new(),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            behavior: None,
+            needs_hash: false,
+            json_form: false,
+        }
+    }
+
+    /// The current identity.
+    pub fn id(&self) -> &ResId<'a> {
+        &self.id
+    }
+
+    /// The oldest identity: the first previous one, or the current one.
+    pub fn original_id(&self) -> ResId<'a> {
+        self.previous
+            .first()
+            .map_or(self.id, |p| self.with_history(p))
+    }
+
+    /// Identities the resource has had, oldest first, without the current one.
+    pub fn previous(&self) -> &[PreviousId<'a>] {
+        &self.previous
+    }
+
+    pub(crate) fn set_previous(&mut self, previous: Vec<PreviousId<'a>>) {
+        self.previous = previous;
+    }
+
+    /// All identities, previous ones first.
+    pub fn any_ids(&self) -> impl Iterator<Item = ResId<'a>> + '_ {
+        self.previous
+            .iter()
+            .map(|p| self.with_history(p))
+            .chain(std::iter::once(self.id))
+    }
+
+    fn with_history(&self, p: &PreviousId<'a>) -> ResId<'a> {
+        ResId::new(
+            Gvk {
+                kind: p.kind,
+                ..self.id.gvk
+            },
+            p.name,
+            p.namespace,
+        )
+    }
+
+    /// Remembers the current identity, before a step that may change it.
+    pub fn record_previous(&mut self) {
+        let id = &self.id;
+        self.previous.push(PreviousId {
+            kind: id.gvk.kind,
+            name: id.name,
+            namespace: id.effective_namespace(),
+        });
+    }
+
+    /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations does that.
+    pub fn forget_history(&mut self) {
+        self.previous.clear();
+        self.prefixes.clear();
+        self.suffixes.clear();
+        self.behavior = None;
+        self.needs_hash = false;
+    }
+
+    /// Whether upstream would keep something about this resource in annotations.
+    pub fn has_build_annotations(&self) -> bool {
+        !self.previous.is_empty() || self.behavior.is_some() || self.needs_hash
+    }
+
+    pub fn node(&self) -> &Node<'a> {
+        &self.node
+    }
+
+    /// The node, for editing; [`super::ResMap`] reads the identity again afterwards.
+    pub fn node_mut(&mut self) -> &mut Node<'a> {
+        self.json_form = false;
+        &mut self.node
+    }
+
+    /// The node, for edits that keep it in the form a detour through JSON gives.
+    pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
+        &mut self.node
+    }
+
+    pub fn into_node(self) -> Node<'a> {
+        self.node
+    }
+
+    /// The resource with its identity read from the node again.
+    pub fn with_fresh_id(mut self) -> Self {
+        self.refresh_id();
+        self
+    }
+
+    /// Reads the identity from the node again.
+    pub(super) fn refresh_id(&mut self) {
+        self.id = read_id(&self.node);
+    }
+
+    fn metadata_entry(&self, map: &str, key: &str) -> Option<&'a str> {
+        let value = self.node.get("metadata")?.get(map)?.get(key)?;
+        value.as_scalar().map(|s| s.text)
+    }
+
+    /// The text of a label.
+    pub fn label(&self, key: &str) -> Option<&'a str> {
+        self.metadata_entry("labels", key)
+    }
+
+    /// The text of an annotation.
+    pub fn annotation(&self, key: &str) -> Option<&'a str> {
+        self.metadata_entry("annotations", key)
+    }
+
+    /// Whether a transformer has emptied this resource.
+    pub fn is_deleted(&self) -> bool {
+        self.node.is_null_or_empty()
+    }
+
+    pub fn pos(&self) -> Pos {
+        self.node.pos
+    }
+
+    /// `metadata`, made if it is missing or null.
+    pub fn metadata_mut(&mut self) -> Option<&mut Mapping<'a>> {
+        mapping_in(self.node_mut().as_mapping_mut()?, "metadata")
+    }
+
+    /// Sets a field of `metadata` to a string.
+    pub fn set_metadata(&mut self, field: &'a str, text: &'a str) {
+        if let Some(metadata) = self.metadata_mut() {
+            metadata.insert(field, Node::string(text));
+        }
+    }
+
+    /// Adds string entries to `metadata.<map>`; entries that are there are overwritten.
+    pub fn add_metadata_entries<'s>(
+        &mut self,
+        map: &'a str,
+        entries: impl IntoIterator<Item = (&'s &'a str, &'s &'a str)>,
+    ) where
+        'a: 's,
+    {
+        let mut entries = entries.into_iter().peekable();
+        if entries.peek().is_none() {
+            return;
+        }
+        if let Some(into) = self.metadata_mut().and_then(|m| mapping_in(m, map)) {
+            for (key, value) in entries {
+                into.insert(*key, Node::string(value));
+            }
+        }
+    }
+
+    /// Takes an annotation off; an annotations map that is empty then goes too.
+    pub fn take_annotation(&mut self, key: &str) -> Option<Scalar<'a>> {
+        self.annotation(key)?;
+        let metadata = self.metadata_mut()?;
+        let annotations = metadata.get_mut("annotations")?.as_mapping_mut()?;
+        let taken = annotations.remove(key);
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+        taken?.as_scalar().copied()
+    }
+
+    /// Turns `metadata.<map>` into a map of strings: each scalar's text as written, other values empty. An empty or
+    /// null map goes.
+    pub fn stringify_metadata(&mut self, map: &str) {
+        if self.node.get("metadata").and_then(|m| m.get(map)).is_none() {
+            return;
+        }
+        if let Some(metadata) = self.metadata_mut() {
+            stringify(metadata, map);
+        }
+    }
+}
+
+/// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`.
+pub fn stringify(parent: &mut Mapping<'_>, map: &str) {
+    let Some(node) = parent.get_mut(map) else {
+        return;
+    };
+    match node.as_mapping_mut() {
+        Some(entries) if !entries.is_empty() => {
+            for (_, value) in entries.iter_mut() {
+                let is_string = value
+                    .as_scalar()
+                    .is_some_and(|s| s.kind() == crate::yaml::scalar::Kind::Str);
+                if !is_string {
+                    let text = value.as_scalar().map_or("", |s| s.text);
+                    value.value = Value::Scalar(Scalar::string(text));
+                }
+            }
+        }
+        _ => drop(parent.remove(map)),
+    }
+}
+
+/// The mapping at `key`, made if it is missing or null; `None` if something else is there.
+pub fn mapping_in<'m, 'a>(
+    parent: &'m mut Mapping<'a>,
+    key: &'a str,
+) -> Option<&'m mut Mapping<'a>> {
+    let node = parent.get_or_insert_with(key, || Mapping::new().into());
+    if node.is_null() {
+        node.value = Value::Mapping(Mapping::new());
+    }
+    node.as_mapping_mut()
+}
+
+fn read_id<'a>(node: &Node<'a>) -> ResId<'a> {
+    let api_version = node.get_text("apiVersion").unwrap_or_default();
+    let kind = node.get_text("kind").unwrap_or_default();
+    let metadata = node.get("metadata");
+    let text = |field| metadata.and_then(|m| m.get_text(field)).unwrap_or_default();
+    ResId::new(Gvk::new(api_version, kind), text("name"), text("namespace"))
+}

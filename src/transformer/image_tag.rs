@@ -1,0 +1,268 @@
+//! ImageTagTransformer: gives container images new names, tags or digests.
+//!
+//! *Selects*: all but CustomResourceDefinitions. *Writes*: `image` of every element of a `containers` or `initContainers`
+//! list at any depth, then the fields of the specs. *Order*: after replicas, before replacements; entries in order, each
+//! seeing what earlier ones did. *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text.
+//! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix`; its name is an
+//! unescaped pattern.
+
+use super::Transformer;
+use crate::config::FieldSpecs;
+use crate::config::field_spec::{Create, Step, walk};
+use crate::config::kustomization::Image;
+use crate::diag::{Error, Result};
+use crate::pipeline::Session;
+use crate::resource::ResMap;
+use crate::yaml::{Arena, Node, Tag, Value};
+use hashbrown::HashMap;
+use regex::Regex;
+use std::cell::RefCell;
+
+/// All entries of `images`: they stand next to each other, so one stage runs them all.
+pub struct ImageTagTransformer<'a> {
+    rules: Vec<(Image<'a>, Regex)>,
+    specs: FieldSpecs<'a>,
+    /// What becomes of an image text that the entries reach once or twice each.
+    outcomes: RefCell<HashMap<(&'a str, usize), Option<&'a str>, foldhash::fast::RandomState>>,
+}
+
+impl<'a> ImageTagTransformer<'a> {
+    /// Compiles the entries.
+    ///
+    /// # Errors
+    /// A name is no regular expression.
+    pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
+        let rule = |image: &Image<'a>| {
+            let pattern = format!(
+                "^{}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$",
+                image.name
+            );
+            let fault = |e| {
+                Error::input(format!(
+                    "the image name '{}' is no regular expression: {e}",
+                    image.name
+                ))
+            };
+            Ok((image.clone(), Regex::new(&pattern).map_err(fault)?))
+        };
+        let rules = images.iter().map(rule).collect::<Result<_>>()?;
+        Ok(ImageTagTransformer {
+            rules,
+            specs,
+            outcomes: RefCell::default(),
+        })
+    }
+
+    /// The text that an image becomes if each entry works on it `times` times.
+    fn outcome(&self, arena: &'a Arena, image: &'a str, times: usize) -> Option<&'a str> {
+        if let Some(known) = self.outcomes.borrow().get(&(image, times)) {
+            return *known;
+        }
+        let mut text = image.to_owned();
+        for (rule, pattern) in &self.rules {
+            for _ in 0..times {
+                if pattern.is_match(&text) {
+                    text = rewrite(&text, rule);
+                }
+            }
+        }
+        let outcome = (text != image).then(|| arena.text(&text));
+        self.outcomes.borrow_mut().insert((image, times), outcome);
+        outcome
+    }
+
+    fn set(&self, arena: &'a Arena, node: &mut Node<'a>, times: usize) -> Result<()> {
+        let shape = node.shape();
+        match &mut node.value {
+            Value::Scalar(s) if s.is_null() => {}
+            Value::Scalar(s) => {
+                if let Some(text) = self.outcome(arena, s.text, times) {
+                    s.text = text;
+                    s.tag = if s.tag == Tag::Str {
+                        Tag::Str
+                    } else {
+                        Tag::Auto
+                    };
+                }
+            }
+            _ => {
+                return Err(Error::input(format!(
+                    "wrong node kind: expected an image text, found {shape}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first pass: lists of containers, wherever they stand. `keys` is the way here.
+    fn containers<'n>(
+        &self,
+        arena: &'a Arena,
+        node: &'n mut Node<'a>,
+        keys: &mut Vec<&'a str>,
+        specs: &[&[Step<'a>]],
+    ) -> Result<()> {
+        match &mut node.value {
+            Value::Scalar(_) => Ok(()),
+            Value::Sequence(items) => items
+                .iter_mut()
+                .try_for_each(|item| self.containers(arena, item, keys, specs)),
+            Value::Mapping(m) => {
+                for (key, value) in m.iter_mut() {
+                    keys.push(key.text);
+                    if is_container_list(key.text)
+                        && let Value::Sequence(items) = &mut value.value
+                    {
+                        let again = specs
+                            .iter()
+                            .filter(|path| leads_to_images_of(path, keys))
+                            .count();
+                        items
+                            .iter_mut()
+                            .try_for_each(|item| self.container(arena, item, 1 + again))?;
+                    }
+                    self.containers(arena, value, keys, specs)?;
+                    keys.pop();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn container(&self, arena: &'a Arena, item: &mut Node<'a>, times: usize) -> Result<()> {
+        if item.is_null() {
+            return Ok(());
+        }
+        let shape = item.shape();
+        let Some(m) = item.as_mapping_mut() else {
+            return Err(Error::input(format!(
+                "wrong node kind: expected a container, found {shape}"
+            )));
+        };
+        m.get_mut("image")
+            .map_or(Ok(()), |image| self.set(arena, image, times))
+    }
+}
+
+impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        let arena = session.arena;
+        map.edit_content(|resource| {
+            let id = *resource.id();
+            if id.gvk.kind == "CustomResourceDefinition" {
+                return Ok(());
+            }
+            let paths: Vec<&[Step<'a>]> =
+                self.specs.for_gvk(id.gvk).map(|(_, path)| path).collect();
+            let node = resource.node_mut();
+            let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
+            self.containers(arena, node, &mut Vec::new(), &paths)
+                .map_err(in_object)?;
+            for path in &paths {
+                self.field(arena, node, path).map_err(in_object)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl<'a> ImageTagTransformer<'a> {
+    /// The second pass, for one spec. Lists of containers are done already.
+    fn field(&self, arena: &'a Arena, node: &mut Node<'a>, path: &[Step<'a>]) -> Result<()> {
+        let [way @ .., list, image] = path else {
+            return walk(node, path, Create::No, &mut |node| self.set(arena, node, 1));
+        };
+        if !(image.key == "image" && is_container_list(list.key)) {
+            return walk(node, path, Create::No, &mut |node| self.set(arena, node, 1));
+        }
+        walk(node, way, Create::No, &mut |parent| match parent
+            .as_mapping_mut()
+            .and_then(|m| m.get_mut(list.key))
+        {
+            Some(found) if found.as_mapping().is_some() => walk(
+                found,
+                std::slice::from_ref(image),
+                Create::No,
+                &mut |node| self.set(arena, node, 1),
+            ),
+            _ => Ok(()),
+        })
+    }
+}
+
+fn is_container_list(key: &str) -> bool {
+    matches!(key, "containers" | "initContainers")
+}
+
+/// Whether a spec's path is that of the images of the container list at `keys`.
+fn leads_to_images_of(path: &[Step<'_>], keys: &[&str]) -> bool {
+    path.len() == keys.len() + 1
+        && path[keys.len()].key == "image"
+        && path.iter().zip(keys).all(|(step, key)| step.key == *key)
+}
+
+/// Name, tag and digest of an image text.
+fn split(image: &str) -> (&str, &str, &str) {
+    let from = image.find('/').filter(|&i| i > 0).map_or(0, |i| i + 1);
+    let (rest, digest) = image[from..]
+        .split_once('@')
+        .map_or((&image[from..], ""), |(rest, digest)| (rest, digest));
+    let (name, tag) = rest.split_once(':').unwrap_or((rest, ""));
+    (&image[..from + name.len()], tag, digest)
+}
+
+fn rewrite(image: &str, rule: &Image<'_>) -> String {
+    let (name, old_tag, old_digest) = split(image);
+    let name = if rule.new_name.is_empty() {
+        name
+    } else {
+        rule.new_name
+    };
+    let suffixed = format!("{old_tag}{}", rule.tag_suffix);
+    let (tag, digest) = match (rule.new_tag, rule.digest) {
+        (tag, digest) if !tag.is_empty() && !digest.is_empty() => (tag, digest),
+        (tag, "") if !tag.is_empty() => (tag, ""),
+        ("", digest) if !digest.is_empty() => ("", digest),
+        _ if !rule.tag_suffix.is_empty() => (suffixed.as_str(), ""),
+        _ => (old_tag, old_digest),
+    };
+    let mut text = name.to_owned();
+    for (mark, part) in [(':', tag), ('@', digest)] {
+        if !part.is_empty() {
+            text.push(mark);
+            text.push_str(part);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splitting() {
+        assert_eq!(split("nginx:1@sha256:abc"), ("nginx", "1", "sha256:abc"));
+        assert_eq!(split("h:80/a/b:1"), ("h:80/a/b", "1", ""));
+        assert_eq!(split("nginx"), ("nginx", "", ""));
+    }
+
+    #[test]
+    fn rewriting() {
+        let rule = |f: fn(&mut Image<'static>)| {
+            let mut image = Image::default();
+            f(&mut image);
+            image
+        };
+        assert_eq!(rewrite("nginx:1", &rule(|i| i.new_tag = "2")), "nginx:2");
+        assert_eq!(
+            rewrite("nginx:1@sha256:a", &rule(|i| i.new_name = "x/y")),
+            "x/y:1@sha256:a"
+        );
+        assert_eq!(
+            rewrite("nginx:1", &rule(|i| i.digest = "sha256:b")),
+            "nginx@sha256:b"
+        );
+        assert_eq!(rewrite("nginx", &rule(|i| i.tag_suffix = "-s")), "nginx:-s");
+    }
+}

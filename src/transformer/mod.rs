@@ -1,0 +1,57 @@
+//! Transformers: what changes resources. One file each, named by its kustomize kind; the order in which they run is in
+//! [`crate::pipeline::plan`].
+
+pub mod annotations;
+pub mod hash;
+pub mod image_tag;
+pub mod json_patch;
+pub mod label;
+pub mod merge;
+pub mod name_reference;
+pub mod namespace;
+pub mod patch;
+pub mod prefix;
+pub mod replica_count;
+
+use crate::diag::Result;
+use crate::pipeline::Session;
+use crate::resource::ResMap;
+
+/// Changes resources.
+pub trait Transformer<'a> {
+    /// Works on all resources accumulated so far.
+    ///
+    /// # Errors
+    /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()>;
+}
+
+use crate::config::field_spec::{Create, FieldSpecs, walk};
+use crate::diag::Error;
+use crate::resource::Resource;
+use crate::yaml::Node;
+
+/// Calls `edit` on every field of a resource that the specs lead to. Where `create` is not `No`, specs that ask for it make
+/// missing fields. O(specs for the kind + nodes on their paths).
+fn edit_fields<'a>(
+    resource: &mut Resource<'a>,
+    specs: &FieldSpecs<'a>,
+    create: Create,
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    let id = *resource.id();
+    for (spec, path) in specs.for_gvk(id.gvk) {
+        let create = if spec.create { create } else { Create::No };
+        let walked = walk(resource.node_mut(), path, create, edit);
+        walked
+            .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
+    }
+    Ok(())
+}
+
+/// The scalar that a transformer sets, or an error that names what is there.
+fn scalar_of<'n, 'a>(node: &'n mut Node<'a>) -> Result<&'n mut crate::yaml::Scalar<'a>> {
+    let shape = node.shape();
+    node.as_scalar_mut()
+        .ok_or_else(|| Error::input(format!("wrong node kind: expected a scalar, found {shape}")))
+}

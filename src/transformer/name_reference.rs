@@ -1,0 +1,440 @@
+//! NameReferenceTransformer: makes references follow the names that changed.
+//!
+//! *Selects*: resources with fields that refer to others (the tables in [`crate::config::defaults`], `configurations`).
+//! *Writes*: names, and namespaces where the reference is a mapping. *Order*: once, at the root, after the hashes.
+//! *Cost*: O(nodes on the paths of references + references). All paths of a kind are one trie, so that a resource is walked
+//! once; candidates are found by kind, old name and namespace. *Quirks*: facts/behaviour-c.md, 3.
+
+use super::Transformer;
+use crate::config::field_spec::split;
+use crate::config::transformer_config::NameBackReferences;
+use crate::diag::{Error, Result};
+use crate::pipeline::Session;
+use crate::resource::{Gvk, ResId, ResMap, Resource};
+use crate::yaml::{Arena, Node, Tag, Value};
+use hashbrown::{HashMap, HashSet};
+
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// The name reference fix-up, for the references of all layers.
+pub struct NameReferenceTransformer<'a> {
+    pub references: Vec<NameBackReferences<'a>>,
+}
+
+/// What may be referred to: what has or has had another name.
+struct Candidate<'a> {
+    id: ResId<'a>,
+    original_namespace: &'a str,
+    /// `metadata.namespace` as written.
+    namespace: &'a str,
+    previous: Vec<(&'a str, &'a str)>,
+    prefixes: Vec<&'a str>,
+    suffixes: Vec<&'a str>,
+}
+
+/// Candidates, found by kind, a name they had, and their namespace.
+#[derive(Default)]
+struct Candidates<'a> {
+    list: Vec<Candidate<'a>>,
+    by_namespace: Table<(&'a str, &'a str, &'a str), Vec<u32>>,
+    anywhere: Table<(&'a str, &'a str), Vec<u32>>,
+    /// Pairs of original and current namespace that occur among all resources.
+    namespaces: HashSet<(&'a str, &'a str), foldhash::fast::RandomState>,
+}
+
+impl<'a> Candidates<'a> {
+    fn of(map: &ResMap<'a>) -> Self {
+        let mut candidates = Candidates::default();
+        for resource in map.iter() {
+            let id = *resource.id();
+            let original_namespace = resource.original_id().effective_namespace();
+            candidates
+                .namespaces
+                .insert((original_namespace, id.effective_namespace()));
+            if resource.previous().is_empty() {
+                continue;
+            }
+            let i = candidates.list.len() as u32;
+            let mut kinds: Vec<&'a str> = resource.previous().iter().map(|p| p.kind).collect();
+            let mut names: Vec<&'a str> = resource.previous().iter().map(|p| p.name).collect();
+            for list in [&mut kinds, &mut names] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            for kind in &kinds {
+                for name in &names {
+                    candidates
+                        .by_namespace
+                        .entry((kind, name, id.effective_namespace()))
+                        .or_default()
+                        .push(i);
+                    candidates.anywhere.entry((kind, name)).or_default().push(i);
+                }
+            }
+            candidates.list.push(Candidate {
+                id,
+                original_namespace,
+                namespace: id.namespace,
+                previous: resource
+                    .previous()
+                    .iter()
+                    .map(|p| (p.kind, p.name))
+                    .collect(),
+                prefixes: resource.prefixes.clone(),
+                suffixes: resource.suffixes.clone(),
+            });
+        }
+        candidates
+    }
+}
+
+/// The paths of all references of one kind of referrer. Actions are the targets that a field may refer to, in order.
+#[derive(Default)]
+struct Trie<'a> {
+    children: Vec<(&'a str, Trie<'a>)>,
+    actions: Vec<Action<'a>>,
+}
+
+#[derive(Clone)]
+struct Action<'a> {
+    target: Gvk<'a>,
+    path: &'a str,
+    is_role_ref: bool,
+}
+
+impl<'a> Trie<'a> {
+    fn of(arena: &'a Arena, references: &[NameBackReferences<'a>], referrer: &Gvk<'_>) -> Self {
+        let mut root = Trie::default();
+        for reference in references {
+            for spec in reference
+                .fields
+                .iter()
+                .filter(|spec| spec.gvk.selects(referrer))
+            {
+                let mut trie = &mut root;
+                for step in split(arena, spec.path) {
+                    let at = trie
+                        .children
+                        .iter()
+                        .position(|(key, _)| *key == step.key)
+                        .unwrap_or_else(|| {
+                            trie.children.push((step.key, Trie::default()));
+                            trie.children.len() - 1
+                        });
+                    trie = &mut trie.children[at].1;
+                }
+                trie.actions.push(Action {
+                    target: reference.gvk,
+                    path: spec.path,
+                    is_role_ref: spec.path.ends_with("roleRef/name"),
+                });
+            }
+        }
+        root
+    }
+}
+
+impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        let candidates = Candidates::of(map);
+        if candidates.list.is_empty() {
+            return Ok(());
+        }
+        let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
+        map.edit_all(|resource| {
+            // A referrer is chosen by the kind it had at first.
+            let gvk = Gvk {
+                kind: resource.original_id().gvk.kind,
+                ..resource.id().gvk
+            };
+            let trie = tries
+                .entry(gvk)
+                .or_insert_with(|| Trie::of(session.arena, &self.references, &gvk));
+            if trie.children.is_empty() {
+                return Ok(());
+            }
+            let referrer = Referrer::of(resource, &candidates)?;
+            let place = resource.pos();
+            let form = resource.json_form;
+            let walked = referrer.walk(resource.node_mut(), trie);
+            resource.json_form = form;
+            walked.map_err(|e| e.at(session.arena.place(place)))
+        })
+    }
+}
+
+/// A resource that holds references.
+struct Referrer<'c, 'a> {
+    id: ResId<'a>,
+    prefixes: Vec<&'a str>,
+    suffixes: Vec<&'a str>,
+    role_ref: Option<(&'a str, &'a str)>,
+    /// Namespaces of the ServiceAccounts that a RoleBinding names.
+    subject_namespaces: Vec<&'a str>,
+    candidates: &'c Candidates<'a>,
+}
+
+impl<'c, 'a> Referrer<'c, 'a> {
+    fn of(resource: &Resource<'a>, candidates: &'c Candidates<'a>) -> Result<Self> {
+        let node = resource.node();
+        let role_ref = node
+            .get("roleRef")
+            .and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
+        let mut subject_namespaces = Vec::new();
+        if resource.id().gvk.kind == "RoleBinding" {
+            for subject in node
+                .get("subjects")
+                .and_then(Node::as_sequence)
+                .unwrap_or_default()
+            {
+                if subject.get_text("kind") != Some("ServiceAccount") {
+                    continue;
+                }
+                match subject.get("namespace") {
+                    Some(namespace) if namespace.is_null() => {
+                        return Err(Error::input(format!(
+                            "Invalid Input: namespace is blank for resource {}",
+                            resource.id()
+                        )));
+                    }
+                    Some(_) => subject_namespaces.extend(subject.get_text("namespace")),
+                    None => {}
+                }
+            }
+        }
+        Ok(Referrer {
+            id: *resource.id(),
+            prefixes: resource.prefixes.clone(),
+            suffixes: resource.suffixes.clone(),
+            role_ref,
+            subject_namespaces,
+            candidates,
+        })
+    }
+
+    fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+        for action in &trie.actions {
+            self.field(node, action).map_err(|e| {
+                e.context(format!(
+                    "updating name reference in '{}' field of '{}'",
+                    action.path, self.id
+                ))
+            })?;
+        }
+        if trie.children.is_empty() {
+            return Ok(());
+        }
+        match &mut node.value {
+            Value::Mapping(m) => {
+                for (key, child) in &trie.children {
+                    if let Some(value) = m.get_mut(key) {
+                        self.walk(value, child)?;
+                    }
+                }
+                Ok(())
+            }
+            Value::Sequence(items) => items
+                .iter_mut()
+                .try_for_each(|item| self.walk_below(item, trie)),
+            Value::Scalar(s) if s.is_null() || !trie.actions.is_empty() => Ok(()),
+            Value::Scalar(_) => Err(Error::input(format!(
+                "expected sequence or mapping node in object {}, found a scalar",
+                self.id
+            ))),
+        }
+    }
+
+    /// An item of a list: the list has taken the actions already.
+    fn walk_below(&self, item: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+        match &mut item.value {
+            Value::Mapping(m) => {
+                for (key, child) in &trie.children {
+                    if let Some(value) = m.get_mut(key) {
+                        self.walk(value, child)?;
+                    }
+                }
+                Ok(())
+            }
+            Value::Sequence(items) => items
+                .iter_mut()
+                .try_for_each(|item| self.walk_below(item, trie)),
+            Value::Scalar(_) => Ok(()),
+        }
+    }
+
+    fn field(&self, node: &mut Node<'a>, action: &Action<'a>) -> Result<()> {
+        match &mut node.value {
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| match &item.value {
+                Value::Sequence(_) => Err(Error::input(
+                    "path config error; a list in a list of references",
+                )),
+                _ => self.field(item, action),
+            }),
+            Value::Scalar(s) if s.is_null() => Ok(()),
+            Value::Scalar(s) => {
+                if let Some(found) = self.resolve(s.text, None, action)?
+                    && found.id.name != s.text
+                {
+                    (s.text, s.tag) = (found.id.name, Tag::Auto);
+                }
+                Ok(())
+            }
+            Value::Mapping(m) => {
+                let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text)) else {
+                    return Err(Error::input("path config error; no 'name' field in node"));
+                };
+                let namespace = m
+                    .get("namespace")
+                    .map(|n| n.as_scalar().map_or("", |s| s.text));
+                let Some(found) = self.resolve(name, Some(namespace), action)? else {
+                    return Ok(());
+                };
+                set(m, "name", found.id.name);
+                if !found.namespace.is_empty() {
+                    set(m, "namespace", found.namespace);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The resource that a name refers to, if it is one whose name has changed. `namespace` is that of a reference that is a
+    /// mapping.
+    fn resolve(
+        &self,
+        name: &'a str,
+        namespace: Option<Option<&'a str>>,
+        action: &Action<'a>,
+    ) -> Result<Option<&'c Candidate<'a>>> {
+        let mut found = self.by_name(name, &action.target);
+        if let Some(Some(namespace)) = namespace {
+            let original = |c: &Candidate<'_>| c.original_namespace == namespace;
+            let current = |c: &Candidate<'_>| c.id.effective_namespace() == namespace;
+            if self.sees_original_namespace(namespace) {
+                found.retain(|c| original(c))
+            } else {
+                found.retain(|c| current(c))
+            }
+        }
+        if action.is_role_ref
+            && let Some((group, kind)) = self.role_ref
+        {
+            found.retain(|c| c.id.gvk.group == group && c.previous.iter().any(|(k, _)| *k == kind));
+        }
+        if found.len() <= 1 {
+            return Ok(found.pop());
+        }
+        found.retain(|c| agree(&c.prefixes, &self.prefixes) && agree(&c.suffixes, &self.suffixes));
+        if found.len() > 1 {
+            found.retain(|c| {
+                agree_strictly(&c.prefixes, &self.prefixes)
+                    && agree_strictly(&c.suffixes, &self.suffixes)
+            });
+        }
+        let is_same = |c: &&Candidate<'_>| {
+            c.id.name == found[0].id.name
+                && (namespace.is_none() || c.namespace == found[0].namespace)
+        };
+        if found.len() > 1 && !found.iter().all(|c| is_same(c)) {
+            let ids: Vec<String> = found.iter().map(|c| c.id.to_string()).collect();
+            return Err(Error::input(format!(
+                "found multiple possible referrals: {}",
+                ids.join(", ")
+            )));
+        }
+        Ok(found.first().copied())
+    }
+
+    /// Whether any resource in reach had this namespace at first.
+    fn sees_original_namespace(&self, namespace: &str) -> bool {
+        let seen = &self.candidates.namespaces;
+        if self.id.is_cluster_scoped() {
+            return seen.iter().any(|(original, _)| *original == namespace);
+        }
+        let mine = [
+            self.id.effective_namespace(),
+            crate::resource::NOT_NAMESPACED,
+        ];
+        mine.iter()
+            .chain(&self.subject_namespaces)
+            .any(|current| seen.contains(&(namespace, *current)))
+    }
+
+    /// Candidates in reach that had this name and are of the target's kind, in the order of the resources.
+    fn by_name(&self, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Candidate<'a>> {
+        let c = self.candidates;
+        let is_target = |candidate: &&Candidate<'a>| {
+            candidate.previous.iter().any(|(kind, _)| {
+                target.selects(&Gvk {
+                    kind,
+                    ..candidate.id.gvk
+                })
+            })
+        };
+        let mut places: Vec<u32> = Vec::new();
+        if target.kind.is_empty() {
+            let in_reach = |candidate: &Candidate<'a>| {
+                self.is_in_reach(candidate) && candidate.previous.iter().any(|(_, n)| *n == name)
+            };
+            places.extend((0..c.list.len() as u32).filter(|&i| in_reach(&c.list[i as usize])));
+        } else if self.id.is_cluster_scoped() {
+            places.extend(c.anywhere.get(&(target.kind, name)).into_iter().flatten());
+        } else {
+            let mut namespaces = vec![
+                self.id.effective_namespace(),
+                crate::resource::NOT_NAMESPACED,
+            ];
+            if target.kind == "ServiceAccount" {
+                namespaces.extend(
+                    self.subject_namespaces
+                        .iter()
+                        .filter(|n| **n != self.id.effective_namespace()),
+                );
+            }
+            namespaces.dedup();
+            for namespace in namespaces {
+                places.extend(
+                    c.by_namespace
+                        .get(&(target.kind, name, namespace))
+                        .into_iter()
+                        .flatten(),
+                );
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+            .into_iter()
+            .map(|i| &c.list[i as usize])
+            .filter(is_target)
+            .collect()
+    }
+
+    fn is_in_reach(&self, candidate: &Candidate<'a>) -> bool {
+        self.id.is_cluster_scoped()
+            || candidate.id.is_cluster_scoped()
+            || candidate.id.effective_namespace() == self.id.effective_namespace()
+    }
+}
+
+fn set<'a>(m: &mut crate::yaml::Mapping<'a>, key: &'a str, text: &'a str) {
+    match m.get_mut(key).map(|n| &mut n.value) {
+        Some(Value::Scalar(s)) => {
+            if s.text != text {
+                (s.text, s.tag) = (text, Tag::Auto);
+            }
+        }
+        Some(other) => *other = Value::Scalar(crate::yaml::Scalar::plain(text)),
+        None => drop(m.insert(key, crate::yaml::Scalar::plain(text).into())),
+    }
+}
+
+/// Whether two lists of affixes fit: one is empty, or the shorter is the end of the longer.
+fn agree(a: &[&str], b: &[&str]) -> bool {
+    a.is_empty() || b.is_empty() || agree_strictly(a, b)
+}
+
+/// As [`agree`], but an empty list fits only an empty one.
+fn agree_strictly(a: &[&str], b: &[&str]) -> bool {
+    a.is_empty() == b.is_empty() && (a.ends_with(b) || b.ends_with(a))
+}

@@ -1,0 +1,136 @@
+//! NamespaceTransformer: sets the namespace of every namespaced resource.
+//!
+//! *Selects*: all resources. *Writes*: `metadata/namespace`, the names of Namespaces, subjects of role bindings, and the
+//! fields of the specs. *Order*: after patches, before the names. *Cost*: O(resources + subjects). *Quirks*: only
+//! subjects named `default` move by default; two v1 Namespaces under one namespace always collide.
+
+use super::Transformer;
+use crate::config::FieldSpecs;
+use crate::config::field_spec::Create;
+use crate::diag::{Error, Result};
+use crate::pipeline::Session;
+use crate::resource::{ResMap, Resource};
+use crate::yaml::{Node, Scalar, Value};
+
+/// Which subjects of role bindings get the namespace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SetRoleBindingSubjects {
+    /// Those named `default`.
+    #[default]
+    DefaultOnly,
+    /// Those of kind ServiceAccount.
+    AllServiceAccounts,
+    /// None.
+    None,
+}
+
+/// `namespace`.
+pub struct NamespaceTransformer<'a> {
+    pub namespace: &'a str,
+    pub specs: FieldSpecs<'a>,
+    pub subjects: SetRoleBindingSubjects,
+    /// Leaves namespaces that are set alone.
+    pub unset_only: bool,
+}
+
+impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        if self.namespace.is_empty() {
+            return Ok(());
+        }
+        map.edit_all(|resource| {
+            resource.record_previous();
+            self.resource(resource)
+        })?;
+        map.check_unique(session.arena)
+            .map_err(|e| e.context("namespace transformation produces ID conflict"))
+    }
+}
+
+impl<'a> NamespaceTransformer<'a> {
+    fn resource(&self, resource: &mut Resource<'a>) -> Result<()> {
+        let id = *resource.id();
+        if !id.is_cluster_scoped()
+            && let Some(metadata) = resource.metadata_mut()
+        {
+            self.set(metadata.get_or_insert_with("namespace", Node::null))?;
+        }
+        if matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding") {
+            self.subjects(resource)
+                .map_err(|e| e.context(format!("in the subjects of {id}")))?;
+        }
+        let is_core_namespace =
+            id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && id.gvk.version == "v1";
+        for (spec, path) in self.specs.for_gvk(id.gvk) {
+            let skipped = match spec.path.trim_start_matches('/') {
+                "metadata/namespace" => true,
+                "subjects/namespace" => matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding"),
+                "metadata/name" => !is_core_namespace || self.unset_only,
+                _ => false,
+            };
+            if skipped {
+                continue;
+            }
+            let create = if spec.create {
+                Create::Scalar
+            } else {
+                Create::No
+            };
+            crate::config::field_spec::walk(resource.node_mut(), path, create, &mut |node| {
+                self.set(node)
+            })
+            .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
+        }
+        Ok(())
+    }
+
+    fn set(&self, node: &mut Node<'a>) -> Result<()> {
+        let Value::Scalar(old) = &node.value else {
+            return Err(Error::input(
+                "namespace field specs must target scalar nodes",
+            ));
+        };
+        let is_set = !old.is_null() && !old.text.is_empty();
+        if !(self.unset_only && is_set) {
+            node.value = Value::Scalar(Scalar {
+                style: old.style,
+                ..Scalar::string(self.namespace)
+            });
+        }
+        Ok(())
+    }
+
+    fn subjects(&self, resource: &mut Resource<'a>) -> Result<()> {
+        if self.subjects == SetRoleBindingSubjects::None {
+            return Ok(());
+        }
+        let Some(subjects) = resource
+            .node_mut()
+            .as_mapping_mut()
+            .and_then(|m| m.get_mut("subjects"))
+        else {
+            return Ok(());
+        };
+        if subjects.is_null() {
+            return Ok(());
+        }
+        let Some(items) = subjects.as_sequence_mut() else {
+            return Err(Error::input("wrong node kind: 'subjects' must be a list"));
+        };
+        for item in items {
+            let is_mine = match self.subjects {
+                SetRoleBindingSubjects::DefaultOnly => item.get_text("name") == Some("default"),
+                _ => item.get_text("kind") == Some("ServiceAccount"),
+            };
+            let Some(subject) = item.as_mapping_mut() else {
+                return Err(Error::input(
+                    "wrong node kind: each of 'subjects' must be a mapping",
+                ));
+            };
+            if is_mine {
+                self.set(subject.get_or_insert_with("namespace", Node::null))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,463 @@
+//! PatchTransformer, PatchStrategicMergeTransformer and PatchJson6902Transformer: change resources by patches.
+//!
+//! *Selects*: the resources of a `target`, or the one that a strategic merge patch names. *Order*: patchesStrategicMerge,
+//! then patches, before the namespace; patchesJson6902 after annotations. Every patch is read before the first one is
+//! applied. *Cost*: O(patches + size of what they touch); a target without a literal name looks at every resource.
+//! *Quirks*: facts/behaviour-b.md, 2 and 3.
+
+use super::json_patch::{self, Operation};
+use super::{Transformer, merge};
+use crate::config::Matcher;
+use crate::config::kustomization::{Patch, PatchOptions};
+use crate::diag::{Error, Result};
+use crate::load::Root;
+use crate::pipeline::Session;
+use crate::resource::{Found, ResMap, Resource, stringify};
+use crate::yaml::{Arena, Node, Pos, Source, documents, first_document, json};
+
+/// A patch that was read.
+#[derive(Debug)]
+enum Content<'a> {
+    StrategicMerge(Vec<Resource<'a>>),
+    Json(Vec<Operation<'a>>),
+}
+
+/// One entry of `patches`, read and compiled.
+struct Prepared<'a> {
+    content: Content<'a>,
+    target: Option<Matcher<'a>>,
+    options: PatchOptions,
+    /// What an error calls this patch.
+    name: String,
+    pos: Pos,
+}
+
+/// All entries of `patches`, in order.
+pub struct PatchTransformer<'a>(Vec<Prepared<'a>>);
+
+impl<'a> PatchTransformer<'a> {
+    /// Reads the patches.
+    ///
+    /// # Errors
+    /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with its target.
+    pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+        let prepare = |patch: &Patch<'a>| {
+            let at_entry = |e: Error| e.at(session.arena.place(patch.pos));
+            let prepared = prepare(session, root, patch).map_err(at_entry)?;
+            if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
+                && !operations.is_empty()
+            {
+                return Err(at_entry(Error::input(
+                    "must specify a target for JSON patch",
+                )));
+            }
+            if let (Content::StrategicMerge(documents), Some(_)) =
+                (&prepared.content, &patch.target)
+                && documents.len() > 1
+            {
+                let message = "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set `patches.target` field";
+                return Err(at_entry(
+                    Error::input(message).hint("write one entry for each patch"),
+                ));
+            }
+            Ok(prepared)
+        };
+        patches
+            .iter()
+            .map(prepare)
+            .collect::<Result<_>>()
+            .map(PatchTransformer)
+    }
+}
+
+impl<'a> Transformer<'a> for PatchTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        for patch in &self.0 {
+            let in_patch = |e: Error| {
+                e.at(session.arena.place(patch.pos))
+                    .context(format!("applying {}", patch.name))
+            };
+            match (&patch.content, &patch.target) {
+                (Content::Json(operations), target) => {
+                    apply_json(map, session.arena, operations, target.as_ref(), true)
+                        .map_err(in_patch)?
+                }
+                (Content::StrategicMerge(documents), Some(target)) => {
+                    for document in documents {
+                        merge_into_target(map, session.arena, document, target, patch.options)
+                            .map_err(in_patch)?;
+                    }
+                }
+                (Content::StrategicMerge(documents), None) => {
+                    for document in documents {
+                        let document = if patch.options.given {
+                            with_text_annotations(document)
+                        } else {
+                            document.clone()
+                        };
+                        merge_by_id(map, &document, patch.options).map_err(in_patch)?;
+                    }
+                }
+            }
+        }
+        map.drop_empty();
+        Ok(())
+    }
+}
+
+/// `patchesStrategicMerge`: every document finds its own resource.
+pub struct PatchStrategicMergeTransformer<'a> {
+    documents: Vec<(Resource<'a>, String)>,
+}
+
+impl<'a> PatchStrategicMergeTransformer<'a> {
+    /// Reads the patches: each text is a patch if it reads as one, else the path of a file with some.
+    ///
+    /// # Errors
+    /// One cannot be read, or there is none in all of them.
+    pub fn new(session: &Session<'a>, root: &Root, entries: &[&'a str]) -> Result<Self> {
+        let mut all = Vec::new();
+        for entry in entries {
+            let inline = session.arena.add_source(
+                format!("patchesStrategicMerge in {}", root.shown),
+                (*entry).to_owned(),
+            );
+            let is_path = !entry.contains('\n') && !entry.contains(": ");
+            let (name, documents) = match if is_path {
+                None
+            } else {
+                resources(session.arena, inline).ok()
+            } {
+                Some(documents) => ("an inline patch".to_owned(), documents),
+                None => {
+                    let source = session.files.text(root, entry).map_err(Error::from)?;
+                    (source.name.clone(), resources(session.arena, source)?)
+                }
+            };
+            all.extend(documents.into_iter().map(|d| (d, name.clone())));
+        }
+        if all.is_empty() {
+            return Err(Error::input(
+                "patch appears to be empty; files=patchesStrategicMerge",
+            ));
+        }
+        Ok(PatchStrategicMergeTransformer { documents: all })
+    }
+}
+
+impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        for (document, name) in &self.documents {
+            let in_patch = |e: Error| {
+                e.at(session.arena.place(document.pos()))
+                    .context(format!("applying {name}"))
+            };
+            merge_by_id(map, &with_text_metadata(document), PatchOptions::default())
+                .map_err(in_patch)?;
+            map.check_unique(session.arena).map_err(in_patch)?;
+        }
+        map.drop_empty();
+        Ok(())
+    }
+}
+
+/// `patchesJson6902`: JSON patches that see prefixed names, and whose renames no reference follows.
+pub struct PatchJson6902Transformer<'a>(Vec<Prepared<'a>>);
+
+impl<'a> PatchJson6902Transformer<'a> {
+    /// Reads the patches.
+    ///
+    /// # Errors
+    /// One cannot be read, has no operations, or no target with a name.
+    pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+        let prepare = |patch: &Patch<'a>| {
+            let fault = |message: &str| Error::input(message).at(session.arena.place(patch.pos));
+            if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
+                return Err(fault("must specify the target name"));
+            }
+            let prepared =
+                prepare(session, root, patch).map_err(|e| e.at(session.arena.place(patch.pos)))?;
+            match &prepared.content {
+                Content::Json(operations) if !operations.is_empty() => Ok(prepared),
+                Content::Json(_) => Err(fault("the patch has no operations")),
+                Content::StrategicMerge(_) => {
+                    Err(fault("patchesJson6902 takes a list of operations"))
+                }
+            }
+        };
+        patches
+            .iter()
+            .map(prepare)
+            .collect::<Result<_>>()
+            .map(PatchJson6902Transformer)
+    }
+}
+
+impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        for patch in &self.0 {
+            let Content::Json(operations) = &patch.content else {
+                continue;
+            };
+            let in_patch = |e: Error| {
+                e.at(session.arena.place(patch.pos))
+                    .context(format!("applying {}", patch.name))
+            };
+            apply_json(map, session.arena, operations, patch.target.as_ref(), false)
+                .map_err(in_patch)?;
+        }
+        map.drop_empty();
+        Ok(())
+    }
+}
+
+fn prepare<'a>(session: &Session<'a>, root: &Root, patch: &Patch<'a>) -> Result<Prepared<'a>> {
+    let inline = patch.patch.trim();
+    let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
+        (true, true) => {
+            return Err(Error::input(
+                "must specify one of patch and path in patches entry",
+            ));
+        }
+        (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
+        (true, false) => {
+            let source = session.files.text(root, patch.path).map_err(Error::from)?;
+            (source, format!("the patch {}", source.name))
+        }
+        (false, true) => {
+            let file = session
+                .arena
+                .place(patch.pos)
+                .map_or(root.shown.clone(), |p| format!("{}:{}", p.file, p.line));
+            let source = session
+                .arena
+                .add_source(format!("inline patch of {file}"), inline.to_owned());
+            (source, "an inline patch".to_owned())
+        }
+    };
+    let target = patch.target.as_ref().map(Matcher::new).transpose()?;
+    let content = content(session.arena, source)?;
+    Ok(Prepared {
+        content,
+        target,
+        options: patch.options,
+        name,
+        pos: patch.pos,
+    })
+}
+
+/// Reads a patch: strategic merge if its documents read as resources, else JSON.
+fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
+    let text = source.text.as_str();
+    if text.starts_with('[') {
+        let node = json::parse(arena, text).map_err(|e| {
+            let error = Error::input(format!(
+                "unable to parse SM or JSON patch from '{}': {e}",
+                source.name
+            ));
+            error.hint("a patch that starts with '[' must be strict JSON")
+        })?;
+        return json_patch::operations(arena, &node, true).map(Content::Json);
+    }
+    let strategic = resources(arena, source);
+    let fault = match strategic {
+        Ok(documents) => return Ok(Content::StrategicMerge(documents)),
+        Err(e) => e,
+    };
+    match first_document(arena, source) {
+        Ok(Some(node)) if node.as_sequence().is_some() => {
+            json_patch::operations(arena, &node, false).map(Content::Json)
+        }
+        Ok(None) => Ok(Content::Json(Vec::new())),
+        _ => Err(fault.context(format!(
+            "unable to parse SM or JSON patch from '{}'",
+            source.name
+        ))),
+    }
+}
+
+/// The documents of a text as resources; a list is replaced by its items.
+fn resources<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let nodes =
+        documents(arena, source).map_err(|m| Error::input(m.message).at(arena.place(m.pos)))?;
+    crate::pipeline::documents_to_resources(arena, nodes)
+}
+
+fn apply_json<'a>(
+    map: &mut ResMap<'a>,
+    arena: &'a Arena,
+    operations: &[Operation<'a>],
+    target: Option<&Matcher<'a>>,
+    record: bool,
+) -> Result<()> {
+    let Some(target) = target else { return Ok(()) };
+    for i in map.candidates(target.literal_name()) {
+        if target.is_match(map.get(i))? {
+            let id = *map.get(i).id();
+            let patch = |resource: &mut Resource<'a>| {
+                json_patch::apply(arena, resource, operations, record)
+            };
+            map.edit(i, patch)
+                .map_err(|e| e.context(format!("patching {id}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Merges a patch into the resource that it names, by any id the resource has had.
+fn merge_by_id<'a>(
+    map: &mut ResMap<'a>,
+    patch: &Resource<'a>,
+    options: PatchOptions,
+) -> Result<()> {
+    let id = patch.id();
+    let i = match map.find_any(id) {
+        Found::One(i) => i,
+        Found::None => {
+            let error = Error::input(format!(
+                "no resource matches strategic merge patch \"{id}\": no matches for Id {id}"
+            ));
+            return Err(error.hint(
+                "apiVersion, kind, name and namespace of the patch must be those of the resource",
+            ));
+        }
+        Found::Many(_) => {
+            return Err(Error::input(format!(
+                "multiple matches for Id {id}; failed to find unique target for patch {id}"
+            )));
+        }
+    };
+    merge_into(map, i, patch, options)
+}
+
+/// Merges a patch into every resource of a target. The patch's own identity does not count.
+fn merge_into_target<'a>(
+    map: &mut ResMap<'a>,
+    arena: &'a Arena,
+    patch: &Resource<'a>,
+    target: &Matcher<'a>,
+    options: PatchOptions,
+) -> Result<()> {
+    let mut patch = with_text_metadata(patch);
+    if let Some(root) = patch.node_mut().as_mapping_mut() {
+        root.remove("apiVersion");
+        if !options.allow_kind_change {
+            root.remove("kind");
+        }
+        if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
+            metadata.remove("namespace");
+            if !options.allow_name_change {
+                metadata.remove("name");
+            }
+        }
+    }
+    for i in map.candidates(target.literal_name()) {
+        if target.is_match(map.get(i))? {
+            merge_into(map, i, &patch, options)?;
+        }
+    }
+    map.check_unique(arena)
+}
+
+fn merge_into<'a>(
+    map: &mut ResMap<'a>,
+    i: usize,
+    patch: &Resource<'a>,
+    options: PatchOptions,
+) -> Result<()> {
+    let wipes = wipes_annotations(patch.node());
+    let id = *map.get(i).id();
+    let keep = map.edit(i, |resource| {
+        if options.allow_name_change || options.allow_kind_change {
+            resource.record_previous();
+        }
+        let keep = merge::apply(resource.node_mut(), patch.node().clone())?;
+        if wipes {
+            resource.forget_history();
+        }
+        if keep {
+            restore_identity(resource, &id, options);
+        }
+        Ok(keep)
+    });
+    if !keep.map_err(|e| e.context(format!("patching {id}")))? {
+        map.delete(i);
+    }
+    Ok(())
+}
+
+/// Puts back what a strategic merge patch may not change.
+fn restore_identity<'a>(
+    resource: &mut Resource<'a>,
+    id: &crate::resource::ResId<'a>,
+    options: PatchOptions,
+) {
+    if !options.allow_kind_change
+        && let Some(root) = resource.node_mut().as_mapping_mut()
+        && root
+            .get("kind")
+            .is_none_or(|kind| kind.as_scalar().is_none_or(|s| s.text != id.gvk.kind))
+    {
+        root.insert("kind", Node::string(id.gvk.kind));
+    }
+    let text_of = |resource: &Resource<'a>, field| {
+        resource
+            .node()
+            .get("metadata")
+            .and_then(|m| m.get_text(field))
+            .unwrap_or_default()
+    };
+    if !options.allow_name_change && text_of(resource, "name") != id.name {
+        resource.set_metadata("name", id.name);
+    }
+    if text_of(resource, "namespace") != id.namespace {
+        if id.namespace.is_empty() {
+            resource.metadata_mut().map(|m| m.remove("namespace"));
+        } else {
+            resource.set_metadata("namespace", id.namespace);
+        }
+    }
+}
+
+/// Whether a patch takes all annotations off, and with them what upstream keeps there.
+fn wipes_annotations(patch: &Node<'_>) -> bool {
+    let replaces = |node: &Node<'_>| {
+        node.get_text("$patch")
+            .is_some_and(|d| d == "replace" || d == "delete")
+    };
+    let Some(metadata) = patch.get("metadata") else {
+        return false;
+    };
+    replaces(metadata)
+        || metadata
+            .get("annotations")
+            .is_some_and(|a| a.is_null() || replaces(a))
+}
+
+/// A patch whose annotations are text, whatever they look like; an empty map of them goes.
+fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
+    let mut patch = patch.clone();
+    if let Some(metadata) = patch
+        .node_mut()
+        .as_mapping_mut()
+        .and_then(|m| m.get_mut("metadata"))
+        .and_then(Node::as_mapping_mut)
+    {
+        stringify(metadata, "annotations");
+    }
+    patch
+}
+
+/// As [`with_text_annotations`], labels too.
+fn with_text_metadata<'a>(patch: &Resource<'a>) -> Resource<'a> {
+    let mut patch = with_text_annotations(patch);
+    if let Some(metadata) = patch
+        .node_mut()
+        .as_mapping_mut()
+        .and_then(|m| m.get_mut("metadata"))
+        .and_then(Node::as_mapping_mut)
+    {
+        stringify(metadata, "labels");
+    }
+    patch
+}

@@ -1,0 +1,63 @@
+//! PrefixTransformer and SuffixTransformer: put a text before or behind every name.
+//!
+//! *Selects*: all but CustomResourceDefinitions, Namespaces and APIServices, by their original id. *Writes*:
+//! `metadata/name` and what `configurations` add. *Order*: after `namespace`, before labels. *Cost*: O(resources).
+//! *Quirks*: the new text keeps the old style, so a plain `e5` with prefix `1` becomes a number.
+
+use super::{Transformer, edit_fields, scalar_of};
+use crate::config::FieldSpecs;
+use crate::config::field_spec::Create;
+use crate::diag::Result;
+use crate::pipeline::Session;
+use crate::resource::{Gvk, ResMap};
+use crate::yaml::Tag;
+
+/// `namePrefix` or `nameSuffix`.
+pub struct NameAffixTransformer<'a> {
+    pub text: &'a str,
+    pub specs: FieldSpecs<'a>,
+    pub is_suffix: bool,
+}
+
+impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        map.edit_all(|resource| {
+            let original = resource.original_id().gvk;
+            let names_itself = |gvk| {
+                self.specs
+                    .for_gvk(gvk)
+                    .any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name")
+            };
+            if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
+                return Ok(());
+            }
+            if names_itself(resource.id().gvk) && names_itself(original) {
+                resource.record_previous();
+                if self.is_suffix {
+                    resource.suffixes.push(self.text)
+                } else {
+                    resource.prefixes.push(self.text)
+                }
+            }
+            edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
+                let scalar = scalar_of(node)?;
+                let old = if scalar.is_null() { "" } else { scalar.text };
+                scalar.text = if self.is_suffix {
+                    session.arena.concat(&[old, self.text])
+                } else {
+                    session.arena.concat(&[self.text, old])
+                };
+                scalar.tag = Tag::Auto;
+                Ok(())
+            })
+        })
+    }
+}
+
+fn is_skipped(gvk: &Gvk<'_>) -> bool {
+    matches!(gvk.kind, "CustomResourceDefinition" | "Namespace")
+        || (gvk.kind == "APIService" && gvk.group == "apiregistration.k8s.io")
+}

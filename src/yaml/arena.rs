@@ -1,0 +1,157 @@
+//! The memory of a build: source texts, and the texts that build steps make.
+
+use super::Pos;
+use bumpalo::Bump;
+use elsa::FrozenVec;
+use std::fmt;
+
+/// Owns every text of a build. Each source is loaded once and has its place in one address space of
+/// [`Pos`], so that a node's place costs four bytes.
+#[derive(Default)]
+pub struct Arena {
+    sources: FrozenVec<Box<Source>>,
+    bump: Bump,
+}
+
+/// A text that was added to an [`Arena`].
+#[derive(Debug)]
+pub struct Source {
+    /// What messages call it: the path as the user wrote it, joined from the directory the build started in.
+    pub name: String,
+    /// The text, with line ends normalised to LF.
+    pub text: String,
+    /// The [`Pos`] of the first byte.
+    pub base: u32,
+    /// Whether this is the text of a file of that name; false for inline texts and the output of plugins.
+    pub is_file: bool,
+}
+
+/// A place in a file, for messages: line and column count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl Source {
+    /// The place of the byte at `offset` in this source. O(offset).
+    pub fn place(&self, offset: usize) -> Place {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        let line_start = before
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |i| i + 1);
+        Place {
+            file: self.name.clone(),
+            line: 1 + before.iter().filter(|&&b| b == b'\n').count(),
+            column: 1 + String::from_utf8_lossy(&before[line_start..])
+                .chars()
+                .count(),
+        }
+    }
+
+    /// The position of the byte at `offset`.
+    pub fn pos(&self, offset: usize) -> Pos {
+        Pos(self
+            .base
+            .saturating_add(u32::try_from(offset).unwrap_or(u32::MAX)))
+    }
+}
+
+impl Arena {
+    pub fn new() -> Self {
+        Arena::default()
+    }
+
+    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 4 GiB in all have no places, nothing else.
+    pub fn add_file(&self, name: impl Into<String>, text: String) -> &Source {
+        self.add(name.into(), text, true)
+    }
+
+    /// Takes a text in that is no file of its own: an inline patch, the output of a plugin.
+    pub fn add_source(&self, name: impl Into<String>, text: String) -> &Source {
+        self.add(name.into(), text, false)
+    }
+
+    fn add(&self, name: String, text: String, is_file: bool) -> &Source {
+        let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() {
+            text.replace("\r\n", "\n")
+        } else {
+            text
+        };
+        let base = match self
+            .sources
+            .len()
+            .checked_sub(1)
+            .and_then(|last| self.sources.get(last))
+        {
+            Some(last) => last
+                .base
+                .saturating_add(u32::try_from(last.text.len() + 1).unwrap_or(u32::MAX)),
+            None => 1,
+        };
+        self.sources.push_get(Box::new(Source {
+            name,
+            text,
+            base,
+            is_file,
+        }))
+    }
+
+    /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size of the source).
+    pub fn place(&self, pos: Pos) -> Option<Place> {
+        let source = self.source(pos)?;
+        Some(source.place((pos.0 - source.base) as usize))
+    }
+
+    /// The source that holds a position. O(log sources).
+    pub fn source(&self, pos: Pos) -> Option<&Source> {
+        if pos == Pos::NONE || pos.0 == u32::MAX {
+            return None;
+        }
+        let (mut low, mut high) = (0, self.sources.len());
+        while low + 1 < high {
+            let mid = (low + high) / 2;
+            if self.sources[mid].base <= pos.0 {
+                low = mid
+            } else {
+                high = mid
+            }
+        }
+        self.sources.get(low)
+    }
+
+    /// Copies a text into the arena.
+    pub fn text(&self, text: &str) -> &str {
+        self.bump.alloc_str(text)
+    }
+
+    /// Joins texts in the arena.
+    pub fn concat(&self, parts: &[&str]) -> &str {
+        let mut joined = bumpalo::collections::String::with_capacity_in(
+            parts.iter().map(|p| p.len()).sum(),
+            &self.bump,
+        );
+        for part in parts {
+            joined.push_str(part);
+        }
+        joined.into_bump_str()
+    }
+
+    /// The allocator behind [`Arena::text`], for texts that are built in place.
+    pub(super) fn bump(&self) -> &Bump {
+        &self.bump
+    }
+
+    /// Bytes that sources and made texts take.
+    pub fn size(&self) -> usize {
+        self.bump.allocated_bytes() + self.sources.iter().map(|s| s.text.len()).sum::<usize>()
+    }
+}

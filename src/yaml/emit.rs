@@ -1,0 +1,642 @@
+//! The printer: a tree into the text that the reference prints for it (go-yaml v2 behind a JSON detour).
+//!
+//! Layout, key order, quoting, folding at 80 columns and number forms follow facts/yaml.md; the property tests and the
+//! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
+
+use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Value};
+use super::scalar::{self, Int, Kind};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Width beyond which a value is folded at its next single space.
+const WIDTH: usize = 80;
+
+/// Longest key, in bytes, that stands before its colon without a `?`.
+const SIMPLE_KEY: usize = 128;
+
+/// Longest key, in bytes, that the reference can read back at all.
+const MAX_KEY: usize = 1_024;
+
+/// Why a tree cannot be printed: upstream's later passes refuse it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unprintable {
+    pub message: String,
+    pub pos: Pos,
+}
+
+type Emit<T = ()> = Result<T, Unprintable>;
+
+/// Appends one document, without a separator, to `out`. It ends in one line break.
+///
+/// # Errors
+/// A key given twice, a key below the top that is no string, a number that JSON cannot hold, control characters.
+///
+/// Cost: O(size of the text). On an error `out` holds a part of the document.
+pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
+    let mut printer = Printer { out };
+    match &node.value {
+        Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, true, true),
+        Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, true),
+        _ => {
+            let start = printer.out.len();
+            printer.leaf(node, 0, start)
+        }
+    }
+}
+
+/// Appends a text as a value of its own would be printed, without a line break: for texts of other files that follow
+/// the same rules.
+pub fn scalar_text(scalar: &Scalar<'_>, pos: Pos) -> Emit<String> {
+    let mut out = String::new();
+    Printer { out: &mut out }.scalar(scalar, pos, 0, 0)?;
+    Ok(out)
+}
+
+struct Printer<'o> {
+    out: &'o mut String,
+}
+
+const SPACES: &str =
+    "                                                                                ";
+
+impl Printer<'_> {
+    fn pad(&mut self, mut n: usize) {
+        while n > SPACES.len() {
+            self.out.push_str(SPACES);
+            n -= SPACES.len();
+        }
+        self.out.push_str(&SPACES[..n]);
+    }
+
+    fn mapping(
+        &mut self,
+        mapping: &Mapping<'_>,
+        indent: usize,
+        mut inline: bool,
+        top: bool,
+    ) -> Emit {
+        let mut previous: Option<&str> = None;
+        for entry in mapping.iter() {
+            if previous == Some(entry.key.text) {
+                return Err(unprintable(
+                    format!("mapping key {:?} already defined", entry.key.text),
+                    entry.key.pos,
+                ));
+            }
+            previous = Some(entry.key.text);
+            if !inline {
+                self.pad(indent);
+            }
+            inline = false;
+            let line = self.out.len() - indent;
+            if self.key(&entry.key, top)? {
+                self.entry_value(&entry.value, indent, line)?;
+            } else {
+                self.pad(indent);
+                self.out.push_str(": ");
+                self.item(&entry.value, indent)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value behind a simple key and its colon. `line` is where the current line starts in the output.
+    fn entry_value(&mut self, value: &Node<'_>, indent: usize, line: usize) -> Emit {
+        match &value.value {
+            Value::Mapping(m) if !m.is_empty() => {
+                self.out.push('\n');
+                self.mapping(m, indent + 2, false, false)
+            }
+            Value::Sequence(s) if !s.is_empty() => {
+                self.out.push('\n');
+                self.sequence(s, indent, false)
+            }
+            _ => {
+                self.out.push(' ');
+                self.leaf(value, indent, line)
+            }
+        }
+    }
+
+    fn sequence(&mut self, items: &[Node<'_>], indent: usize, mut inline: bool) -> Emit {
+        for item in items {
+            if !inline {
+                self.pad(indent);
+            }
+            inline = false;
+            self.out.push_str("- ");
+            self.item(item, indent)?;
+        }
+        Ok(())
+    }
+
+    /// What stands behind `- ` or `: `: a list or mapping starts on the same line.
+    fn item(&mut self, value: &Node<'_>, indent: usize) -> Emit {
+        match &value.value {
+            Value::Mapping(m) if !m.is_empty() => self.mapping(m, indent + 2, true, false),
+            Value::Sequence(s) if !s.is_empty() => self.sequence(s, indent + 2, true),
+            _ => {
+                let line = self.out.len() - indent - 2;
+                self.leaf(value, indent, line)
+            }
+        }
+    }
+
+    /// A scalar, `{}` or `[]`, and the end of its line.
+    fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
+        match &node.value {
+            Value::Scalar(s) => self.scalar(s, node.pos, indent, line)?,
+            Value::Sequence(_) => self.out.push_str("[]"),
+            Value::Mapping(_) => self.out.push_str("{}"),
+        }
+        // A literal block that keeps its breaks has ended its line itself.
+        let kept = self.out.ends_with('\n')
+            && matches!(&node.value, Value::Scalar(s) if s.text.ends_with('\n'));
+        if !kept {
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+
+    fn scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
+        let cannot = |what: &str| {
+            Err(unprintable(
+                format!("cannot decode {:?} as {what}", s.text),
+                pos,
+            ))
+        };
+        match s.kind() {
+            Kind::Str | Kind::Binary => return self.string(s, pos, indent, line),
+            Kind::Null if scalar::resolve(s.text) == Kind::Null => self.out.push_str("null"),
+            Kind::Null => return cannot("null"),
+            Kind::Bool if scalar::resolve(s.text) == Kind::Bool => {
+                self.out.push_str(if scalar::truth(s.text) {
+                    "true"
+                } else {
+                    "false"
+                });
+            }
+            Kind::Bool => return cannot("a boolean"),
+            Kind::Int => match scalar::int(s.text) {
+                Some(Int::Signed(n)) => drop(write!(self.out, "{n}")),
+                Some(Int::Unsigned(n)) => drop(write!(self.out, "{n}")),
+                None => return cannot("an integer"),
+            },
+            Kind::Float => match scalar::float(s.text) {
+                Some(f) if f.is_finite() => self.out.push_str(&float(f)),
+                Some(_) => {
+                    return Err(unprintable(
+                        format!("the number {} has no form in JSON", s.text),
+                        pos,
+                    ));
+                }
+                None => return cannot("a number"),
+            },
+            Kind::Timestamp => match scalar::timestamp(s.text) {
+                Some(t) => drop(write!(self.out, "\"{t}\"")),
+                None => return cannot("a date"),
+            },
+        }
+        Ok(())
+    }
+
+    /// A key with its colon; `false` if it had to be written with `?`, on a line of its own.
+    fn key(&mut self, key: &Key<'_>, top: bool) -> Emit<bool> {
+        match key.kind() {
+            Kind::Str | Kind::Binary => {}
+            Kind::Null => {
+                return Err(unprintable(
+                    format!("mapping key {:?} is null", key.text),
+                    key.pos,
+                ));
+            }
+            _ if top => {}
+            kind => {
+                return Err(unprintable(
+                    format!("mapping key {} is {}: quote it", key.text, kind.word()),
+                    key.pos,
+                ));
+            }
+        }
+        if key.text.len() > MAX_KEY {
+            return Err(unprintable(
+                format!("a mapping key is longer than {MAX_KEY} bytes"),
+                key.pos,
+            ));
+        }
+        if is_plain_word(key.text) && key.text.len() <= SIMPLE_KEY {
+            self.out.push_str(key.text);
+            self.out.push(':');
+            return Ok(true);
+        }
+        let text = printable(key.text, key.pos)?;
+        let analysis = Analysis::of(&text);
+        if text.len() <= SIMPLE_KEY && !analysis.multiline {
+            match analysis.style(&text, true) {
+                Style::Plain => self.out.push_str(&text),
+                Style::Single => self.single(&text, None),
+                _ => self.double(&text, None),
+            }
+            self.out.push(':');
+            return Ok(true);
+        }
+        self.out.push_str("? ");
+        let indent = (self.out.len() - 2)
+            - self.out[..self.out.len() - 2]
+                .rfind('\n')
+                .map_or(0, |i| i + 1);
+        match analysis.style(&text, false) {
+            Style::Plain => self.out.push_str(&text),
+            Style::Single => self.single(&text, None),
+            Style::Literal => self.literal(&text, indent),
+            _ => self.double(&text, None),
+        }
+        if !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+        Ok(false)
+    }
+
+    fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
+        if s.text.len() <= WIDTH && is_plain_word(s.text) {
+            self.out.push_str(s.text);
+            return Ok(());
+        }
+        let text = printable(s.text, pos)?;
+        if text.starts_with('\t')
+            && text.contains('\n')
+            && matches!(s.style, Style::Plain | Style::Literal | Style::Folded)
+        {
+            let message =
+                "a text of several lines begins with a tab, which the reference cannot print";
+            return Err(unprintable(message.to_owned(), pos));
+        }
+        let mut analysis = Analysis::of(&text);
+        let mut text = text;
+        if s.style == Style::Folded && analysis.block_allowed && text.contains('\n') {
+            text = refold(&text).into();
+            analysis = Analysis::of(&text);
+        }
+        let fold = Fold {
+            line,
+            indent: indent + 2,
+        };
+        match analysis.style(&text, false) {
+            Style::Plain => self.plain(&text, fold),
+            Style::Single => self.single(&text, Some(fold)),
+            Style::Literal => self.literal(&text, indent),
+            _ => self.double(&text, Some(fold)),
+        }
+        Ok(())
+    }
+
+    /// The column, in characters, that the next character will have.
+    fn column(&self, fold: Fold) -> usize {
+        self.out[fold.line..].chars().count()
+    }
+
+    fn fold(&mut self, fold: &mut Fold) {
+        self.out.push('\n');
+        fold.line = self.out.len();
+        self.pad(fold.indent);
+    }
+
+    fn plain(&mut self, text: &str, fold: Fold) {
+        self.words(text, fold, true);
+    }
+
+    /// Writes a text and folds it at single spaces beyond the width. `ends` says whether the first and last
+    /// characters may be such spaces.
+    fn words(&mut self, text: &str, mut fold: Fold, ends: bool) {
+        let bytes = text.as_bytes();
+        if self.out.len() - fold.line + text.len() <= WIDTH {
+            self.out.push_str(text);
+            return;
+        }
+        let mut column = self.column(fold);
+        let mut start = 0;
+        for i in memchr::memchr_iter(b' ', bytes) {
+            if i < start {
+                continue;
+            }
+            column += text[start..i].chars().count();
+            self.out.push_str(&text[start..i]);
+            start = i;
+            let lone = (i == 0 || bytes[i - 1] != b' ') && bytes.get(i + 1) != Some(&b' ');
+            if column > WIDTH && lone && (ends || (i > 0 && i + 1 < bytes.len())) {
+                self.fold(&mut fold);
+                column = fold.indent;
+            } else {
+                self.out.push(' ');
+                column += 1;
+            }
+            start += 1;
+        }
+        self.out.push_str(&text[start..]);
+    }
+
+    fn single(&mut self, text: &str, fold: Option<Fold>) {
+        self.out.push('\'');
+        let doubled = text.replace('\'', "''");
+        let broken = doubled.contains(['\u{2028}', '\u{2029}']);
+        match fold {
+            Some(fold) if broken => self.single_with_breaks(&doubled, fold),
+            Some(fold) => self.words(&doubled, fold, false),
+            None => self.out.push_str(&doubled),
+        }
+        self.out.push('\'');
+    }
+
+    /// U+2028 and U+2029 are line breaks to the printer, which indents what follows them.
+    fn single_with_breaks(&mut self, text: &str, fold: Fold) {
+        let mut after_break = false;
+        for c in text.chars() {
+            let is_break = matches!(c, '\u{2028}' | '\u{2029}');
+            if after_break && !is_break {
+                self.pad(fold.indent);
+            }
+            self.out.push(c);
+            after_break = is_break;
+        }
+    }
+
+    fn double(&mut self, text: &str, fold: Option<Fold>) {
+        self.out.push('"');
+        let all = text.starts_with('\u{feff}');
+        let mut column = fold.map(|f| self.column(f));
+        let mut previous_space = false;
+        let mut chars = text.char_indices().peekable();
+        while let Some((i, c)) = chars.next() {
+            let written = self.out.len();
+            if all || !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
+                self.escape(c);
+                previous_space = false;
+            } else if c == ' ' {
+                let next = chars.peek().map(|&(_, n)| n);
+                if let (Some(fold), Some(col)) = (fold, column)
+                    && !previous_space
+                    && col > WIDTH
+                    && i > 0
+                    && next.is_some()
+                {
+                    self.out.push('\n');
+                    self.pad(fold.indent);
+                    column = Some(fold.indent);
+                    if next == Some(' ') {
+                        self.out.push('\\');
+                        column = Some(fold.indent + 1);
+                    }
+                    previous_space = true;
+                    continue;
+                }
+                self.out.push(' ');
+                previous_space = true;
+            } else {
+                self.out.push(c);
+                previous_space = false;
+            }
+            column = column.map(|col| {
+                col + if c.is_ascii() || self.out.len() - written > c.len_utf8() {
+                    self.out.len() - written
+                } else {
+                    1
+                }
+            });
+        }
+        self.out.push('"');
+    }
+
+    fn escape(&mut self, c: char) {
+        let short = match c {
+            '\0' => '0',
+            '\x07' => 'a',
+            '\x08' => 'b',
+            '\t' => 't',
+            '\n' => 'n',
+            '\x0b' => 'v',
+            '\x0c' => 'f',
+            '\r' => 'r',
+            '\x1b' => 'e',
+            '"' => '"',
+            '\\' => '\\',
+            '\u{85}' => 'N',
+            '\u{2028}' => 'L',
+            '\u{2029}' => 'P',
+            '\u{a0}' => '_',
+            _ => {
+                let code = c as u32;
+                let _ = match code {
+                    0..=0xff => write!(self.out, "\\x{code:02X}"),
+                    0x100..=0xffff => write!(self.out, "\\u{code:04X}"),
+                    _ => write!(self.out, "\\U{code:08X}"),
+                };
+                return;
+            }
+        };
+        self.out.push('\\');
+        self.out.push(short);
+    }
+
+    fn literal(&mut self, text: &str, indent: usize) {
+        self.out.push('|');
+        if text.starts_with([' ', '\n']) {
+            self.out.push('2');
+        }
+        let body = text.trim_end_matches('\n');
+        match text.len() - body.len() {
+            0 => self.out.push('-'),
+            1 if !body.is_empty() => {}
+            _ => self.out.push('+'),
+        }
+        self.out.push('\n');
+        for line in text.split_inclusive('\n') {
+            if line != "\n" {
+                self.pad(indent + 2);
+            }
+            self.out.push_str(line);
+        }
+    }
+}
+
+/// Where a folded value's line starts in the output, and how far its next lines are indented.
+#[derive(Clone, Copy)]
+struct Fold {
+    line: usize,
+    indent: usize,
+}
+
+fn unprintable(message: String, pos: Pos) -> Unprintable {
+    Unprintable { message, pos }
+}
+
+/// A number that is no integer, or one beyond 64 bits. It has been through JSON, so a whole number that fits is
+/// an integer again.
+fn float(f: f64) -> String {
+    let json = scalar::json_number(f);
+    match scalar::int(&json) {
+        Some(Int::Signed(n)) => n.to_string(),
+        Some(Int::Unsigned(n)) => n.to_string(),
+        None => scalar::go_number(f),
+    }
+}
+
+/// Refuses the characters that upstream's YAML 1.1 reader stops at on the way out, and turns NEL into the space
+/// that it becomes there.
+fn printable(text: &str, pos: Pos) -> Emit<Cow<'_, str>> {
+    if text
+        .bytes()
+        .all(|b| (0x20..0x7f).contains(&b) || b == b'\n')
+    {
+        return Ok(text.into());
+    }
+    let refused =
+        |c: char| matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    if let Some(c) = text.chars().find(|&c| refused(c)) {
+        return Err(unprintable(
+            format!("the control character U+{:04X} is not allowed", c as u32),
+            pos,
+        ));
+    }
+    Ok(if text.contains('\u{85}') {
+        text.replace('\u{85}', " ").into()
+    } else {
+        text.into()
+    })
+}
+
+/// Bytes that are plain wherever they stand in a text.
+const WORD: [bool; 256] = {
+    let mut t = [false; 256];
+    let bytes = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=()$;<>^~\\";
+    let mut i = 0;
+    while i < bytes.len() {
+        t[bytes[i] as usize] = true;
+        i += 1;
+    }
+    t
+};
+
+/// Whether a text is plain by its bytes alone: it starts with a letter or slash, has no blank, colon or `#`, and is
+/// no word with a meaning. A quick answer for most texts; `false` means that a closer look is needed.
+fn is_plain_word(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
+    starts
+        && bytes.iter().all(|&b| WORD[b as usize])
+        && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_printable(c: char) -> bool {
+    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
+        && c != '\u{feff}'
+}
+
+/// What the characters of a text allow.
+struct Analysis {
+    multiline: bool,
+    plain_allowed: bool,
+    single_allowed: bool,
+    block_allowed: bool,
+}
+
+impl Analysis {
+    fn of(text: &str) -> Analysis {
+        let mut indicators = text.starts_with("---") || text.starts_with("...");
+        let (mut special, mut multiline) = (false, false);
+        let (mut break_space, mut space_break) = (false, false);
+        let (mut previous_space, mut previous_break) = (false, false);
+        let mut chars = text.chars().peekable();
+        let mut first = true;
+        let mut after_blank = true;
+        while let Some(c) = chars.next() {
+            let before_blank = chars.peek().is_none_or(|&n| is_blank(n));
+            indicators |= match c {
+                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"'
+                | '%' | '@' | '`'
+                    if first =>
+                {
+                    true
+                }
+                '?' | '-' if first => before_blank,
+                ':' => before_blank,
+                '#' => after_blank,
+                _ => false,
+            };
+            special |= !is_printable(c) && !is_break(c) || matches!(c, '\r' | '\u{85}');
+            let (is_space, is_break) = (c == ' ', is_break(c));
+            multiline |= is_break;
+            break_space |= is_space && previous_break;
+            space_break |= is_break && previous_space;
+            (previous_space, previous_break) = (is_space, is_break);
+            after_blank = is_blank(c);
+            first = false;
+        }
+        let edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || is_break(c));
+        let edges = edge(text.chars().next()) || edge(text.chars().next_back());
+        Analysis {
+            multiline,
+            plain_allowed: !(indicators || special || multiline || edges || text.is_empty()),
+            single_allowed: !(special || break_space || space_break),
+            block_allowed: !(special || space_break || text.ends_with(' ') || text.is_empty()),
+        }
+    }
+
+    /// The style the printer settles on.
+    fn style(&self, text: &str, simple_key: bool) -> Style {
+        let wanted = if text.contains('\n') {
+            Style::Literal
+        } else if scalar::resolve_v2(text) == Kind::Str && !scalar::is_base60(text) {
+            Style::Plain
+        } else {
+            Style::Double
+        };
+        match wanted {
+            Style::Plain if self.plain_allowed => Style::Plain,
+            Style::Plain if self.single_allowed && !(simple_key && self.multiline) => Style::Single,
+            Style::Literal if self.block_allowed && !simple_key => Style::Literal,
+            _ => Style::Double,
+        }
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    c == ' ' || c == '\t' || is_break(c)
+}
+
+/// A folded scalar as it is after upstream has printed and read it once: its folding writer looks at the start of
+/// the text where it should look at the current line, so that breaks after a normal line change in number when what
+/// follows is indented, is the end, or when the text itself starts with a blank.
+fn refold(text: &str) -> String {
+    let starts_blank = text.trim_start_matches('\n').starts_with([' ', '\t']);
+    let extra = usize::from(!starts_blank && !text.trim_start_matches('\n').is_empty());
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text.trim_start_matches('\n');
+    out.push_str(&text[..text.len() - rest.len()]);
+    while !rest.is_empty() {
+        let end = rest.find('\n').unwrap_or(rest.len());
+        let line = &rest[..end];
+        let after = rest[end..].trim_start_matches('\n');
+        let breaks = rest.len() - end - after.len();
+        out.push_str(line);
+        let normal = !line.starts_with([' ', '\t']);
+        let next_normal = !after.starts_with([' ', '\t']);
+        let written = breaks + if normal { extra } else { 0 };
+        let read = match (breaks, after.is_empty()) {
+            (0, _) => 0,
+            (1, true) => 1,
+            (_, true) => written,
+            _ if normal && next_normal => written - 1,
+            _ => written,
+        };
+        if read == 0 && breaks > 0 {
+            out.push(' ');
+        }
+        out.push_str(&"\n".repeat(read));
+        rest = after;
+    }
+    out
+}

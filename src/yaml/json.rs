@@ -1,0 +1,243 @@
+//! JSON: a tree as JSON text, JSON text as a tree, and what a tree becomes on a detour through JSON.
+
+use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use super::scalar::{self, Int, Kind};
+use super::{Arena, Entry};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// Appends a tree as compact JSON with sorted keys, in the spelling of Go's encoder: `<`, `>`, `&`, U+2028 and U+2029
+/// escaped, numbers as 64-bit floats. This is the text that name hashes are made from. O(size of the text).
+pub fn write(out: &mut String, node: &Node<'_>) {
+    match &node.value {
+        Value::Scalar(s) => write_scalar(out, s),
+        Value::Sequence(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                write(out, item);
+            }
+            out.push(']');
+        }
+        Value::Mapping(m) => {
+            let mut entries: Vec<&Entry<'_>> = m.iter().collect();
+            entries.sort_by_key(|e| e.key.text);
+            out.push('{');
+            for (i, entry) in entries.iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                write_string(out, entry.key.text);
+                out.push(':');
+                write(out, &entry.value);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn write_scalar(out: &mut String, s: &Scalar<'_>) {
+    match s.kind() {
+        Kind::Str | Kind::Binary => write_string(out, s.text),
+        Kind::Null => out.push_str("null"),
+        Kind::Bool => out.push_str(if scalar::truth(s.text) {
+            "true"
+        } else {
+            "false"
+        }),
+        Kind::Int | Kind::Float => match scalar::float(s.text) {
+            Some(f) if f.is_finite() => out.push_str(&scalar::json_number(f)),
+            _ => write_string(out, s.text),
+        },
+        Kind::Timestamp => write_string(
+            out,
+            &scalar::timestamp(s.text).unwrap_or_else(|| s.text.to_owned()),
+        ),
+    }
+}
+
+/// Appends a JSON string as Go's encoder writes it.
+pub fn write_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", c as u32))
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// Turns a tree into what it is after upstream has made JSON of it and read it back: numbers are 64-bit floats in Go's
+/// shortest form, styles are those of a fresh dump, nulls are explicit. O(size of the tree).
+pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) {
+    match &mut node.value {
+        Value::Scalar(s) => *s = dumped(arena, *s),
+        Value::Sequence(items) => items.iter_mut().for_each(|item| through_json(arena, item)),
+        Value::Mapping(m) => m
+            .iter_mut()
+            .for_each(|(_, value)| through_json(arena, value)),
+    }
+}
+
+fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Scalar<'a> {
+    match s.kind() {
+        Kind::Str | Kind::Binary => fresh_string(s.text),
+        Kind::Null => Scalar::NULL,
+        Kind::Bool => Scalar::plain(if scalar::truth(s.text) {
+            "true"
+        } else {
+            "false"
+        }),
+        Kind::Timestamp => {
+            fresh_string(scalar::timestamp(s.text).map_or(s.text, |t| arena.text(&t)))
+        }
+        Kind::Int | Kind::Float => {
+            let is_short = s.text.len() < 7
+                && !s.text.starts_with('0')
+                && s.text.bytes().all(|b| b.is_ascii_digit());
+            if is_short {
+                return Scalar::plain(s.text);
+            }
+            match scalar::float(s.text) {
+                Some(f) if f.is_finite() => Scalar::plain(arena.text(&scalar::go_number(f))),
+                _ => s,
+            }
+        }
+    }
+}
+
+/// A string in the style a fresh dump gives it. The style matters where a patch later puts another value under it.
+pub fn fresh_string(text: &str) -> Scalar<'_> {
+    let style = if text.contains('\n') {
+        Style::Literal
+    } else if scalar::resolve_v2(text) != Kind::Str
+        || scalar::is_base60(text)
+        || !is_plain_syntax(text)
+    {
+        Style::Double
+    } else {
+        Style::Plain
+    };
+    Scalar {
+        text,
+        style,
+        tag: Tag::Str,
+    }
+}
+
+fn is_plain_syntax(text: &str) -> bool {
+    let starts = !text.starts_with([
+        '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ',
+    ]);
+    let dashes = text.starts_with("---")
+        || text.starts_with("...")
+        || text.starts_with("- ")
+        || text.starts_with("? ");
+    starts
+        && !dashes
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with([' ', ':'])
+        && !text.contains('\t')
+}
+
+/// Reads strict JSON. Integers keep their digits, other numbers are written as Go reads them.
+///
+/// # Errors
+/// The parser's message, with line and column in it.
+pub fn parse<'a>(arena: &'a Arena, text: &str) -> Result<Node<'a>, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let node = Seed(arena).deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(node)
+}
+
+struct Seed<'a>(&'a Arena);
+
+impl<'a> Seed<'a> {
+    fn number(&self, text: String) -> Node<'a> {
+        Scalar::plain(self.0.text(&text)).into()
+    }
+}
+
+impl<'de, 'a> DeserializeSeed<'de> for Seed<'a> {
+    type Value = Node<'a>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, d: D) -> Result<Node<'a>, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de, 'a> Visitor<'de> for Seed<'a> {
+    type Value = Node<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, v: bool) -> Result<Node<'a>, E> {
+        Ok(Scalar::plain(if v { "true" } else { "false" }).into())
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Node<'a>, E> {
+        Ok(self.number(v.to_string()))
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Node<'a>, E> {
+        Ok(self.number(v.to_string()))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Node<'a>, E> {
+        let text = scalar::json_number(v);
+        Ok(self.number(
+            if matches!(scalar::int(&text), Some(Int::Signed(_) | Int::Unsigned(_))) {
+                text + ".0"
+            } else {
+                text
+            },
+        ))
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Node<'a>, E> {
+        Ok(fresh_string(self.0.text(v)).into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Node<'a>, E> {
+        Ok(Node::null())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<'a>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(Seed(self.0))? {
+            items.push(item);
+        }
+        Ok(Value::Sequence(items).into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'a>, A::Error> {
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        while let Some(name) = map.next_key::<String>()? {
+            let key = Key {
+                text: self.0.text(&name),
+                style: Style::Double,
+                tag: Tag::Str,
+                pos: Pos::NONE,
+            };
+            entries.push(Entry {
+                key,
+                value: map.next_value_seed(Seed(self.0))?,
+            });
+        }
+        let mut mapping = Mapping::from_entries(entries);
+        mapping.keep_last_of_each();
+        Ok(mapping.into())
+    }
+}

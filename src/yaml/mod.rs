@@ -1,0 +1,20 @@
+//! YAML as kustomize reads and prints it. Knows nothing of Kubernetes.
+//!
+//! * [`node`]: the tree, borrowing its text from an [`Arena`].
+//! * [`document`]: a file's text into documents; [`fast`] reads the common grammar, [`full`] everything else.
+//! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys.
+//! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of JSON.
+
+pub mod arena;
+pub mod document;
+pub mod emit;
+mod fast;
+mod full;
+pub mod json;
+pub mod natural;
+pub mod node;
+pub mod scalar;
+
+pub use arena::{Arena, Place, Source};
+pub use document::{Malformed, documents, first_document};
+pub use node::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};

@@ -1,0 +1,444 @@
+//! The tree: [`Node`], [`Scalar`], [`Mapping`].
+//!
+//! All text is borrowed from an [`Arena`](super::Arena) that outlives the build: a scalar that was read
+//! verbatim is a slice of its source, a scalar that was made is a slice of the arena's own memory. Text is
+//! therefore `Copy`, a scalar costs no allocation, and cloning a tree copies only its lists.
+
+use super::natural;
+use super::scalar::{self, Kind};
+use std::cmp::Ordering;
+
+/// Place of a node in the sources of a build: an offset into the concatenation of all texts an
+/// [`Arena`](super::Arena) was given; [`Arena::place`](super::Arena::place) turns it into file, line and column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Pos(pub u32);
+
+impl Pos {
+    /// The place of a node that no source text holds.
+    pub const NONE: Pos = Pos(0);
+}
+
+/// How a scalar was written. It decides its type when no tag does: only a plain scalar can be anything
+/// but a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Plain,
+    Single,
+    Double,
+    Literal,
+    Folded,
+}
+
+/// The tag of a scalar. `Auto` is the usual case: the type follows from style and text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    Auto,
+    Str,
+    Int,
+    Float,
+    Bool,
+    Null,
+    Timestamp,
+    Binary,
+}
+
+/// A scalar: its text with escapes and folding resolved, its style and its tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<'a> {
+    pub text: &'a str,
+    pub style: Style,
+    pub tag: Tag,
+}
+
+impl<'a> Scalar<'a> {
+    /// A string, whatever its text looks like.
+    pub fn string(text: &'a str) -> Self {
+        Scalar {
+            text,
+            style: Style::Plain,
+            tag: Tag::Str,
+        }
+    }
+
+    /// A plain scalar whose type follows from its text.
+    pub fn plain(text: &'a str) -> Self {
+        Scalar {
+            text,
+            style: Style::Plain,
+            tag: Tag::Auto,
+        }
+    }
+
+    /// The explicit `null`.
+    pub const NULL: Scalar<'static> = Scalar {
+        text: "null",
+        style: Style::Plain,
+        tag: Tag::Null,
+    };
+
+    /// The type the reference gives this scalar. O(length of the text), O(1) for most.
+    pub fn kind(&self) -> Kind {
+        match self.tag {
+            Tag::Str => Kind::Str,
+            Tag::Auto if self.style == Style::Plain => scalar::resolve(self.text),
+            Tag::Auto => Kind::Str,
+            tag => {
+                let by_text = scalar::resolve(self.text);
+                if Tag::from_kind(by_text) == tag && self.style != Style::Plain {
+                    Kind::Str
+                } else {
+                    Kind::from_tag(tag)
+                }
+            }
+        }
+    }
+
+    /// Whether this is a null, spelled or empty.
+    pub fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its value under
+    /// the style of the value it replaces.
+    pub fn resolved_tag(&self) -> Tag {
+        Tag::from_kind(self.kind())
+    }
+}
+
+impl Tag {
+    /// The tag that stands for a type.
+    pub fn from_kind(kind: Kind) -> Tag {
+        match kind {
+            Kind::Str => Tag::Str,
+            Kind::Int => Tag::Int,
+            Kind::Float => Tag::Float,
+            Kind::Bool => Tag::Bool,
+            Kind::Null => Tag::Null,
+            Kind::Timestamp => Tag::Timestamp,
+            Kind::Binary => Tag::Binary,
+        }
+    }
+}
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub struct Node<'a> {
+    pub value: Value<'a>,
+    pub pos: Pos,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug)]
+pub enum Value<'a> {
+    Scalar(Scalar<'a>),
+    Sequence(Vec<Node<'a>>),
+    Mapping(Mapping<'a>),
+}
+
+impl<'a> From<Value<'a>> for Node<'a> {
+    fn from(value: Value<'a>) -> Self {
+        Node {
+            value,
+            pos: Pos::NONE,
+        }
+    }
+}
+
+impl<'a> From<Scalar<'a>> for Node<'a> {
+    fn from(scalar: Scalar<'a>) -> Self {
+        Value::Scalar(scalar).into()
+    }
+}
+
+impl<'a> From<Mapping<'a>> for Node<'a> {
+    fn from(mapping: Mapping<'a>) -> Self {
+        Value::Mapping(mapping).into()
+    }
+}
+
+impl<'a> Node<'a> {
+    /// A string node without a place.
+    pub fn string(text: &'a str) -> Self {
+        Scalar::string(text).into()
+    }
+
+    /// An explicit null without a place.
+    pub fn null() -> Self {
+        Scalar::NULL.into()
+    }
+
+    pub fn as_scalar(&self) -> Option<&Scalar<'a>> {
+        match &self.value {
+            Value::Scalar(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    pub fn as_scalar_mut(&mut self) -> Option<&mut Scalar<'a>> {
+        match &mut self.value {
+            Value::Scalar(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    pub fn as_mapping(&self) -> Option<&Mapping<'a>> {
+        match &self.value {
+            Value::Mapping(m) => Some(m),
+            _ => None,
+        }
+    }
+
+    pub fn as_mapping_mut(&mut self) -> Option<&mut Mapping<'a>> {
+        match &mut self.value {
+            Value::Mapping(m) => Some(m),
+            _ => None,
+        }
+    }
+
+    pub fn as_sequence(&self) -> Option<&[Node<'a>]> {
+        match &self.value {
+            Value::Sequence(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    pub fn as_sequence_mut(&mut self) -> Option<&mut Vec<Node<'a>>> {
+        match &mut self.value {
+            Value::Sequence(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The value of `key` if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Node<'a>> {
+        self.as_mapping()?.get(key)
+    }
+
+    /// The text of the scalar at `key`, unless it is missing, null or no scalar.
+    pub fn get_text(&self, key: &str) -> Option<&'a str> {
+        let s = self.get(key)?.as_scalar()?;
+        if s.is_null() { None } else { Some(s.text) }
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.as_scalar().is_some_and(Scalar::is_null)
+    }
+
+    /// Whether this is a null, `{}` or `[]`.
+    pub fn is_null_or_empty(&self) -> bool {
+        match &self.value {
+            Value::Scalar(s) => s.is_null(),
+            Value::Sequence(s) => s.is_empty(),
+            Value::Mapping(m) => m.is_empty(),
+        }
+    }
+
+    /// The word for this node's shape in messages.
+    pub fn shape(&self) -> &'static str {
+        match &self.value {
+            Value::Scalar(s) => s.kind().word(),
+            Value::Sequence(_) => "a list",
+            Value::Mapping(_) => "a mapping",
+        }
+    }
+
+    /// How many nodes this tree has, itself included.
+    pub fn size(&self) -> usize {
+        match &self.value {
+            Value::Scalar(_) => 1,
+            Value::Sequence(items) => 1 + items.iter().map(Node::size).sum::<usize>(),
+            Value::Mapping(m) => 1 + m.iter().map(|e| e.value.size()).sum::<usize>(),
+        }
+    }
+
+    /// Whether both trees hold the same values: types and texts count, styles and places do not.
+    pub fn same(&self, other: &Node<'_>) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Scalar(a), Value::Scalar(b)) => {
+                a.kind() == b.kind() && (a.text == b.text || a.kind() == Kind::Null)
+            }
+            (Value::Sequence(a), Value::Sequence(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.same(y))
+            }
+            (Value::Mapping(a), Value::Mapping(b)) => {
+                a.len() == b.len()
+                    && a.iter()
+                        .zip(b.iter())
+                        .all(|(x, y)| x.key.text == y.key.text && x.value.same(&y.value))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A mapping key. Keys are scalars; the reference refuses others when it prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'a> {
+    pub text: &'a str,
+    pub style: Style,
+    pub tag: Tag,
+    pub pos: Pos,
+}
+
+impl<'a> Key<'a> {
+    /// The type of the key: see [`Scalar::kind`].
+    pub fn kind(&self) -> Kind {
+        Scalar {
+            text: self.text,
+            style: self.style,
+            tag: self.tag,
+        }
+        .kind()
+    }
+}
+
+impl<'a> From<&'a str> for Key<'a> {
+    /// A key that a build step makes: untyped, as upstream's are, so that a text that reads as a number
+    /// fails at output just as it does there.
+    fn from(text: &'a str) -> Self {
+        Key {
+            text,
+            style: Style::Plain,
+            tag: Tag::Auto,
+            pos: Pos::NONE,
+        }
+    }
+}
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    pub key: Key<'a>,
+    pub value: Node<'a>,
+}
+
+/// A mapping. Invariant: its entries stand in output order ([`natural::compare`]), so that printing is a plain walk
+/// and a look-up in a large mapping a binary search. Keys that were given twice stay side by side, in source
+/// order, for the printer to refuse.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping<'a> {
+    entries: Vec<Entry<'a>>,
+}
+
+/// Up to this many entries a look-up compares text after text.
+const LINEAR: usize = 12;
+
+impl<'a> Mapping<'a> {
+    pub fn new() -> Self {
+        Mapping {
+            entries: Vec::new(),
+        }
+    }
+
+    /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
+    pub fn from_entries(mut entries: Vec<Entry<'a>>) -> Self {
+        natural::sort(&mut entries, |e| e.key.text);
+        Mapping { entries }
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries in output order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Entry<'a>> {
+        self.entries.iter()
+    }
+
+    /// The values, with their keys, for editing in place.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
+        self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
+    }
+
+    /// The entries, in output order, by value.
+    pub fn into_entries(self) -> Vec<Entry<'a>> {
+        self.entries
+    }
+
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        if self.entries.len() <= LINEAR {
+            return self.entries.iter().position(|e| e.key.text == key).ok_or(0);
+        }
+        let at = self
+            .entries
+            .partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
+        if self.entries.get(at).is_some_and(|e| e.key.text == key) {
+            Ok(at)
+        } else {
+            Err(at)
+        }
+    }
+
+    /// The value of `key`: the first one if the key was given twice.
+    pub fn get(&self, key: &str) -> Option<&Node<'a>> {
+        self.find(key).ok().map(|i| &self.entries[i].value)
+    }
+
+    /// The value of `key` for editing.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node<'a>> {
+        self.find(key).ok().map(|i| &mut self.entries[i].value)
+    }
+
+    pub fn contains(&self, key: &str) -> bool {
+        self.find(key).is_ok()
+    }
+
+    /// Sets the value of a key; a new key goes to its place. Returns the value that was there.
+    pub fn insert(&mut self, key: impl Into<Key<'a>>, value: Node<'a>) -> Option<Node<'a>> {
+        let key = key.into();
+        match self.find(key.text) {
+            Ok(i) => Some(std::mem::replace(&mut self.entries[i].value, value)),
+            Err(_) => {
+                self.insert_new(key, value);
+                None
+            }
+        }
+    }
+
+    fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> usize {
+        let at = self
+            .entries
+            .partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
+        self.entries.insert(at, Entry { key, value });
+        at
+    }
+
+    /// The value of `key`, made by `value` if it is missing.
+    pub fn get_or_insert_with(
+        &mut self,
+        key: &'a str,
+        value: impl FnOnce() -> Node<'a>,
+    ) -> &mut Node<'a> {
+        let at = match self.find(key) {
+            Ok(i) => i,
+            Err(_) => self.insert_new(key.into(), value()),
+        };
+        &mut self.entries[at].value
+    }
+
+    /// Takes the entry of `key` out. O(n).
+    pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
+        self.find(key).ok().map(|i| self.entries.remove(i).value)
+    }
+
+    /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins. O(n).
+    pub fn keep_last_of_each(&mut self) {
+        let mut next: Vec<bool> = self
+            .entries
+            .windows(2)
+            .map(|w| w[0].key.text != w[1].key.text)
+            .collect();
+        next.push(true);
+        let mut keep = next.into_iter();
+        self.entries.retain(|_| keep.next().unwrap_or(true));
+    }
+
+    /// Keeps the entries for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Key<'a>, &Node<'a>) -> bool) {
+        self.entries.retain(|e| keep(&e.key, &e.value));
+    }
+}

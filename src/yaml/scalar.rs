@@ -1,0 +1,549 @@
+//! Types of plain scalars, in the two dialects the reference uses.
+//!
+//! [`resolve`] is the reader's dialect (go-yaml v3: YAML 1.2 words, but `0123`, `1_000` and dates as in 1.1);
+//! [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1: `yes`, `off`, `y` are
+//! booleans). One function, [`resolve_in`], holds both.
+
+/// The type of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Str,
+    Int,
+    Float,
+    Bool,
+    Null,
+    Timestamp,
+    Binary,
+}
+
+impl Kind {
+    /// The type a tag stands for; `Auto` stands for a string.
+    pub fn from_tag(tag: super::Tag) -> Kind {
+        use super::Tag;
+        match tag {
+            Tag::Auto | Tag::Str => Kind::Str,
+            Tag::Int => Kind::Int,
+            Tag::Float => Kind::Float,
+            Tag::Bool => Kind::Bool,
+            Tag::Null => Kind::Null,
+            Tag::Timestamp => Kind::Timestamp,
+            Tag::Binary => Kind::Binary,
+        }
+    }
+
+    /// The word for this type in messages, with its article.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Str | Kind::Binary => "a string",
+            Kind::Int | Kind::Float => "a number",
+            Kind::Bool => "a boolean",
+            Kind::Null => "null",
+            Kind::Timestamp => "a date",
+        }
+    }
+}
+
+/// The two dialects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    V2,
+    V3,
+}
+
+/// What the first byte of a plain scalar allows it to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hint {
+    Text,
+    Word,
+    Dot,
+    Number,
+}
+
+const HINTS: [Hint; 256] = {
+    let mut t = [Hint::Text; 256];
+    let words = b"yYnNtTfFoO~";
+    let mut i = 0;
+    while i < words.len() {
+        t[words[i] as usize] = Hint::Word;
+        i += 1;
+    }
+    let mut d = b'0';
+    while d <= b'9' {
+        t[d as usize] = Hint::Number;
+        d += 1;
+    }
+    t[b'+' as usize] = Hint::Number;
+    t[b'-' as usize] = Hint::Number;
+    t[b'.' as usize] = Hint::Dot;
+    t
+};
+
+/// The type of a plain scalar as a resource's reader sees it. O(1) for texts that start like a word, else O(length).
+pub fn resolve(text: &str) -> Kind {
+    resolve_in(text, Dialect::V3)
+}
+
+/// The type of a plain scalar in YAML 1.1, the dialect of kustomization files and of the printer.
+pub fn resolve_v2(text: &str) -> Kind {
+    resolve_in(text, Dialect::V2)
+}
+
+fn resolve_in(text: &str, dialect: Dialect) -> Kind {
+    let Some(&first) = text.as_bytes().first() else {
+        return Kind::Null;
+    };
+    match HINTS[first as usize] {
+        Hint::Text => Kind::Str,
+        Hint::Word => word(text, dialect),
+        Hint::Dot => match text {
+            ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF" => Kind::Float,
+            _ if dotted_float(text) => Kind::Float,
+            _ => Kind::Str,
+        },
+        Hint::Number => number(text),
+    }
+}
+
+fn word(text: &str, dialect: Dialect) -> Kind {
+    if text.len() > 5 {
+        return Kind::Str;
+    }
+    match text {
+        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => Kind::Bool,
+        "null" | "Null" | "NULL" | "~" => Kind::Null,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" if dialect == Dialect::V2 => {
+            Kind::Bool
+        }
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" if dialect == Dialect::V2 => {
+            Kind::Bool
+        }
+        _ => Kind::Str,
+    }
+}
+
+/// The truth of a text that resolves to [`Kind::Bool`].
+pub fn truth(text: &str) -> bool {
+    matches!(text.as_bytes().first(), Some(b't' | b'T' | b'y' | b'Y'))
+        || matches!(text, "on" | "On" | "ON")
+}
+
+fn number(text: &str) -> Kind {
+    if matches!(
+        text,
+        "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF"
+    ) {
+        return Kind::Float;
+    }
+    let all_digits =
+        text.len() < 19 && text.as_bytes()[0] != b'0' && text.bytes().all(|b| b.is_ascii_digit());
+    if all_digits {
+        return Kind::Int;
+    }
+    if !text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b':' | b' '))
+    {
+        return Kind::Str;
+    }
+    if timestamp(text).is_some() {
+        return Kind::Timestamp;
+    }
+    if int(text).is_some() {
+        return Kind::Int;
+    }
+    let clean = without_underscores(text);
+    if is_float(&clean) && clean.parse::<f64>().is_ok_and(f64::is_finite) {
+        return Kind::Float;
+    }
+    Kind::Str
+}
+
+fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains('_') {
+        text.replace('_', "").into()
+    } else {
+        text.into()
+    }
+}
+
+/// An integer as the reference reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Int {
+    Signed(i64),
+    Unsigned(u64),
+}
+
+/// Reads an integer in any of the accepted spellings: decimal, `0x`, `0b`, `0o`, leading `0` for octal,
+/// underscores anywhere. `None` if the text is no integer of at most 64 bits.
+pub fn int(text: &str) -> Option<Int> {
+    let clean = without_underscores(text);
+    let (negative, digits) = match clean.as_bytes().first()? {
+        b'-' => (true, &clean[1..]),
+        b'+' => (false, &clean[1..]),
+        _ => (false, &clean[..]),
+    };
+    let (radix, digits) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
+        [b'0', b'b' | b'B', ..] => (2, &digits[2..]),
+        [b'0', b'o' | b'O', ..] => (8, &digits[2..]),
+        [b'0', _, ..] => (8, &digits[1..]),
+        _ => (10, digits),
+    };
+    if !digits.bytes().next()?.is_ascii_alphanumeric() {
+        return None;
+    }
+    let magnitude = u64::from_str_radix(digits, radix).ok()?;
+    if negative {
+        return (magnitude <= 1 << 63).then(|| Int::Signed((magnitude as i64).wrapping_neg()));
+    }
+    match i64::try_from(magnitude) {
+        Ok(n) => Some(Int::Signed(n)),
+        // An explicit plus is not accepted for the unsigned range.
+        Err(_) if !clean.starts_with('+') => Some(Int::Unsigned(magnitude)),
+        Err(_) => None,
+    }
+}
+
+/// `[-+]? ( .digits | digits [. digits*] ) ( [eE] [-+]? digits )?`
+fn is_float(text: &str) -> bool {
+    let b = text.as_bytes();
+    let digits = |mut i: usize| {
+        while i < b.len() && b[i].is_ascii_digit() {
+            i += 1;
+        }
+        i
+    };
+    let start = usize::from(matches!(b.first(), Some(b'+' | b'-')));
+    let mut i = digits(start);
+    let whole = i > start;
+    if b.get(i) == Some(&b'.') {
+        let after = digits(i + 1);
+        if !whole && after == i + 1 {
+            return false;
+        }
+        i = after;
+    } else if !whole {
+        return false;
+    }
+    if matches!(b.get(i), Some(b'e' | b'E')) {
+        let from = i + 1 + usize::from(matches!(b.get(i + 1), Some(b'+' | b'-')));
+        let to = digits(from);
+        return to > from && to == b.len();
+    }
+    i == b.len()
+}
+
+/// A text that starts with a dot and that Go's `ParseFloat` takes: underscores only between digits.
+fn dotted_float(text: &str) -> bool {
+    let b = text.as_bytes();
+    let between =
+        |i: usize| b[i - 1].is_ascii_digit() && b.get(i + 1).is_some_and(u8::is_ascii_digit);
+    if (0..b.len()).any(|i| b[i] == b'_' && !between(i)) {
+        return false;
+    }
+    let clean = without_underscores(text);
+    is_float(&clean) && clean.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// The value of a text that resolves to [`Kind::Float`] or [`Kind::Int`]; infinities and NaN included.
+pub fn float(text: &str) -> Option<f64> {
+    match int(text) {
+        Some(Int::Signed(n)) => return Some(n as f64),
+        Some(Int::Unsigned(n)) => return Some(n as f64),
+        None => {}
+    }
+    let unsigned = text.trim_start_matches(['+', '-']);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return Some(if text.starts_with('-') {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        });
+    }
+    if matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Some(f64::NAN);
+    }
+    without_underscores(text).parse().ok()
+}
+
+/// Whether YAML 1.1 would read the text as a base-60 number: `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`.
+pub fn is_base60(text: &str) -> bool {
+    let b = text.as_bytes();
+    if !text.contains(':') {
+        return false;
+    }
+    let mut i = usize::from(matches!(b.first(), Some(b'+' | b'-')));
+    if !b.get(i).is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
+    while b.get(i).is_some_and(|c| c.is_ascii_digit() || *c == b'_') {
+        i += 1;
+    }
+    let mut groups = 0;
+    while b.get(i) == Some(&b':') {
+        let digit = |k: usize| b.get(k).filter(|c| c.is_ascii_digit());
+        i += match (digit(i + 1), digit(i + 2)) {
+            (Some(b'0'..=b'5'), Some(_)) => 3,
+            (Some(_), None) => 2,
+            _ => return false,
+        };
+        groups += 1;
+    }
+    if groups > 0 && b.get(i) == Some(&b'.') {
+        i += 1;
+        while b.get(i).is_some_and(|c| c.is_ascii_digit() || *c == b'_') {
+            i += 1;
+        }
+    }
+    groups > 0 && i == b.len()
+}
+
+/// Reads a timestamp in the spellings the reference accepts and gives it in RFC 3339 with as many
+/// fraction digits as it needs; `None` if the text is none.
+pub fn timestamp(text: &str) -> Option<String> {
+    let b = text.as_bytes();
+    if b.len() < 8 || !b[..4].iter().all(u8::is_ascii_digit) || b[4] != b'-' {
+        return None;
+    }
+    let mut p = Digits { b, i: 5 };
+    let year: u32 = text[..4].parse().ok()?;
+    let month = p.one_or_two()?;
+    p.literal(b'-')?;
+    let day = p.one_or_two()?;
+    if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) {
+        return None;
+    }
+    let date = format!("{year:04}-{month:02}-{day:02}");
+    let separator = match p.next() {
+        None => return Some(date + "T00:00:00Z"),
+        Some(c @ (b'T' | b't' | b' ')) => c,
+        Some(_) => return None,
+    };
+    let hour = p.one_or_two()?;
+    p.literal(b':')?;
+    let minute = p.one_or_two()?;
+    p.literal(b':')?;
+    let second = p.one_or_two()?;
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let fraction = p.fraction();
+    let zone = if separator == b' ' {
+        "Z".to_owned()
+    } else {
+        p.zone()?
+    };
+    (p.i == b.len()).then(|| format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}"))
+}
+
+/// A reader of the parts of a timestamp.
+struct Digits<'t> {
+    b: &'t [u8],
+    i: usize,
+}
+
+impl Digits<'_> {
+    fn next(&mut self) -> Option<u8> {
+        let c = self.b.get(self.i).copied()?;
+        self.i += 1;
+        Some(c)
+    }
+
+    fn literal(&mut self, want: u8) -> Option<()> {
+        (self.next()? == want).then_some(())
+    }
+
+    fn digit(&mut self) -> Option<u32> {
+        let c = self.b.get(self.i).filter(|c| c.is_ascii_digit())?;
+        self.i += 1;
+        Some(u32::from(c - b'0'))
+    }
+
+    fn one_or_two(&mut self) -> Option<u32> {
+        let first = self.digit()?;
+        Some(self.digit().map_or(first, |second| first * 10 + second))
+    }
+
+    fn two(&mut self) -> Option<u32> {
+        Some(self.digit()? * 10 + self.digit()?)
+    }
+
+    /// An optional fraction, normalised: at most nine digits, no trailing zeros, no dot when none are left.
+    fn fraction(&mut self) -> String {
+        if !matches!(self.b.get(self.i), Some(b'.' | b','))
+            || !self.b.get(self.i + 1).is_some_and(u8::is_ascii_digit)
+        {
+            return String::new();
+        }
+        self.i += 1;
+        let mut digits = String::from(".");
+        while let Some(d) = self.digit() {
+            if digits.len() <= 9 {
+                digits.push(char::from(b'0' + d as u8));
+            }
+        }
+        digits
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+    }
+
+    fn zone(&mut self) -> Option<String> {
+        let sign = self.next()?;
+        if sign == b'Z' {
+            return Some("Z".to_owned());
+        }
+        if sign != b'+' && sign != b'-' {
+            return None;
+        }
+        let hours = self.two()?;
+        self.literal(b':')?;
+        let minutes = self.two()?;
+        if hours > 24 || minutes > 59 {
+            return None;
+        }
+        Some(if hours == 0 && minutes == 0 {
+            "Z".to_owned()
+        } else {
+            format!("{}{hours:02}:{minutes:02}", sign as char)
+        })
+    }
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400) => {
+            29
+        }
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// Shortest decimal digits of a finite number and the exponent of its first digit (`d.ddd * 10^exp`).
+fn shortest(f: f64) -> (String, i32) {
+    let text = format!("{:e}", f.abs());
+    let (mantissa, exp) = text.split_once('e').unwrap_or((&text, "0"));
+    (mantissa.replace('.', ""), exp.parse().unwrap_or(0))
+}
+
+/// Go's `%f`-like or `%e` text of a number: positional for exponents in `low..high`, else with an exponent of at
+/// least `exp_digits` digits.
+fn format_float(f: f64, low: i32, high: i32, exp_digits: usize) -> String {
+    let sign = if f.is_sign_negative() { "-" } else { "" };
+    let (digits, exp) = shortest(f);
+    if f != 0.0 && (exp < low || exp >= high) {
+        let (head, tail) = digits.split_at(1);
+        let dot = if tail.is_empty() { "" } else { "." };
+        let e = exp.unsigned_abs();
+        return format!(
+            "{sign}{head}{dot}{tail}e{}{e:0exp_digits$}",
+            if exp < 0 { '-' } else { '+' }
+        );
+    }
+    if exp < 0 {
+        return format!("{sign}0.{}{digits}", "0".repeat((-exp - 1) as usize));
+    }
+    let whole = exp as usize + 1;
+    if digits.len() <= whole {
+        return format!("{sign}{digits}{}", "0".repeat(whole - digits.len()));
+    }
+    format!("{sign}{}.{}", &digits[..whole], &digits[whole..])
+}
+
+/// A number as Go's JSON encoder writes it: exponent form below 1e-6 and from 1e21 on.
+pub fn json_number(f: f64) -> String {
+    // The encoder shortens a two-digit negative exponent: e-09 becomes e-9.
+    format_float(f, -6, 21, 1)
+}
+
+/// A number as Go's shortest `%g` writes it: exponent form below 1e-4 and from 1e6 on.
+pub fn go_number(f: f64) -> String {
+    if f.is_nan() {
+        return ".nan".to_owned();
+    }
+    if f.is_infinite() {
+        return if f > 0.0 { ".inf" } else { "-.inf" }.to_owned();
+    }
+    format_float(f, -4, 6, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types() {
+        for (text, want) in [
+            ("017", Kind::Int),
+            ("08", Kind::Float),
+            ("1_000", Kind::Int),
+            ("0x1F", Kind::Int),
+            ("-0b11", Kind::Int),
+            ("0o17", Kind::Int),
+            ("0o8", Kind::Str),
+            ("1e400", Kind::Str),
+            ("1e3", Kind::Float),
+            (".5", Kind::Float),
+            ("5.", Kind::Float),
+            (".1_0", Kind::Float),
+            (".", Kind::Str),
+            ("-", Kind::Str),
+            ("+", Kind::Str),
+            ("2020-01-01", Kind::Timestamp),
+            ("2020-13-01", Kind::Str),
+            ("yes", Kind::Str),
+            ("tRUE", Kind::Str),
+            ("~", Kind::Null),
+            ("", Kind::Null),
+            ("18446744073709551615", Kind::Int),
+            ("18446744073709551616", Kind::Float),
+            ("1.2.3", Kind::Str),
+            ("é", Kind::Str),
+        ] {
+            assert_eq!(resolve(text), want, "{text}");
+        }
+        assert_eq!(resolve_v2("yes"), Kind::Bool);
+        assert!(truth("on") && !truth("off") && truth("Yes") && !truth("NO"));
+    }
+
+    #[test]
+    fn numbers_are_written_as_go_does() {
+        for (f, json, go) in [
+            (1e21, "1e+21", "1e+21"),
+            (1e-7, "1e-7", "1e-07"),
+            (1234567.5, "1234567.5", "1.2345675e+06"),
+            (123456.7, "123456.7", "123456.7"),
+            (0.00001, "0.00001", "1e-05"),
+            (1e20, "100000000000000000000", "1e+20"),
+            (1.5, "1.5", "1.5"),
+            (0.0, "0", "0"),
+            (1e6, "1000000", "1e+06"),
+        ] {
+            assert_eq!(json_number(f), json);
+            assert_eq!(go_number(f), go);
+        }
+    }
+
+    #[test]
+    fn timestamps() {
+        let check =
+            |text: &str, want: Option<&str>| assert_eq!(timestamp(text).as_deref(), want, "{text}");
+        check("2020-01-02", Some("2020-01-02T00:00:00Z"));
+        check(
+            "2001-12-14t21:59:43.10-05:00",
+            Some("2001-12-14T21:59:43.1-05:00"),
+        );
+        check("2001-12-14 21:59:43.10", Some("2001-12-14T21:59:43.1Z"));
+        check("2001-1-2T1:2:3Z", Some("2001-01-02T01:02:03Z"));
+        check("2021-02-29", None);
+        check("20-01-02", None);
+    }
+
+    #[test]
+    fn base60() {
+        assert!(is_base60("12:30") && is_base60("190:20:30.15"));
+        assert!(!is_base60("1:99") && !is_base60("1:") && !is_base60("a:1"));
+    }
+}
