@@ -191,7 +191,7 @@ impl<'a> Files<'a> {
                 root.real.display()
             );
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
-            return Err(not_loaded(Error::input(message).hint(hint)));
+            return Err(NotLoaded { missing: real.is_dir(), error: Error::input(message).hint(hint) });
         }
         Ok(real)
     }
