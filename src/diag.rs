@@ -35,13 +35,7 @@ struct Inner {
 impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error(Box::new(Inner {
-            kind,
-            message,
-            place: None,
-            context: Vec::new(),
-            hints: Vec::new(),
-        }))
+        Error(Box::new(Inner { kind, message, place: None, context: Vec::new(), hints: Vec::new() }))
     }
 
     /// A fault of a file's content.
@@ -121,12 +115,7 @@ pub fn nearest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Opt
     let typed = typed.to_lowercase();
     known
         .into_iter()
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&typed, &name.to_lowercase()),
-                name,
-            )
-        })
+        .map(|name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name))
         .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)

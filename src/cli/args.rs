@@ -54,12 +54,7 @@ pub struct Build {
     pub output: Option<PathBuf>,
 
     /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory; LoadRestrictionsNone lifts that
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "LoadRestrictionsRootOnly",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "NAME", default_value = "LoadRestrictionsRootOnly", hide_default_value = true)]
     pub load_restrictor: String,
 
     /// Order of the output: legacy or none (deprecated: use 'sortOptions' in the kustomization)
@@ -160,15 +155,10 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
     if as_kustomize {
         let speak = |text: &str| text.replace("rustomize", "kustomize");
         command = command.name("kustomize").bin_name("kustomize");
-        let about = command
-            .get_long_about()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
         command = command
             .long_about(speak(&about))
-            .mut_subcommand("build", |build| {
-                build.after_long_help(speak(BUILD_EXAMPLES))
-            });
+            .mut_subcommand("build", |build| build.after_long_help(speak(BUILD_EXAMPLES)));
     }
     let matches = command.try_get_matches()?;
     Ok(Cli::from_arg_matches(&matches)?.command)
@@ -194,22 +184,16 @@ fn size(text: &str) -> Result<u64, String> {
         "MiB" | "M" => 1 << 20,
         "GiB" | "G" => 1 << 30,
         _ => {
-            return Err(format!(
-                "'{unit}' is no unit of size: use B, KiB, MiB or GiB"
-            ));
+            return Err(format!("'{unit}' is no unit of size: use B, KiB, MiB or GiB"));
         }
     };
     Ok((number * factor as f64) as u64)
 }
 
 fn split_unit(text: &str) -> Result<(f64, &str), String> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let number = number
-        .parse()
-        .map_err(|_| format!("'{text}' does not start with a number"))?;
+    let number = number.parse().map_err(|_| format!("'{text}' does not start with a number"))?;
     Ok((number, unit))
 }
 

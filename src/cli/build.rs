@@ -34,9 +34,7 @@ pub fn run(args: &Build) -> Result<()> {
 
 fn options(args: &Build) -> Result<Options> {
     if let Some(flag) = args.later.first() {
-        bail!(
-            "{flag} is not supported yet\n  hint: build this kustomization with kustomize for now"
-        );
+        bail!("{flag} is not supported yet\n  hint: build this kustomization with kustomize for now");
     }
     let restrictor = match args.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => Restrictor::RootOnly,
@@ -47,9 +45,7 @@ fn options(args: &Build) -> Result<Options> {
     };
     let mut order = None;
     for value in &args.reorder {
-        eprintln!(
-            "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead."
-        );
+        eprintln!("Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead.");
         order = Some(match value.as_str() {
             "legacy" => Order::Legacy,
             "none" => Order::Fifo,
@@ -66,8 +62,7 @@ fn options(args: &Build) -> Result<Options> {
     Ok(Options {
         restrictor,
         order,
-        managed_by_label: managed_by_flag
-            || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
+        managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
         plugins: PluginOptions {
             enabled: args.enable_alpha_plugins.unwrap_or(false),
             timeout: Some(args.plugin_timeout).filter(|t| !t.is_zero()),

@@ -31,11 +31,7 @@ pub fn main() -> ExitCode {
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
             let _ = e.print();
-            return if is_answer {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            };
+            return if is_answer { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
     };
     // Plugins and their configurations do not outlive an interrupted build.

@@ -36,29 +36,21 @@ fn write_file(path: &Path, text: &str) -> Result<()> {
     if path.exists() && !path.is_file() {
         return Ok(fs::write(path, text)?);
     }
-    let path = if path.exists() {
-        path.canonicalize()?
-    } else {
-        path.to_owned()
-    };
+    let path = if path.exists() { path.canonicalize()? } else { path.to_owned() };
     stage(&path, text)?.persist(&path)?;
     Ok(())
 }
 
 /// A complete temporary file beside its final place.
 fn stage(path: &Path, text: &str) -> Result<NamedTempFile> {
-    let directory = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(text.as_bytes())?;
     let mode = match fs::metadata(path) {
         Ok(existing) => existing.permissions().mode(),
         Err(_) => 0o666 & !umask(),
     };
-    file.as_file()
-        .set_permissions(fs::Permissions::from_mode(mode))?;
+    file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
     Ok(file)
 }
 
@@ -84,36 +76,18 @@ fn write_directory(arena: &Arena, map: &ResMap<'_>, directory: &Path) -> Result<
     }
     let mut staged = Vec::new();
     for (path, text) in &texts {
-        staged.push((
-            stage(path, text).with_context(|| format!("open {}", path.display()))?,
-            path,
-        ));
+        staged.push((stage(path, text).with_context(|| format!("open {}", path.display()))?, path));
     }
     for (file, path) in staged {
-        file.persist(path)
-            .with_context(|| format!("open {}", path.display()))?;
+        file.persist(path).with_context(|| format!("open {}", path.display()))?;
     }
     Ok(())
 }
 
 fn file_name(resource: &Resource<'_>, with_namespace: bool) -> String {
     let id = resource.id();
-    let namespace = if with_namespace && !id.is_cluster_scoped() {
-        id.effective_namespace()
-    } else {
-        ""
-    };
-    let parts = [
-        namespace,
-        id.gvk.group,
-        id.gvk.version,
-        id.gvk.kind,
-        id.name,
-    ];
-    let parts: Vec<String> = parts
-        .iter()
-        .filter(|p| !p.is_empty())
-        .map(|p| p.to_lowercase())
-        .collect();
+    let namespace = if with_namespace && !id.is_cluster_scoped() { id.effective_namespace() } else { "" };
+    let parts = [namespace, id.gvk.group, id.gvk.version, id.gvk.kind, id.name];
+    let parts: Vec<String> = parts.iter().filter(|p| !p.is_empty()).map(|p| p.to_lowercase()).collect();
     parts.join("_") + ".yaml"
 }

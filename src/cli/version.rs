@@ -38,10 +38,7 @@ pub fn run(args: &Version, as_kustomize: bool) -> Result<()> {
         }
         (false, None) => writeln!(out, "{version}")?,
         (false, Some("json")) => {
-            let lines: Vec<String> = fields
-                .iter()
-                .map(|(key, value)| format!("  \"{key}\": \"{value}\""))
-                .collect();
+            let lines: Vec<String> = fields.iter().map(|(key, value)| format!("  \"{key}\": \"{value}\"")).collect();
             writeln!(out, "{{\n{}\n}}", lines.join(",\n"))?;
         }
         (false, Some("yaml")) => {

@@ -5,7 +5,8 @@
 //! errors with a place and the nearest known name.
 
 use crate::diag::{Error, Result, nearest};
-use crate::yaml::{Arena, Key, Node, Pos, Style, Tag, Value, scalar};
+use crate::yaml::scalar::{self, Int, Kind};
+use crate::yaml::{Arena, Key, Node, Pos, Style, Tag, Value};
 use indexmap::IndexMap;
 
 /// Labels, annotations and other free maps of strings, in bytewise order of their keys.
@@ -21,23 +22,19 @@ pub trait Decode<'a> {
 #[derive(Clone, Copy)]
 pub struct Decoder<'a> {
     pub arena: &'a Arena,
-    /// Whether an unknown field is an error. The configuration objects of built-ins are read leniently.
+    /// How kustomization files are read: in YAML 1.1, with unknown fields as errors, and no value taken for one of another
+    /// type. The configuration objects of built-ins are resources, whose unknown fields do not count and whose
+    /// numbers and booleans are text where text is wanted.
     pub strict: bool,
 }
 
 impl<'a> Decoder<'a> {
     pub fn strict(arena: &'a Arena) -> Self {
-        Decoder {
-            arena,
-            strict: true,
-        }
+        Decoder { arena, strict: true }
     }
 
     pub fn lenient(arena: &'a Arena) -> Self {
-        Decoder {
-            arena,
-            strict: false,
-        }
+        Decoder { arena, strict: false }
     }
 
     /// An error at the place of a node.
@@ -47,16 +44,12 @@ impl<'a> Decoder<'a> {
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
         let found = match &node.value {
-            Value::Scalar(s) => format!("{} ({})", kind_v2(s.style, s.tag, s.text).word(), s.text),
+            Value::Scalar(s) => format!("{} ({})", self.kind(s.style, s.tag, s.text).word(), s.text),
             _ => node.shape().to_owned(),
         };
         let error = self.error(node.pos, format!("expected {wanted}, found {found}"));
         let is_scalar = node.as_scalar().is_some();
-        if wanted == "a string" && is_scalar {
-            error.hint("put quotes around it")
-        } else {
-            error
-        }
+        if wanted == "a string" && is_scalar { error.hint("put quotes around it") } else { error }
     }
 
     /// Reads a mapping into its fields and tells which of them were given and not null.
@@ -69,36 +62,24 @@ impl<'a> Decoder<'a> {
         fields: &mut [(&'static str, &mut dyn Decode<'a>)],
     ) -> Result<Vec<&'static str>> {
         let Value::Mapping(mapping) = &node.value else {
-            return if node.is_null() {
-                Ok(Vec::new())
-            } else {
-                Err(self.mismatch("a mapping", node))
-            };
+            return if node.is_null() { Ok(Vec::new()) } else { Err(self.mismatch("a mapping", node)) };
         };
         let mut given = Vec::new();
         let mut entries: Vec<_> = mapping.iter().collect();
         entries.sort_by_key(|e| e.key.text);
         for (i, entry) in entries.iter().enumerate() {
-            let is_repeated = entries
-                .get(i + 1)
-                .is_some_and(|next| next.key.text == entry.key.text);
+            let is_repeated = entries.get(i + 1).is_some_and(|next| next.key.text == entry.key.text);
             if is_repeated {
                 continue;
             }
-            let Some((name, field)) = fields
-                .iter_mut()
-                .find(|(name, _)| name.eq_ignore_ascii_case(entry.key.text))
+            let Some((name, field)) = fields.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(entry.key.text))
             else {
                 if self.strict {
-                    return Err(
-                        self.unknown_field(&entry.key, fields.iter().map(|(name, _)| *name))
-                    );
+                    return Err(self.unknown_field(&entry.key, fields.iter().map(|(name, _)| *name)));
                 }
                 continue;
             };
-            field
-                .decode(&entry.value, self)
-                .map_err(|e| e.context(format!("in field '{name}'")))?;
+            field.decode(&entry.value, self).map_err(|e| e.context(format!("in field '{name}'")))?;
             if !entry.value.is_null() {
                 given.push(*name);
             }
@@ -106,53 +87,42 @@ impl<'a> Decoder<'a> {
         Ok(given)
     }
 
-    fn unknown_field<'n>(
-        &self,
-        key: &Key<'_>,
-        known: impl Iterator<Item = &'n str> + Clone,
-    ) -> Error {
+    fn unknown_field<'n>(&self, key: &Key<'_>, known: impl Iterator<Item = &'n str> + Clone) -> Error {
         let error = self.error(key.pos, format!("unknown field \"{}\"", key.text));
         match nearest(key.text, known.clone()) {
             Some(name) => error.hint(format!("did you mean '{name}'?")),
-            None => error.hint(format!(
-                "the fields here are: {}",
-                known.collect::<Vec<_>>().join(", ")
-            )),
+            None => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),
         }
+    }
+
+    /// The type of a scalar, in the dialect of what is read.
+    fn kind(&self, style: Style, tag: Tag, text: &str) -> Kind {
+        let scalar = crate::yaml::Scalar { text, style, tag };
+        let kind = if self.strict && tag == Tag::Auto && style == Style::Plain { scalar::resolve_v2(text) } else { scalar.kind() };
+        if kind == Kind::Timestamp { Kind::Str } else { kind }
     }
 
     /// The text of a key of a free map: a boolean or number key becomes its canonical text.
     fn key(&self, key: &Key<'a>) -> Result<&'a str> {
-        Ok(match kind_v2(key.style, key.tag, key.text) {
-            scalar::Kind::Null => return Err(self.error(key.pos, "a key is null")),
-            scalar::Kind::Bool => {
-                if scalar::truth(key.text) {
-                    "true"
-                } else {
-                    "false"
-                }
-            }
-            scalar::Kind::Int => match scalar::int(key.text) {
-                Some(scalar::Int::Signed(n)) => self.arena.text(&n.to_string()),
-                Some(scalar::Int::Unsigned(n)) => self.arena.text(&n.to_string()),
-                None => key.text,
-            },
-            scalar::Kind::Float => {
-                scalar::float(key.text).map_or(key.text, |f| self.arena.text(&scalar::go_number(f)))
-            }
-            _ => key.text,
-        })
+        match self.kind(key.style, key.tag, key.text) {
+            Kind::Null => Err(self.error(key.pos, "a key is null")),
+            kind => Ok(self.canonical(kind, key.text)),
+        }
     }
-}
 
-/// The type of a scalar in YAML 1.1.
-fn kind_v2(style: Style, tag: Tag, text: &str) -> scalar::Kind {
-    match tag {
-        Tag::Auto if style == Style::Plain => match scalar::resolve_v2(text) {
-            scalar::Kind::Timestamp => scalar::Kind::Str,
-            kind => kind,
-        },
-        tag => scalar::Kind::from_tag(tag),
+    /// The text that a value of a type has once it is a string.
+    fn canonical(&self, kind: Kind, text: &'a str) -> &'a str {
+        match kind {
+            Kind::Bool if scalar::truth(text) => "true",
+            Kind::Bool => "false",
+            Kind::Int => match scalar::int(text) {
+                Some(Int::Signed(n)) => self.arena.text(&n.to_string()),
+                Some(Int::Unsigned(n)) => self.arena.text(&n.to_string()),
+                None => text,
+            },
+            Kind::Float => scalar::float(text).map_or(text, |f| self.arena.text(&scalar::go_number(f))),
+            _ => text,
+        }
     }
 }
 
@@ -161,13 +131,17 @@ impl<'a> Decode<'a> for &'a str {
         let Some(s) = node.as_scalar() else {
             return Err(cx.mismatch("a string", node));
         };
-        match kind_v2(s.style, s.tag, s.text) {
-            scalar::Kind::Null => Ok(()),
-            scalar::Kind::Str | scalar::Kind::Binary | scalar::Kind::Timestamp => {
+        match cx.kind(s.style, s.tag, s.text) {
+            Kind::Null => Ok(()),
+            Kind::Str | Kind::Binary | Kind::Timestamp => {
                 *self = s.text;
                 Ok(())
             }
-            _ => Err(cx.mismatch("a string", node)),
+            _ if cx.strict => Err(cx.mismatch("a string", node)),
+            kind => {
+                *self = cx.canonical(kind, s.text);
+                Ok(())
+            }
         }
     }
 }
@@ -177,9 +151,9 @@ impl<'a> Decode<'a> for bool {
         let Some(s) = node.as_scalar() else {
             return Err(cx.mismatch("true or false", node));
         };
-        match kind_v2(s.style, s.tag, s.text) {
-            scalar::Kind::Null => Ok(()),
-            scalar::Kind::Bool => {
+        match cx.kind(s.style, s.tag, s.text) {
+            Kind::Null => Ok(()),
+            Kind::Bool => {
                 *self = scalar::truth(s.text);
                 Ok(())
             }
@@ -195,10 +169,10 @@ impl<'a> Decode<'a> for i64 {
         }
         let integer = node
             .as_scalar()
-            .filter(|s| kind_v2(s.style, s.tag, s.text) == scalar::Kind::Int)
+            .filter(|s| cx.kind(s.style, s.tag, s.text) == Kind::Int)
             .and_then(|s| scalar::int(s.text));
         match integer {
-            Some(scalar::Int::Signed(n)) => {
+            Some(Int::Signed(n)) => {
                 *self = n;
                 Ok(())
             }
@@ -227,27 +201,19 @@ impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
             return Err(cx.mismatch("a list", node));
         };
         self.resize_with(items.len(), T::default);
-        self.iter_mut()
-            .zip(items)
-            .try_for_each(|(into, item)| into.decode(item, cx))
+        self.iter_mut().zip(items).try_for_each(|(into, item)| into.decode(item, cx))
     }
 }
 
 impl<'a> Decode<'a> for StringMap<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let Value::Mapping(mapping) = &node.value else {
-            return if node.is_null() {
-                Ok(())
-            } else {
-                Err(cx.mismatch("a mapping of strings", node))
-            };
+            return if node.is_null() { Ok(()) } else { Err(cx.mismatch("a mapping of strings", node)) };
         };
         for entry in mapping.iter() {
             let key = cx.key(&entry.key)?;
             let mut value = "";
-            value
-                .decode(&entry.value, cx)
-                .map_err(|e| e.context(format!("in field '{key}'")))?;
+            value.decode(&entry.value, cx).map_err(|e| e.context(format!("in field '{key}'")))?;
             self.insert(key, value);
         }
         self.sort_unstable_keys();

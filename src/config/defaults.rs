@@ -11,13 +11,7 @@ const fn spec(
     path: &'static str,
     create: bool,
 ) -> DefaultSpec {
-    DefaultSpec {
-        group,
-        version,
-        kind,
-        path,
-        create,
-    }
+    DefaultSpec { group, version, kind, path, create }
 }
 
 /// What a name reference points to, and the fields that hold it.

@@ -45,15 +45,7 @@ impl<'a> Decode<'a> for FieldSpec<'a> {
 
 impl From<&DefaultSpec> for FieldSpec<'_> {
     fn from(s: &DefaultSpec) -> Self {
-        FieldSpec {
-            gvk: Gvk {
-                group: s.group,
-                version: s.version,
-                kind: s.kind,
-            },
-            path: s.path,
-            create: s.create,
-        }
+        FieldSpec { gvk: Gvk { group: s.group, version: s.version, kind: s.kind }, path: s.path, create: s.create }
     }
 }
 
@@ -70,17 +62,13 @@ pub fn split<'a>(arena: &'a Arena, path: &'a str) -> Vec<Step<'a>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let step = |part: &'a str| {
         let key = part.trim();
-        key.strip_suffix("[]")
-            .map_or(Step { key, list: false }, |key| Step { key, list: true })
+        key.strip_suffix("[]").map_or(Step { key, list: false }, |key| Step { key, list: true })
     };
     if !path.contains("\\/") {
         return path.split('/').map(step).collect();
     }
     let marked = arena.text(&path.replace("\\/", "\u{0}"));
-    marked
-        .split('/')
-        .map(|part| step(arena.text(&part.replace('\u{0}', "/"))))
-        .collect()
+    marked.split('/').map(|part| step(arena.text(&part.replace('\u{0}', "/")))).collect()
 }
 
 /// What a missing field becomes.
@@ -105,13 +93,9 @@ pub fn walk<'a>(
         return edit(node);
     };
     match &mut node.value {
-        Value::Sequence(items) => items
-            .iter_mut()
-            .try_for_each(|item| walk(item, path, create, edit)),
+        Value::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, path, create, edit)),
         Value::Scalar(s) if s.is_null() => Ok(()),
-        Value::Scalar(_) => Err(Error::input(
-            "expected sequence or mapping node, found a scalar",
-        )),
+        Value::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar")),
         Value::Mapping(m) => {
             if step.key.is_empty() {
                 return Err(Error::input("cannot set or create an empty field name"));
@@ -142,13 +126,7 @@ pub struct FieldSpecs<'a> {
 impl<'a> FieldSpecs<'a> {
     pub fn new(arena: &'a Arena, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
         let with_path = |spec: FieldSpec<'a>| (split(arena, spec.path), spec);
-        FieldSpecs {
-            specs: specs
-                .into_iter()
-                .map(with_path)
-                .map(|(path, spec)| (spec, path))
-                .collect(),
-        }
+        FieldSpecs { specs: specs.into_iter().map(with_path).map(|(path, spec)| (spec, path)).collect() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -156,14 +134,8 @@ impl<'a> FieldSpecs<'a> {
     }
 
     /// The specs for one kind, in order.
-    pub fn for_gvk<'s>(
-        &'s self,
-        gvk: Gvk<'s>,
-    ) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
-        self.specs
-            .iter()
-            .filter(move |(spec, _)| spec.gvk.selects(&gvk))
-            .map(|(spec, path)| (spec, &path[..]))
+    pub fn for_gvk<'s>(&'s self, gvk: Gvk<'s>) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
+        self.specs.iter().filter(move |(spec, _)| spec.gvk.selects(&gvk)).map(|(spec, path)| (spec, &path[..]))
     }
 }
 
@@ -172,22 +144,13 @@ impl<'a> FieldSpecs<'a> {
 ///
 /// # Errors
 /// The two disagree about `create`.
-pub fn merge<'a>(
-    into: &mut Vec<FieldSpec<'a>>,
-    specs: impl IntoIterator<Item = FieldSpec<'a>>,
-) -> Result<()> {
+pub fn merge<'a>(into: &mut Vec<FieldSpec<'a>>, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Result<()> {
     for spec in specs {
-        match into
-            .iter()
-            .find(|have| have.path == spec.path && spec.gvk.selects(&have.gvk))
-        {
+        match into.iter().find(|have| have.path == spec.path && spec.gvk.selects(&have.gvk)) {
             None => into.push(spec),
             Some(have) if have.create == spec.create => {}
             Some(_) => {
-                return Err(Error::input(format!(
-                    "conflicting fieldspecs for path '{}'",
-                    spec.path
-                )));
+                return Err(Error::input(format!("conflicting fieldspecs for path '{}'", spec.path)));
             }
         }
     }

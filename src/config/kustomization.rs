@@ -88,15 +88,7 @@ impl<'a> Kustomization<'a> {
             ("helmCharts", Node::null()),
             ("helmChartInflationGenerator", Node::null()),
         ];
-        let [
-            crds,
-            openapi,
-            replacements,
-            vars,
-            helm_globals,
-            helm_charts,
-            helm_generator,
-        ] = &mut later;
+        let [crds, openapi, replacements, vars, helm_globals, helm_charts, helm_generator] = &mut later;
         let given = cx.object(
             node,
             &mut [
@@ -136,20 +128,15 @@ impl<'a> Kustomization<'a> {
                 (helm_generator.0, &mut helm_generator.1),
             ],
         )?;
-        k.later = later
-            .into_iter()
-            .filter(|(name, node)| given.contains(name) && !is_empty_list(node))
-            .collect();
+        k.later = later.into_iter().filter(|(name, node)| given.contains(name) && !is_empty_list(node)).collect();
         k.resources.append(&mut bases);
         k.images.append(&mut image_tags);
-        let says_something = given
-            .iter()
-            .any(|name| !matches!(*name, "apiVersion" | "kind"))
-            && k.has_content(&given);
+        let says_something = given.iter().any(|name| !matches!(*name, "apiVersion" | "kind")) && k.has_content(&given);
         let warnings = deprecations(&given);
         if !says_something {
-            return Err(Error::input("kustomization.yaml is empty")
-                .hint("add a 'resources' field with the files to build"));
+            return Err(
+                Error::input("kustomization.yaml is empty").hint("add a 'resources' field with the files to build")
+            );
         }
         k.check_type(node.pos, cx)?;
         Ok((k, warnings))
@@ -170,11 +157,7 @@ impl<'a> Kustomization<'a> {
         if self.kind.is_empty() {
             self.kind = "Kustomization";
         }
-        let wanted = if self.kind == "Component" {
-            COMPONENT_API_VERSION
-        } else {
-            API_VERSION
-        };
+        let wanted = if self.kind == "Component" { COMPONENT_API_VERSION } else { API_VERSION };
         if self.api_version.is_empty() {
             self.api_version = wanted;
         }
@@ -185,9 +168,7 @@ impl<'a> Kustomization<'a> {
         }
         if self.api_version != wanted {
             let message = format!("apiVersion for {} should be {wanted}", self.kind);
-            return Err(cx
-                .error(pos, message)
-                .hint(format!("it is '{}' here", self.api_version)));
+            return Err(cx.error(pos, message).hint(format!("it is '{}' here", self.api_version)));
         }
         Ok(())
     }
@@ -221,11 +202,7 @@ fn deprecations(given: &[&str]) -> Vec<Warning> {
             "# Warning: '{old}' is deprecated. Please use '{new}' instead. {note}Run 'kustomize edit fix' to update your Kustomization automatically."
         ),
     };
-    fields
-        .into_iter()
-        .filter(|(old, _, _)| given.contains(old))
-        .map(warning)
-        .collect()
+    fields.into_iter().filter(|(old, _, _)| given.contains(old)).map(warning).collect()
 }
 
 /// The metadata of a kustomization, which nothing reads.
@@ -275,36 +252,22 @@ impl<'a> Decode<'a> for GeneratorArgs<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         self.pos = node.pos;
         let mut env = "";
-        self.decode_fields(node, cx, &mut env, &mut [])?;
-        Ok(())
-    }
-}
-
-impl<'a> GeneratorArgs<'a> {
-    /// Reads the fields, and `more` beside them. `env` is the old spelling of one entry of `envs`.
-    pub fn decode_fields(
-        &mut self,
-        node: &Node<'a>,
-        cx: &Decoder<'a>,
-        env: &mut &'a str,
-        more: &mut [(&'static str, &mut dyn Decode<'a>)],
-    ) -> Result<()> {
-        let mut fields: Vec<(&'static str, &mut dyn Decode<'a>)> = vec![
-            ("name", &mut self.name),
-            ("namespace", &mut self.namespace),
-            ("behavior", &mut self.behavior),
-            ("literals", &mut self.literals),
-            ("files", &mut self.files),
-            ("envs", &mut self.envs),
-            ("env", env),
-            ("type", &mut self.secret_type),
-            ("options", &mut self.options),
-        ];
-        for (name, field) in more {
-            fields.push((name, &mut **field));
-        }
-        cx.object(node, &mut fields)?;
-        if !env.is_empty() {
+        cx.object(
+            node,
+            &mut [
+                ("name", &mut self.name),
+                ("namespace", &mut self.namespace),
+                ("behavior", &mut self.behavior),
+                ("literals", &mut self.literals),
+                ("files", &mut self.files),
+                ("envs", &mut self.envs),
+                ("env", &mut env),
+                ("type", &mut self.secret_type),
+                ("options", &mut self.options),
+            ],
+        )?;
+        // The old spelling of one more entry. Upstream knows it in kustomization files alone.
+        if !env.is_empty() && cx.strict {
             self.envs.push(env);
         }
         Ok(())
@@ -388,10 +351,8 @@ pub struct PatchOptions {
 
 impl<'a> Decode<'a> for PatchOptions {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] = &mut [
-            ("allowNameChange", &mut self.allow_name_change),
-            ("allowKindChange", &mut self.allow_kind_change),
-        ];
+        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
+            &mut [("allowNameChange", &mut self.allow_name_change), ("allowKindChange", &mut self.allow_kind_change)];
         let given = cx.object(node, fields)?;
         self.given = !given.is_empty();
         Ok(())
@@ -452,10 +413,7 @@ pub struct Replica<'a> {
 
 impl<'a> Decode<'a> for Replica<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [("name", &mut self.name), ("count", &mut self.count)],
-        )?;
+        cx.object(node, &mut [("name", &mut self.name), ("count", &mut self.count)])?;
         Ok(())
     }
 }
@@ -470,13 +428,7 @@ pub struct SortOptions<'a> {
 
 impl<'a> Decode<'a> for SortOptions<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("order", &mut self.order),
-                ("legacySortOptions", &mut self.legacy),
-            ],
-        )?;
+        cx.object(node, &mut [("order", &mut self.order), ("legacySortOptions", &mut self.legacy)])?;
         Ok(())
     }
 }
@@ -490,13 +442,7 @@ pub struct LegacySortOptions<'a> {
 
 impl<'a> Decode<'a> for LegacySortOptions<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("orderFirst", &mut self.first),
-                ("orderLast", &mut self.last),
-            ],
-        )?;
+        cx.object(node, &mut [("orderFirst", &mut self.first), ("orderLast", &mut self.last)])?;
         Ok(())
     }
 }

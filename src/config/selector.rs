@@ -60,17 +60,12 @@ impl<'a> Pattern<'a> {
         if text.is_empty() {
             return Ok(Pattern::Any);
         }
-        if text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b':'))
-        {
+        if text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b':')) {
             return Ok(Pattern::Literal(text));
         }
         match Regex::new(&format!("^(?:{text})$")) {
             Ok(regex) => Ok(Pattern::Regex(regex)),
-            Err(e) => Err(Error::input(format!(
-                "'{text}' is no regular expression: {e}"
-            ))),
+            Err(e) => Err(Error::input(format!("'{text}' is no regular expression: {e}"))),
         }
     }
 
@@ -144,10 +139,7 @@ impl<'a> Matcher<'a> {
         if !labels.is_match(|key| resource.label(key)) {
             return Ok(false);
         }
-        let annotations = self
-            .annotations
-            .as_ref()
-            .map_err(|e| bad("annotationSelector", e))?;
+        let annotations = self.annotations.as_ref().map_err(|e| bad("annotationSelector", e))?;
         Ok(annotations.is_match(|key| resource.annotation(key)))
     }
 }
@@ -205,54 +197,43 @@ impl<'a> Requirement<'a> {
     fn parse(text: &'a str) -> Result<(Self, &'a str), String> {
         if let Some(rest) = text.strip_prefix('!') {
             let (key, rest) = word(rest.trim_start());
-            return Ok((
-                Requirement {
-                    key: valid_key(key)?,
-                    test: Test::Absent,
-                },
-                rest,
-            ));
+            return Ok((Requirement { key: valid_key(key)?, test: Test::Absent }, rest));
         }
         let (key, rest) = word(text);
         let key = valid_key(key)?;
         let rest = rest.trim_start();
-        let (test, rest) =
-            if let Some(rest) = rest.strip_prefix("==").or_else(|| rest.strip_prefix('=')) {
-                let (value, rest) = word(rest.trim_start());
-                (Test::In(vec![valid_value(value)?]), rest)
-            } else if let Some(rest) = rest.strip_prefix("!=") {
-                let (value, rest) = word(rest.trim_start());
-                (Test::NotIn(vec![valid_value(value)?]), rest)
-            } else if let Some(rest) = rest.strip_prefix('>') {
-                let (value, rest) = word(rest.trim_start());
-                (Test::Greater(number(value)?), rest)
-            } else if let Some(rest) = rest.strip_prefix('<') {
-                let (value, rest) = word(rest.trim_start());
-                (Test::Less(number(value)?), rest)
-            } else {
-                match word(rest) {
-                    ("in", rest) => {
-                        let (values, rest) = values(rest)?;
-                        (Test::In(values), rest)
-                    }
-                    ("notin", rest) => {
-                        let (values, rest) = values(rest)?;
-                        (Test::NotIn(values), rest)
-                    }
-                    _ => (Test::Exists, rest),
+        let (test, rest) = if let Some(rest) = rest.strip_prefix("==").or_else(|| rest.strip_prefix('=')) {
+            let (value, rest) = word(rest.trim_start());
+            (Test::In(vec![valid_value(value)?]), rest)
+        } else if let Some(rest) = rest.strip_prefix("!=") {
+            let (value, rest) = word(rest.trim_start());
+            (Test::NotIn(vec![valid_value(value)?]), rest)
+        } else if let Some(rest) = rest.strip_prefix('>') {
+            let (value, rest) = word(rest.trim_start());
+            (Test::Greater(number(value)?), rest)
+        } else if let Some(rest) = rest.strip_prefix('<') {
+            let (value, rest) = word(rest.trim_start());
+            (Test::Less(number(value)?), rest)
+        } else {
+            match word(rest) {
+                ("in", rest) => {
+                    let (values, rest) = values(rest)?;
+                    (Test::In(values), rest)
                 }
-            };
+                ("notin", rest) => {
+                    let (values, rest) = values(rest)?;
+                    (Test::NotIn(values), rest)
+                }
+                _ => (Test::Exists, rest),
+            }
+        };
         Ok((Requirement { key, test }, rest))
     }
 }
 
 impl Test<'_> {
     fn holds(&self, value: Option<&str>) -> bool {
-        let compare = |n: i64, f: fn(&i64, &i64) -> bool| {
-            value
-                .and_then(|v| v.parse().ok())
-                .is_some_and(|v| f(&v, &n))
-        };
+        let compare = |n: i64, f: fn(&i64, &i64) -> bool| value.and_then(|v| v.parse().ok()).is_some_and(|v| f(&v, &n));
         match self {
             Test::Exists => value.is_some(),
             Test::Absent => value.is_none(),
@@ -266,24 +247,14 @@ impl Test<'_> {
 
 /// The text up to the next blank or operator, and the rest.
 fn word(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| c.is_whitespace() || "=!<>(),".contains(c))
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| c.is_whitespace() || "=!<>(),".contains(c)).unwrap_or(text.len());
     text.split_at(end)
 }
 
 fn values(text: &str) -> Result<(Vec<&str>, &str), String> {
-    let inner = text
-        .trim_start()
-        .strip_prefix('(')
-        .ok_or("expected '(' after in or notin")?;
-    let (inner, rest) = inner
-        .split_once(')')
-        .ok_or("expected ')' after the values")?;
-    let values = inner
-        .split(',')
-        .map(|v| valid_value(v.trim()))
-        .collect::<Result<_, _>>()?;
+    let inner = text.trim_start().strip_prefix('(').ok_or("expected '(' after in or notin")?;
+    let (inner, rest) = inner.split_once(')').ok_or("expected ')' after the values")?;
+    let values = inner.split(',').map(|v| valid_value(v.trim())).collect::<Result<_, _>>()?;
     Ok((values, rest))
 }
 
@@ -292,33 +263,18 @@ fn number(text: &str) -> Result<i64, String> {
 }
 
 fn valid_value(text: &str) -> Result<&str, String> {
-    if is_label_text(text) || text.is_empty() {
-        Ok(text)
-    } else {
-        Err(format!("'{text}' is no valid label value"))
-    }
+    if is_label_text(text) || text.is_empty() { Ok(text) } else { Err(format!("'{text}' is no valid label value")) }
 }
 
 fn valid_key(text: &str) -> Result<&str, String> {
-    let (prefix, name) = text
-        .split_once('/')
-        .map_or((None, text), |(p, n)| (Some(p), n));
+    let (prefix, name) = text.split_once('/').map_or((None, text), |(p, n)| (Some(p), n));
     let is_dns = |p: &str| {
-        let part = |l: &str| {
-            !l.is_empty()
-                && l.bytes()
-                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        };
-        p.len() <= 253
-            && p.split('.')
-                .all(|l| part(l) && !l.starts_with('-') && !l.ends_with('-'))
+        let part =
+            |l: &str| !l.is_empty() && l.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        p.len() <= 253 && p.split('.').all(|l| part(l) && !l.starts_with('-') && !l.ends_with('-'))
     };
     let valid = is_label_text(name) && prefix.is_none_or(is_dns);
-    if valid {
-        Ok(text)
-    } else {
-        Err(format!("'{text}' is no valid label key"))
-    }
+    if valid { Ok(text) } else { Err(format!("'{text}' is no valid label key")) }
 }
 
 fn is_label_text(text: &str) -> bool {

@@ -31,15 +31,8 @@ impl<'a> Decode<'a> for NameBackReferences<'a> {
 
 impl From<&DefaultReference> for NameBackReferences<'_> {
     fn from(r: &DefaultReference) -> Self {
-        let gvk = Gvk {
-            group: r.group,
-            version: r.version,
-            kind: r.kind,
-        };
-        NameBackReferences {
-            gvk,
-            fields: r.fields.iter().map(FieldSpec::from).collect(),
-        }
+        let gvk = Gvk { group: r.group, version: r.version, kind: r.kind };
+        NameBackReferences { gvk, fields: r.fields.iter().map(FieldSpec::from).collect() }
     }
 }
 
@@ -96,10 +89,7 @@ impl<'a> TransformerConfig<'a> {
             images: specs(&defaults::IMAGES),
             replicas: specs(&defaults::REPLICAS),
             var_reference: specs(&defaults::VAR_REFERENCE),
-            name_reference: defaults::NAME_REFERENCES
-                .iter()
-                .map(NameBackReferences::from)
-                .collect(),
+            name_reference: defaults::NAME_REFERENCES.iter().map(NameBackReferences::from).collect(),
         }
     }
 
@@ -128,29 +118,23 @@ impl<'a> TransformerConfig<'a> {
             field_spec::merge(mine, std::mem::take(theirs))?;
         }
         for reference in other.name_reference {
-            match self
-                .name_reference
-                .iter_mut()
-                .find(|r| r.gvk == reference.gvk)
-            {
+            match self.name_reference.iter_mut().find(|r| r.gvk == reference.gvk) {
                 Some(have) => field_spec::merge(&mut have.fields, reference.fields)?,
                 None => self.name_reference.push(reference),
             }
         }
+        self.sort();
         Ok(())
     }
 
     /// Brings every list into the order in which it is applied: by kind.
-    pub fn sort(&mut self) {
+    fn sort(&mut self) {
         for section in self.sections() {
             section.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
         }
-        self.name_reference
-            .sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
+        self.name_reference.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
         for reference in &mut self.name_reference {
-            reference
-                .fields
-                .sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
+            reference.fields.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
         }
     }
 }

@@ -27,14 +27,8 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         for pair in key_values::load(session, &self.root, &self.args)? {
             let key = key(session.arena, &pair.key);
             match std::str::from_utf8(&pair.value) {
-                Ok(text) => data.push(Entry {
-                    key,
-                    value: json::fresh_string(session.arena.text(text)).into(),
-                }),
-                Err(_) => binary.push(Entry {
-                    key,
-                    value: base64_node(session.arena, &pair.value),
-                }),
+                Ok(text) => data.push(Entry { key, value: json::fresh_string(session.arena.text(text)).into() }),
+                Err(_) => binary.push(Entry { key, value: base64_node(session.arena, &pair.value) }),
             }
         }
         let mut fields = Vec::new();
@@ -51,11 +45,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
 
 /// Upstream says configmap for Secrets too.
 pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
-    if args.name.is_empty() {
-        Err(Error::input("a configmap must have a name"))
-    } else {
-        Ok(())
-    }
+    if args.name.is_empty() { Err(Error::input("a configmap must have a name")) } else { Ok(()) }
 }
 
 /// A data key: untyped, so that one that reads as a number fails at output, as upstream.

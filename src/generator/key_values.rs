@@ -33,22 +33,14 @@ pub fn load<'a>(session: &Session<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
     }
     for source in &args.files {
         let (key, path) = file_source(source)?;
-        let value = session
-            .files
-            .bytes(root, path)
-            .map_err(|e| Error::from(e).context("loading KV pairs: file sources"))?;
-        pairs.push(Pair {
-            key: key.to_owned(),
-            value,
-        });
+        let value =
+            session.files.bytes(root, path).map_err(|e| Error::from(e).context("loading KV pairs: file sources"))?;
+        pairs.push(Pair { key: key.to_owned(), value });
     }
     let mut keys: Vec<&str> = pairs.iter().map(|p| p.key.as_str()).collect();
     keys.sort_unstable();
     match keys.windows(2).find(|w| w[0] == w[1]) {
-        Some(w) => Err(Error::input(format!(
-            "configmap {} illegally repeats the key `{}`",
-            args.name, w[0]
-        ))),
+        Some(w) => Err(Error::input(format!("configmap {} illegally repeats the key `{}`", args.name, w[0]))),
         None => Ok(pairs),
     }
 }
@@ -58,21 +50,11 @@ fn literal(source: &str) -> Result<Pair> {
     let fault = || {
         let key = source.split('=').next().unwrap_or_default();
         // The value may be a secret: it is not shown.
-        Error::input(format!(
-            "invalid literal source '{key}', expected key=value"
-        ))
+        Error::input(format!("invalid literal source '{key}', expected key=value"))
     };
-    let (key, value) = source
-        .split_once('=')
-        .filter(|(key, _)| !key.is_empty())
-        .ok_or_else(fault)?;
-    let unquoted = ['"', '\'']
-        .iter()
-        .find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
-    Ok(Pair {
-        key: key.to_owned(),
-        value: unquoted.unwrap_or(value).as_bytes().to_vec(),
-    })
+    let (key, value) = source.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
+    let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
+    Ok(Pair { key: key.to_owned(), value: unquoted.unwrap_or(value).as_bytes().to_vec() })
 }
 
 /// `path` or `key=path`.
@@ -82,15 +64,11 @@ fn file_source(source: &str) -> Result<(&str, &str)> {
             let trimmed = source.trim_end_matches('/');
             Ok((trimmed.rsplit('/').next().unwrap_or(trimmed), source))
         }
-        Some(("", path)) => Err(Error::input(format!(
-            "missing key name for file path '{path}'"
-        ))),
-        Some((key, "")) => Err(Error::input(format!(
-            "missing file path for key name '{key}'"
-        ))),
-        Some((_, path)) if path.contains('=') => Err(Error::input(format!(
-            "source '{source}': key name or file path contains '='"
-        ))),
+        Some(("", path)) => Err(Error::input(format!("missing key name for file path '{path}'"))),
+        Some((key, "")) => Err(Error::input(format!("missing file path for key name '{key}'"))),
+        Some((_, path)) if path.contains('=') => {
+            Err(Error::input(format!("source '{source}': key name or file path contains '='")))
+        }
         Some((key, path)) => Ok((key, path)),
     }
 }
@@ -103,26 +81,16 @@ fn env_file(bytes: &[u8], pairs: &mut Vec<Pair>) -> Result<()> {
         }
         let line = raw.strip_suffix(b"\r").unwrap_or(raw);
         let Ok(line) = std::str::from_utf8(line) else {
-            return Err(Error::input(format!(
-                "line {} has invalid utf8 bytes",
-                i + 1
-            )));
+            return Err(Error::input(format!("line {} has invalid utf8 bytes", i + 1)));
         };
-        let line = if i == 0 {
-            line.strip_prefix('\u{feff}').unwrap_or(line)
-        } else {
-            line
-        };
+        let line = if i == 0 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
         let line = line.trim_start();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if !key.is_empty() {
-            pairs.push(Pair {
-                key: key.to_owned(),
-                value: value.as_bytes().to_vec(),
-            });
+            pairs.push(Pair { key: key.to_owned(), value: value.as_bytes().to_vec() });
         }
     }
     Ok(())
@@ -136,10 +104,8 @@ mod tests {
     fn check_env(text: &str, want: &[(&str, &str)]) {
         let mut pairs = Vec::new();
         env_file(text.as_bytes(), &mut pairs).unwrap();
-        let got: Vec<(String, String)> = pairs
-            .into_iter()
-            .map(|p| (p.key, String::from_utf8(p.value).unwrap()))
-            .collect();
+        let got: Vec<(String, String)> =
+            pairs.into_iter().map(|p| (p.key, String::from_utf8(p.value).unwrap())).collect();
         let got: Vec<(&str, &str)> = got.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         assert_eq!(got, want);
     }
@@ -148,12 +114,7 @@ mod tests {
     fn env_files() {
         check_env(
             "\u{feff}A=1\r\n# no\n\n  B = 2 # x\nexport C=3\nFOO \n=x\n",
-            &[
-                ("A", "1"),
-                ("B ", " 2 # x"),
-                ("export C", "3"),
-                ("FOO ", ""),
-            ],
+            &[("A", "1"), ("B ", " 2 # x"), ("export C", "3"), ("FOO ", "")],
         );
         let long = "x".repeat(65_536);
         check_env(&format!("A=1\n{long}\nB=2\n"), &[("A", "1")]);
@@ -161,11 +122,7 @@ mod tests {
 
     #[test]
     fn literals() {
-        let value = |s| {
-            literal(s)
-                .map(|p| String::from_utf8(p.value).unwrap())
-                .map_err(|_| ())
-        };
+        let value = |s| literal(s).map(|p| String::from_utf8(p.value).unwrap()).map_err(|_| ());
         assert_eq!(value("a='b'"), Ok("b".into()));
         assert_eq!(value("a=\"b'"), Ok("\"b'".into()));
         assert_eq!(value("a='"), Ok("'".into()));
@@ -178,10 +135,6 @@ mod tests {
     fn file_sources() {
         assert_eq!(file_source("a/b.txt").unwrap(), ("b.txt", "a/b.txt"));
         assert_eq!(file_source("k=a/b.txt").unwrap(), ("k", "a/b.txt"));
-        assert!(
-            file_source("k=").is_err()
-                && file_source("=p").is_err()
-                && file_source("a=b=c").is_err()
-        );
+        assert!(file_source("k=").is_err() && file_source("=p").is_err() && file_source("a=b=c").is_err());
     }
 }

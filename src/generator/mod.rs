@@ -26,18 +26,11 @@ use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 
 /// The options of an entry: its own, merged with those of its kustomization. The entry's labels and annotations win;
 /// a switch is on if either turns it on.
-fn merged_options<'a>(
-    args: &GeneratorArgs<'a>,
-    shared: Option<&GeneratorOptions<'a>>,
-) -> GeneratorOptions<'a> {
+fn merged_options<'a>(args: &GeneratorArgs<'a>, shared: Option<&GeneratorOptions<'a>>) -> GeneratorOptions<'a> {
     let mut options = shared.cloned().unwrap_or_default();
     if let Some(own) = &args.options {
-        options
-            .labels
-            .extend(own.labels.iter().map(|(k, v)| (*k, *v)));
-        options
-            .annotations
-            .extend(own.annotations.iter().map(|(k, v)| (*k, *v)));
+        options.labels.extend(own.labels.iter().map(|(k, v)| (*k, *v)));
+        options.annotations.extend(own.annotations.iter().map(|(k, v)| (*k, *v)));
         options.disable_name_suffix_hash |= own.disable_name_suffix_hash;
         options.immutable |= own.immutable;
     }
@@ -66,10 +59,7 @@ fn object<'a>(
     if options.immutable {
         root.insert("immutable", crate::yaml::Scalar::plain("true").into());
     }
-    let node = Node {
-        value: crate::yaml::Value::Mapping(root),
-        pos: args.pos,
-    };
+    let node = Node { value: crate::yaml::Value::Mapping(root), pos: args.pos };
     let mut resource = Resource::unchecked(node);
     resource.add_metadata_entries("labels", &options.labels);
     resource.add_metadata_entries("annotations", &options.annotations);

@@ -15,10 +15,7 @@ pub fn hash(resource: &Resource<'_>) -> Result<String> {
     let mut text = String::from("{");
     match resource.id().gvk.kind {
         "ConfigMap" => {
-            if node
-                .get("binaryData")
-                .is_some_and(|n| n.as_mapping().is_some())
-            {
+            if node.get("binaryData").is_some_and(|n| n.as_mapping().is_some()) {
                 member(&mut text, "binaryData", node.get("binaryData"));
             }
             member(&mut text, "data", node.get("data"));
@@ -27,10 +24,7 @@ pub fn hash(resource: &Resource<'_>) -> Result<String> {
         "Secret" => {
             member(&mut text, "data", node.get("data"));
             text.push_str("\"kind\":\"Secret\",\"name\":\"\",");
-            if node
-                .get("stringData")
-                .is_some_and(|n| n.as_mapping().is_some())
-            {
+            if node.get("stringData").is_some_and(|n| n.as_mapping().is_some()) {
                 member(&mut text, "stringData", node.get("stringData"));
             }
             text.push_str("\"type\":");
@@ -38,11 +32,10 @@ pub fn hash(resource: &Resource<'_>) -> Result<String> {
             text.push('}');
         }
         kind => {
-            let message = format!(
-                "{} asks for a name hash, which only ConfigMap and Secret can have, not {kind}",
-                resource.id()
-            );
-            return Err(Error::input(message).hint("remove the annotation kustomize.config.k8s.io/needs-hash from what the plugin prints"));
+            let message =
+                format!("{} asks for a name hash, which only ConfigMap and Secret can have, not {kind}", resource.id());
+            return Err(Error::input(message)
+                .hint("remove the annotation kustomize.config.k8s.io/needs-hash from what the plugin prints"));
         }
     }
     Ok(encode(&Sha256::digest(text.as_bytes())))
@@ -69,11 +62,7 @@ fn encode(digest: &[u8]) -> String {
         'e' => 't',
         c => c,
     };
-    digest
-        .iter()
-        .take(5)
-        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
-        .collect()
+    digest.iter().take(5).flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
 }
 
 #[cfg(test)]

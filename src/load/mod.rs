@@ -65,12 +65,7 @@ impl From<NotLoaded> for Error {
 
 impl<'a> Files<'a> {
     pub fn new(arena: &'a Arena, restrictor: Restrictor) -> Self {
-        Files {
-            arena,
-            restrictor,
-            sources: RefCell::default(),
-            directories: RefCell::default(),
-        }
+        Files { arena, restrictor, sources: RefCell::default(), directories: RefCell::default() }
     }
 
     /// The root a build starts at.
@@ -79,15 +74,8 @@ impl<'a> Files<'a> {
     /// It is no directory.
     pub fn root(&self, argument: &str) -> Result<Root> {
         let real = directory(Path::new(argument), argument)?;
-        let chain = Rc::new(Chain {
-            real: real.clone(),
-            parent: None,
-        });
-        Ok(Root {
-            real,
-            shown: clean(argument),
-            chain,
-        })
+        let chain = Rc::new(Chain { real: real.clone(), parent: None });
+        Ok(Root { real, shown: clean(argument), chain })
     }
 
     /// The root of a base or component that `root` names. Directories are not restricted.
@@ -107,24 +95,14 @@ impl<'a> Files<'a> {
         let mut link = Some(&root.chain);
         while let Some(chain) = link {
             if chain.real.starts_with(&real) {
-                let message = format!(
-                    "cycle detected: '{}' contains '{}', which led here",
-                    real.display(),
-                    chain.real.display()
-                );
+                let message =
+                    format!("cycle detected: '{}' contains '{}', which led here", real.display(), chain.real.display());
                 return Err(Error::input(message));
             }
             link = chain.parent.as_ref();
         }
-        let chain = Rc::new(Chain {
-            real: real.clone(),
-            parent: Some(root.chain.clone()),
-        });
-        Ok(Root {
-            real,
-            shown: join(&root.shown, path),
-            chain,
-        })
+        let chain = Rc::new(Chain { real: real.clone(), parent: Some(root.chain.clone()) });
+        Ok(Root { real, shown: join(&root.shown, path), chain })
     }
 
     /// Loads a text that `root` names. O(size); a text that was loaded before costs a look-up.
@@ -139,9 +117,7 @@ impl<'a> Files<'a> {
         let bytes = read(&real, path)?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let place = format!("byte {}", e.utf8_error().valid_up_to());
-            not_loaded(Error::input(format!(
-                "'{path}' is not valid UTF-8 at {place}"
-            )))
+            not_loaded(Error::input(format!("'{path}' is not valid UTF-8 at {place}")))
         })?;
         let source = self.arena.add_file(join(&root.shown, path), text);
         self.sources.borrow_mut().insert(real, source);
@@ -158,25 +134,17 @@ impl<'a> Files<'a> {
 
     /// The real path of a file, under the restrictor. Parent directories are resolved once.
     fn resolve(&self, root: &Root, path: &str) -> Result<PathBuf, NotLoaded> {
-        let joined = if path.starts_with('/') {
-            clean(path)
-        } else {
-            join(&root.real.to_string_lossy(), path)
-        };
+        let joined = if path.starts_with('/') { clean(path) } else { join(&root.real.to_string_lossy(), path) };
         let joined = Path::new(&joined);
         let (Some(parent), Some(name)) = (joined.parent(), joined.file_name()) else {
-            return Err(not_loaded(Error::input(format!(
-                "'{path}' must resolve to a file"
-            ))));
+            return Err(not_loaded(Error::input(format!("'{path}' must resolve to a file"))));
         };
         let known = self.directories.borrow().get(parent).cloned();
         let parent = match known {
             Some(real) => real,
             None => {
                 let real: Rc<Path> = parent.canonicalize().map_err(|e| missing(path, &e))?.into();
-                self.directories
-                    .borrow_mut()
-                    .insert(parent.to_owned(), real.clone());
+                self.directories.borrow_mut().insert(parent.to_owned(), real.clone());
                 real
             }
         };
@@ -185,11 +153,7 @@ impl<'a> Files<'a> {
             real = real.canonicalize().map_err(|e| missing(path, &e))?;
         }
         if self.restrictor == Restrictor::RootOnly && !real.starts_with(&root.real) {
-            let message = format!(
-                "security; file '{}' is not in or below '{}'",
-                real.display(),
-                root.real.display()
-            );
+            let message = format!("security; file '{}' is not in or below '{}'", real.display(), root.real.display());
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
             return Err(NotLoaded { missing: real.is_dir(), error: Error::input(message).hint(hint) });
         }
@@ -198,24 +162,17 @@ impl<'a> Files<'a> {
 }
 
 fn not_loaded(error: Error) -> NotLoaded {
-    NotLoaded {
-        missing: false,
-        error,
-    }
+    NotLoaded { missing: false, error }
 }
 
 fn missing(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::new(
-            ErrorKind::Io,
-            format!("'{path}': no such file or directory"),
-        ),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            Error::new(ErrorKind::Io, format!("'{path}': no such file or directory"))
+        }
         _ => Error::new(ErrorKind::Io, format!("'{path}' cannot be read: {e}")),
     };
-    NotLoaded {
-        missing: true,
-        error,
-    }
+    NotLoaded { missing: true, error }
 }
 
 fn directory(path: &Path, named: &str) -> Result<Rc<Path>> {
@@ -223,31 +180,21 @@ fn directory(path: &Path, named: &str) -> Result<Rc<Path>> {
     if real.is_dir() {
         Ok(real.into())
     } else {
-        Err(Error::new(
-            ErrorKind::Io,
-            format!("'{named}': file is not directory"),
-        ))
+        Err(Error::new(ErrorKind::Io, format!("'{named}': file is not directory")))
     }
 }
 
 /// Reads a regular file. The path is resolved, so a link here was put there since: it is not followed.
 fn read(real: &Path, named: &str) -> Result<Vec<u8>, NotLoaded> {
     let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32;
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open(real);
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(real);
     let mut file = file.map_err(|e| missing(named, &e))?;
     let metadata = file.metadata().map_err(|e| missing(named, &e))?;
     if !metadata.is_file() {
         let error = Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
-        return Err(NotLoaded {
-            missing: metadata.is_dir(),
-            error,
-        });
+        return Err(NotLoaded { missing: metadata.is_dir(), error });
     }
     let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
-    file.read_to_end(&mut bytes)
-        .map_err(|e| missing(named, &e))?;
+    file.read_to_end(&mut bytes).map_err(|e| missing(named, &e))?;
     Ok(bytes)
 }

@@ -21,11 +21,7 @@ pub fn clean(path: &str) -> String {
 
 /// Joins two paths and cleans the result; an absolute second one stands alone.
 pub fn join(base: &str, path: &str) -> String {
-    if path.starts_with('/') {
-        clean(path)
-    } else {
-        clean(&format!("{base}/{path}"))
-    }
+    if path.starts_with('/') { clean(path) } else { clean(&format!("{base}/{path}")) }
 }
 
 #[cfg(test)]

@@ -10,18 +10,11 @@ use crate::yaml::{Mapping, Node, Source, Value, documents, first_document};
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
+#[derive(Default)]
 pub struct Accumulator<'a> {
     pub map: ResMap<'a>,
-    pub config: Rc<TransformerConfig<'a>>,
-}
-
-impl<'a> Accumulator<'a> {
-    pub fn new(session: &Session<'a>) -> Self {
-        Accumulator {
-            map: ResMap::new(),
-            config: session.default_config.clone(),
-        }
-    }
+    /// `None` until the first root has brought its own.
+    pub config: Option<Rc<TransformerConfig<'a>>>,
 }
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its components; then its
@@ -29,11 +22,7 @@ impl<'a> Accumulator<'a> {
 ///
 /// # Errors
 /// The first fault of any step, with the chain of entries that led to it.
-pub fn accumulate<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    all: &mut Accumulator<'a>,
-) -> Result<()> {
+pub fn accumulate<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     resources(session, target, all)?;
     configurations(session, target, all)?;
     generators(session, target, all)?;
@@ -43,18 +32,9 @@ pub fn accumulate<'a>(
     validators(target)
 }
 
-fn resources<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    all: &mut Accumulator<'a>,
-) -> Result<()> {
+fn resources<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for entry in &target.kustomization.resources {
-        let in_entry = |e: Error| {
-            e.context(format!(
-                "accumulating resources from '{entry}' of {}",
-                target.file
-            ))
-        };
+        let in_entry = |e: Error| e.context(format!("accumulating resources from '{entry}' of {}", target.file));
         match load(session, &target.root, entry, false).map_err(in_entry)? {
             Entry::File(source) => {
                 for resource in read(session, source).map_err(in_entry)? {
@@ -65,16 +45,14 @@ fn resources<'a>(
                 let base = Target::load(session, root).map_err(in_entry)?;
                 if base.kustomization.is_component() {
                     let message = format!("expected kind != 'Component' for path '{entry}'");
-                    return Err(in_entry(
-                        base.error(message).hint("list it under 'components'"),
-                    ));
+                    return Err(in_entry(base.error(message).hint("list it under 'components'")));
                 }
-                let mut below = Accumulator::new(session);
+                let mut below = Accumulator::default();
                 accumulate(session, &base, &mut below).map_err(in_entry)?;
-                all.map
-                    .append_all(session.arena, below.map)
-                    .map_err(in_entry)?;
-                merge_config(session, all, below.config).map_err(in_entry)?;
+                all.map.append_all(session.arena, below.map).map_err(in_entry)?;
+                if let Some(config) = below.config {
+                    merge_config(all, config).map_err(in_entry)?;
+                }
             }
         }
     }
@@ -88,34 +66,22 @@ enum Entry<'a> {
 }
 
 /// Finds out what an entry names: a file, else a directory.
-fn load<'a>(
-    session: &Session<'a>,
-    root: &Root,
-    entry: &str,
-    allow_absolute: bool,
-) -> Result<Entry<'a>> {
+fn load<'a>(session: &Session<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
     let as_file = match session.files.text(root, entry) {
         Ok(source) => return Ok(Entry::File(source)),
         Err(e) => e,
     };
-    let is_remote = [
-        "http://",
-        "https://",
-        "ssh://",
-        "git::",
-        "git@",
-        "github.com",
-    ]
-    .iter()
-    .any(|p| entry.to_lowercase().starts_with(p));
+    let is_remote = ["http://", "https://", "ssh://", "git::", "git@", "github.com"]
+        .iter()
+        .any(|p| entry.to_lowercase().starts_with(p));
     if !as_file.missing && !entry.is_empty() {
         return Err(as_file.error);
     }
     match session.files.base(root, entry, allow_absolute) {
         Ok(base) => Ok(Entry::Root(base)),
-        Err(_) if is_remote => Err(Error::input(format!(
-            "'{entry}' is a remote reference, which is not supported yet"
-        ))),
+        Err(_) if is_remote => {
+            Err(Error::input(format!("'{entry}' is a remote reference, which is not supported yet")))
+        }
         Err(e) => Err(e),
     }
 }
@@ -128,77 +94,51 @@ fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a
     documents_to_resources(session.arena, nodes)
 }
 
-fn merge_config<'a>(
-    session: &Session<'a>,
-    all: &mut Accumulator<'a>,
-    config: Rc<TransformerConfig<'a>>,
-) -> Result<()> {
-    if Rc::ptr_eq(&config, &session.default_config) {
-        return Ok(());
-    }
-    Rc::make_mut(&mut all.config).merge((*config).clone())
-}
-
-fn configurations<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    all: &mut Accumulator<'a>,
-) -> Result<()> {
-    if target.kustomization.configurations.is_empty() {
-        return Ok(());
-    }
-    let mut config = TransformerConfig::defaults();
-    for path in &target.kustomization.configurations {
-        let in_file = |e: Error| {
-            e.context(format!(
-                "in configurations entry '{path}' of {}",
-                target.file
-            ))
-        };
-        let source = session
-            .files
-            .text(&target.root, path)
-            .map_err(|e| in_file(e.into()))?;
-        let malformed =
-            |m: crate::yaml::Malformed| Error::input(m.message).at(session.arena.place(m.pos));
-        let node = first_document(session.arena, source).map_err(|m| in_file(malformed(m)))?;
-        let mut own = TransformerConfig::default();
-        if let Some(node) = node {
-            own.decode(&node, &Decoder::strict(session.arena))
-                .map_err(in_file)?;
+/// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not merged.
+fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>) -> Result<()> {
+    match &mut all.config {
+        Some(have) if Rc::ptr_eq(have, &config) => Ok(()),
+        Some(have) => Rc::make_mut(have).merge((*config).clone()),
+        None => {
+            all.config = Some(config);
+            Ok(())
         }
-        config.merge(own).map_err(in_file)?;
     }
-    config.sort();
-    Rc::make_mut(&mut all.config)
-        .merge(config)
-        .map_err(|e| e.context(format!("merging the configurations of {}", target.file)))
 }
 
-fn generators<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    all: &mut Accumulator<'a>,
-) -> Result<()> {
+fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    if target.kustomization.configurations.is_empty() {
+        return merge_config(all, session.default_config.clone());
+    }
+    let mut own = TransformerConfig::defaults();
+    for path in &target.kustomization.configurations {
+        let in_file = |e: Error| e.context(format!("in configurations entry '{path}' of {}", target.file));
+        let source = session.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
+        let malformed = |m: crate::yaml::Malformed| Error::input(m.message).at(session.arena.place(m.pos));
+        if let Some(node) = first_document(session.arena, source).map_err(|m| in_file(malformed(m)))? {
+            let mut config = TransformerConfig::default();
+            config.decode(&node, &Decoder::strict(session.arena)).map_err(in_file)?;
+            own.merge(config).map_err(in_file)?;
+        }
+    }
+    // Merged item by item, also into nothing: a specific spec stands before a general default and takes its place.
+    let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
+    let into = all.config.get_or_insert_default();
+    Rc::make_mut(into).merge(own).map_err(merging)
+}
+
+fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<(plan::BoxedGenerator<'a>, String)> = Vec::new();
     for stage in plan::generators(target) {
         stages.push((stage, format!("generating for {}", target.file)));
     }
     // A broken entry fails before any generator of this root has run.
-    for config in plugin_configs(
-        session,
-        target,
-        &target.kustomization.generators,
-        "generators",
-    )? {
+    for config in plugin_configs(session, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
-            true => {
-                builtin::generator(session, target, &config).map_err(|e| e.context(name.clone()))?
-            }
+            true => builtin::generator(session, target, &config).map_err(|e| e.context(name.clone()))?,
             false => Box::new(
-                ExecPlugin::load(session, &target.root, config, Mode::Generate)
-                    .map_err(|e| e.context(name.clone()))?,
+                ExecPlugin::load(session, &target.root, config, Mode::Generate).map_err(|e| e.context(name.clone()))?,
             ),
         };
         stages.push((stage, name));
@@ -232,20 +172,12 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
                 "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
                 behavior.as_str()
             );
-            Err(Error::input(message)
-                .at(at)
-                .hint("set 'behavior: merge' to change it, or choose another name"))
+            Err(Error::input(message).at(at).hint("set 'behavior: merge' to change it, or choose another name"))
         }
         (Found::Many(places), _) => {
-            let ids: Vec<String> = places
-                .iter()
-                .map(|&i| map.get(i).id().to_string())
-                .collect();
-            Err(Error::input(format!(
-                "found multiple objects [{}] that could accept merge of {id}",
-                ids.join(", ")
-            ))
-            .at(at))
+            let ids: Vec<String> = places.iter().map(|&i| map.get(i).id().to_string()).collect();
+            Err(Error::input(format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")))
+                .at(at))
         }
     }
 }
@@ -263,9 +195,7 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
     }
     let old_metadata = old_node.get("metadata");
     for map in ["labels", "annotations"] {
-        if let Some(entries) = old_metadata
-            .and_then(|m| m.get(map))
-            .and_then(Node::as_mapping)
+        if let Some(entries) = old_metadata.and_then(|m| m.get(map)).and_then(Node::as_mapping)
             && let Some(metadata) = new.metadata_mut()
         {
             add_missing(metadata, map, entries, false);
@@ -295,15 +225,9 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &Mapping<'a>
     let Some(into) = crate::resource::mapping_in(parent, map) else {
         return;
     };
-    for entry in entries
-        .iter()
-        .filter(|e| !into.contains(e.key.text))
-        .collect::<Vec<_>>()
-    {
+    for entry in entries.iter().filter(|e| !into.contains(e.key.text)).collect::<Vec<_>>() {
         let value = match &entry.value.value {
-            Value::Scalar(s) if as_text && s.is_null() => {
-                Node::string(if s.text.is_empty() { "" } else { s.text })
-            }
+            Value::Scalar(s) if as_text && s.is_null() => Node::string(""),
             Value::Scalar(s) if as_text => crate::yaml::json::fresh_string(s.text).into(),
             _ => entry.value.clone(),
         };
@@ -311,52 +235,29 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &Mapping<'a>
     }
 }
 
-fn components<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    all: &mut Accumulator<'a>,
-) -> Result<()> {
+fn components<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for entry in &target.kustomization.components {
-        let in_entry = |e: Error| {
-            e.context(format!(
-                "accumulating components from '{entry}' of {}",
-                target.file
-            ))
-        };
-        let root = session
-            .files
-            .base(&target.root, entry, false)
-            .map_err(in_entry)?;
+        let in_entry = |e: Error| e.context(format!("accumulating components from '{entry}' of {}", target.file));
+        let root = session.files.base(&target.root, entry, false).map_err(in_entry)?;
         let component = Target::load(session, root).map_err(in_entry)?;
         if !component.kustomization.is_component() {
-            let message =
-                format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
-            return Err(in_entry(
-                component.error(message).hint("list it under 'resources'"),
-            ));
+            let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
+            return Err(in_entry(component.error(message).hint("list it under 'resources'")));
         }
         accumulate(session, &component, all).map_err(in_entry)?;
     }
     Ok(())
 }
 
-fn transformers<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    all: &mut Accumulator<'a>,
-) -> Result<()> {
+fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<(plan::BoxedTransformer<'a>, String)> = Vec::new();
-    for stage in plan::transformers(session, target, &all.config)
-        .map_err(|e| e.context(format!("in {}", target.file)))?
+    let config = all.config.clone().unwrap_or_else(|| session.default_config.clone());
+    for stage in
+        plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))?
     {
         stages.push((stage, format!("transforming in {}", target.file)));
     }
-    for config in plugin_configs(
-        session,
-        target,
-        &target.kustomization.transformers,
-        "transformers",
-    )? {
+    for config in plugin_configs(session, target, &target.kustomization.transformers, "transformers")? {
         let name = format!("running the transformer {} of {}", config.id(), target.file);
         let in_config = |e: Error| e.context(name.clone());
         match builtin::is_builtin(&config) {
@@ -365,16 +266,13 @@ fn transformers<'a>(
                 stages.extend(loaded.into_iter().map(|stage| (stage, name.clone())));
             }
             false => {
-                let plugin = ExecPlugin::load(session, &target.root, config, Mode::Transform)
-                    .map_err(in_config)?;
+                let plugin = ExecPlugin::load(session, &target.root, config, Mode::Transform).map_err(in_config)?;
                 stages.push((Box::new(plugin), name));
             }
         }
     }
     for (stage, name) in stages {
-        stage
-            .transform(&mut all.map, session)
-            .map_err(|e| e.context(name))?;
+        stage.transform(&mut all.map, session).map_err(|e| e.context(name))?;
     }
     Ok(())
 }
@@ -395,28 +293,17 @@ fn plugin_configs<'a>(
 ) -> Result<Vec<Resource<'a>>> {
     let mut configs = ResMap::new();
     let in_entry = |entry: &str| {
-        let shown = if entry.contains('\n') {
-            "an inline object"
-        } else {
-            entry
-        };
-        format!(
-            "loading the entry '{shown}' of '{field}' of {}",
-            target.file
-        )
+        let shown = if entry.contains('\n') { "an inline object" } else { entry };
+        format!("loading the entry '{shown}' of '{field}' of {}", target.file)
     };
     let mut paths = Vec::new();
     for entry in entries {
-        let source = session.arena.add_source(
-            format!("inline object in '{field}' of {}", target.file),
-            (*entry).to_owned(),
-        );
+        let source =
+            session.arena.add_source(format!("inline object in '{field}' of {}", target.file), (*entry).to_owned());
         match read(session, source) {
             Ok(inline) => {
                 for config in inline {
-                    configs
-                        .append(session.arena, config)
-                        .map_err(|e| e.context(in_entry(entry)))?;
+                    configs.append(session.arena, config).map_err(|e| e.context(in_entry(entry)))?;
                 }
             }
             // A text of several lines is no path: its own fault says more than a missing file would.
@@ -425,23 +312,16 @@ fn plugin_configs<'a>(
         }
     }
     for entry in paths {
-        let found = match load(session, &target.root, entry, true)
-            .map_err(|e| e.context(in_entry(entry)))?
-        {
-            Entry::File(source) => read(session, source)
-                .map_err(|e| e.context(in_entry(entry)))?
-                .into_iter()
-                .collect(),
+        let found = match load(session, &target.root, entry, true).map_err(|e| e.context(in_entry(entry)))? {
+            Entry::File(source) => read(session, source).map_err(|e| e.context(in_entry(entry)))?.into_iter().collect(),
             Entry::Root(root) => {
                 let target = Target::load(session, root).map_err(|e| e.context(in_entry(entry)))?;
-                let mut below = Accumulator::new(session);
+                let mut below = Accumulator::default();
                 accumulate(session, &target, &mut below).map_err(|e| e.context(in_entry(entry)))?;
                 below.map
             }
         };
-        configs
-            .append_all(session.arena, found)
-            .map_err(|e| e.context(in_entry(entry)))?;
+        configs.append_all(session.arena, found).map_err(|e| e.context(in_entry(entry)))?;
     }
     Ok(configs.into_resources())
 }

@@ -13,9 +13,7 @@ use crate::transformer::hash::HashTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
 use crate::transformer::label::LabelTransformer;
 use crate::transformer::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
-use crate::transformer::patch::{
-    PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer,
-};
+use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer};
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 
@@ -44,15 +42,11 @@ pub fn is_builtin(config: &Resource<'_>) -> bool {
 
 fn unknown(session: &Session<'_>, config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
-    let error = Error::input(format!("unable to load builtin {}", config.id().gvk))
-        .at(session.arena.place(config.pos()));
+    let error =
+        Error::input(format!("unable to load builtin {}", config.id().gvk)).at(session.arena.place(config.pos()));
     match nearest(kind, GENERATORS.into_iter().chain(TRANSFORMERS)) {
         Some(name) if name != kind => error.hint(format!("did you mean '{name}'?")),
-        _ => error.hint(format!(
-            "the built-ins are: {}, {}",
-            GENERATORS.join(", "),
-            TRANSFORMERS.join(", ")
-        )),
+        _ => error.hint(format!("the built-ins are: {}, {}", GENERATORS.join(", "), TRANSFORMERS.join(", "))),
     }
 }
 
@@ -62,37 +56,22 @@ fn read<'a>(
     config: &Resource<'a>,
     fields: &mut [(&'static str, &mut dyn Decode<'a>)],
 ) -> Result<()> {
-    Decoder::lenient(session.arena)
-        .object(config.node(), fields)
-        .map(drop)
+    Decoder::lenient(session.arena).object(config.node(), fields).map(drop)
 }
 
 /// The generator that a configuration object describes.
 ///
 /// # Errors
 /// It is none, or a field has a wrong type.
-pub fn generator<'a>(
-    session: &Session<'a>,
-    target: &Target<'a>,
-    config: &Resource<'a>,
-) -> Result<BoxedGenerator<'a>> {
+pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
     let kind = config.id().gvk.kind;
     if TRANSFORMERS.contains(&kind) {
         return Err(
-            Error::input(format!("plugin {} not a generator", config.id()))
-                .at(session.arena.place(config.pos())),
+            Error::input(format!("plugin {} not a generator", config.id())).at(session.arena.place(config.pos()))
         );
     }
-    let mut args = GeneratorArgs {
-        pos: config.pos(),
-        ..GeneratorArgs::default()
-    };
-    args.decode_fields(
-        config.node(),
-        &Decoder::lenient(session.arena),
-        &mut "",
-        &mut [],
-    )?;
+    let mut args = GeneratorArgs::default();
+    args.decode(config.node(), &Decoder::lenient(session.arena))?;
     if args.name.is_empty() {
         args.name = config.id().name;
     }
@@ -101,16 +80,8 @@ pub fn generator<'a>(
     }
     let root = target.root.clone();
     match kind {
-        "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator {
-            args,
-            shared: None,
-            root,
-        })),
-        "SecretGenerator" => Ok(Box::new(SecretGenerator {
-            args,
-            shared: None,
-            root,
-        })),
+        "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator { args, shared: None, root })),
+        "SecretGenerator" => Ok(Box::new(SecretGenerator { args, shared: None, root })),
         _ => Err(unknown(session, config)),
     }
 }
@@ -127,8 +98,7 @@ pub fn transformers<'a>(
     let kind = config.id().gvk.kind;
     if GENERATORS.contains(&kind) {
         return Err(
-            Error::input(format!("plugin {} not a transformer", config.id()))
-                .at(session.arena.place(config.pos())),
+            Error::input(format!("plugin {} not a transformer", config.id())).at(session.arena.place(config.pos()))
         );
     }
     let mut field_specs: Vec<FieldSpec<'a>> = Vec::new();
@@ -158,74 +128,42 @@ pub fn transformers<'a>(
         "ReplicaCountTransformer" => {
             let mut replica = Replica::default();
             read(session, config, &mut [("replica", &mut replica)])?;
-            Box::new(ReplicaCountTransformer {
-                name: replica.name,
-                count: replica.count,
-                specs,
-            })
+            Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs })
         }
-        "PatchTransformer" => Box::new(PatchTransformer::new(
-            session,
-            &target.root,
-            &[patch(session, config, "patch")?],
-        )?),
-        "PatchJson6902Transformer" => Box::new(PatchJson6902Transformer::new(
-            session,
-            &target.root,
-            &[patch(session, config, "jsonOp")?],
-        )?),
+        "PatchTransformer" => {
+            Box::new(PatchTransformer::new(session, &target.root, &[patch(session, config, "patch")?])?)
+        }
+        "PatchJson6902Transformer" => {
+            Box::new(PatchJson6902Transformer::new(session, &target.root, &[patch(session, config, "jsonOp")?])?)
+        }
         "PatchStrategicMergeTransformer" => {
             let mut paths: Vec<&'a str> = Vec::new();
             let mut patches = "";
-            read(
-                session,
-                config,
-                &mut [("paths", &mut paths), ("patches", &mut patches)],
-            )?;
+            read(session, config, &mut [("paths", &mut paths), ("patches", &mut patches)])?;
             if !patches.is_empty() {
                 paths.push(patches);
             }
-            Box::new(PatchStrategicMergeTransformer::new(
-                session,
-                &target.root,
-                &paths,
-            )?)
+            Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &paths)?)
         }
         _ => return Err(unknown(session, config)),
     };
     Ok(vec![stage])
 }
 
-fn namespace<'a>(
-    session: &Session<'a>,
-    config: &Resource<'a>,
-    specs: FieldSpecs<'a>,
-) -> Result<BoxedTransformer<'a>> {
+fn namespace<'a>(session: &Session<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<BoxedTransformer<'a>> {
     let (mut unset_only, mut subjects) = (false, "");
-    read(
-        session,
-        config,
-        &mut [
-            ("unsetOnly", &mut unset_only),
-            ("setRoleBindingSubjects", &mut subjects),
-        ],
-    )?;
+    read(session, config, &mut [("unsetOnly", &mut unset_only), ("setRoleBindingSubjects", &mut subjects)])?;
     let subjects = match subjects {
         "" | "defaultOnly" => SetRoleBindingSubjects::DefaultOnly,
         "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
         "none" => SetRoleBindingSubjects::None,
         other => {
-            let error = Error::input(format!("invalid setRoleBindingSubjects '{other}'"))
-                .at(session.arena.place(config.pos()));
+            let error =
+                Error::input(format!("invalid setRoleBindingSubjects '{other}'")).at(session.arena.place(config.pos()));
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };
-    Ok(Box::new(NamespaceTransformer {
-        namespace: config.id().namespace,
-        specs,
-        subjects,
-        unset_only,
-    }))
+    Ok(Box::new(NamespaceTransformer { namespace: config.id().namespace, specs, subjects, unset_only }))
 }
 
 fn affixes<'a>(
@@ -234,44 +172,24 @@ fn affixes<'a>(
     specs: FieldSpecs<'a>,
 ) -> Result<Vec<BoxedTransformer<'a>>> {
     let (mut prefix, mut suffix) = ("", "");
-    read(
-        session,
-        config,
-        &mut [("prefix", &mut prefix), ("suffix", &mut suffix)],
-    )?;
+    read(session, config, &mut [("prefix", &mut prefix), ("suffix", &mut suffix)])?;
     let kind = config.id().gvk.kind;
     if specs.is_empty() {
-        return Err(Error::input("fieldSpecs is not expected to be nil")
-            .at(session.arena.place(config.pos())));
+        return Err(Error::input("fieldSpecs is not expected to be nil").at(session.arena.place(config.pos())));
     }
     let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
     if kind != "SuffixTransformer" {
-        stages.push(Box::new(NameAffixTransformer {
-            text: prefix,
-            specs: specs.clone(),
-            is_suffix: false,
-        }));
+        stages.push(Box::new(NameAffixTransformer { text: prefix, specs: specs.clone(), is_suffix: false }));
     }
     if kind != "PrefixTransformer" {
-        stages.push(Box::new(NameAffixTransformer {
-            text: suffix,
-            specs,
-            is_suffix: true,
-        }));
+        stages.push(Box::new(NameAffixTransformer { text: suffix, specs, is_suffix: true }));
     }
     Ok(stages)
 }
 
 /// The patch of a configuration object; `inline` is the field that holds its text.
-fn patch<'a>(
-    session: &Session<'a>,
-    config: &Resource<'a>,
-    inline: &'static str,
-) -> Result<Patch<'a>> {
-    let mut patch = Patch {
-        pos: config.pos(),
-        ..Patch::default()
-    };
+fn patch<'a>(session: &Session<'a>, config: &Resource<'a>, inline: &'static str) -> Result<Patch<'a>> {
+    let mut patch = Patch { pos: config.pos(), ..Patch::default() };
     let mut target: Option<Selector<'a>> = None;
     let mut options = PatchOptions::default();
     read(
@@ -284,9 +202,5 @@ fn patch<'a>(
             ("options", &mut options),
         ],
     )?;
-    Ok(Patch {
-        target,
-        options,
-        ..patch
-    })
+    Ok(Patch { target, options, ..patch })
 }

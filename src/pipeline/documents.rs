@@ -9,10 +9,7 @@ use std::collections::VecDeque;
 ///
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.
-pub fn documents_to_resources<'a>(
-    arena: &'a Arena,
-    nodes: Vec<Node<'a>>,
-) -> Result<Vec<Resource<'a>>> {
+pub fn documents_to_resources<'a>(arena: &'a Arena, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
     let mut queue: VecDeque<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
         Ok([only]) => unwrap_list(only).into(),
         Err(nodes) => nodes.into(),
@@ -35,10 +32,7 @@ pub fn documents_to_resources<'a>(
                 })),
                 _ if items.is_null() => {}
                 _ => {
-                    let message = format!(
-                        "expected array in {kind}/items, but found {}",
-                        items.shape()
-                    );
+                    let message = format!("expected array in {kind}/items, but found {}", items.shape());
                     return Err(Error::input(message).at(arena.place(items.pos)));
                 }
             }
@@ -56,10 +50,7 @@ fn unwrap_list(mut node: Node<'_>) -> Vec<Node<'_>> {
         return vec![node];
     }
     match node.as_mapping_mut().and_then(|m| m.remove("items")) {
-        Some(Node {
-            value: Value::Sequence(items),
-            ..
-        }) => items,
+        Some(Node { value: Value::Sequence(items), .. }) => items,
         None => Vec::new(),
         Some(other) if other.is_null() => Vec::new(),
         Some(other) => {

@@ -59,9 +59,7 @@ impl<'a> Session<'a> {
 
     /// Remembers something the user should know.
     pub fn warn(&self, message: impl Into<String>) {
-        self.warnings.borrow_mut().push(Warning {
-            message: message.into(),
-        });
+        self.warnings.borrow_mut().push(Warning { message: message.into() });
     }
 
     /// What the build so far warns of, in order.
@@ -78,25 +76,18 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
     let root = session.files.root(directory)?;
     let target = Target::load(session, root)?;
     let order = output_order(session, &target)?;
-    let mut all = Accumulator::new(session);
+    let mut all = Accumulator::default();
     accumulate::accumulate(session, &target, &mut all)?;
     let Accumulator { mut map, config } = all;
     // No resource is added after this point.
     HashTransformer.transform(&mut map, session)?;
     // Names are final after this point.
-    NameReferenceTransformer {
-        references: config.name_reference.clone(),
-    }
-    .transform(&mut map, session)?;
+    let references = config.map(|c| c.name_reference.clone()).unwrap_or_default();
+    NameReferenceTransformer { references }.transform(&mut map, session)?;
     map.check_unique(session.arena)?;
     drop_local_config(&mut map);
     order::sort(&mut map, &order);
-    if session.options.managed_by_label
-        || target
-            .kustomization
-            .build_metadata
-            .contains(&"managedByLabel")
-    {
+    if session.options.managed_by_label || target.kustomization.build_metadata.contains(&"managedByLabel") {
         add_managed_by_label(&mut map)?;
     }
     map.edit_content(|resource| {
@@ -128,9 +119,7 @@ pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
 pub fn print_one(arena: &Arena, resource: &Resource<'_>, out: &mut String) -> Result<()> {
     emit::document(out, resource.node()).map_err(|e| {
         let place = arena.place(e.pos).or_else(|| arena.place(resource.pos()));
-        Error::input(e.message)
-            .at(place)
-            .context(format!("printing {}", resource.id()))
+        Error::input(e.message).at(place).context(format!("printing {}", resource.id()))
     })
 }
 
@@ -158,10 +147,7 @@ fn output_order(session: &Session<'_>, target: &Target<'_>) -> Result<Order> {
 
 /// Drops resources that exist for the build alone.
 fn drop_local_config(map: &mut ResMap<'_>) {
-    let is_local = |r: &Resource<'_>| {
-        r.annotation("config.kubernetes.io/local-config")
-            .is_some_and(|v| v != "false")
-    };
+    let is_local = |r: &Resource<'_>| r.annotation("config.kubernetes.io/local-config").is_some_and(|v| v != "false");
     if map.iter().any(is_local) {
         map.retain(|r| !is_local(r));
     }
@@ -214,29 +200,19 @@ fn is_build_annotation(key: &str) -> bool {
 /// upstream rebuilds it; an empty map goes, and metadata that is missing is made.
 fn strip_build_annotations(resource: &mut Resource<'_>) {
     let metadata = resource.node().get("metadata");
-    let has_annotations =
-        metadata.is_some_and(|m| m.as_mapping().is_some_and(|m| m.contains("annotations")));
+    let has_annotations = metadata.is_some_and(|m| m.as_mapping().is_some_and(|m| m.contains("annotations")));
     if metadata.is_some() && !has_annotations {
         return;
     }
     let Some(metadata) = resource.metadata_mut() else {
         return;
     };
-    if let Some(annotations) = metadata
-        .get_mut("annotations")
-        .and_then(Node::as_mapping_mut)
-    {
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) {
         let entries = std::mem::take(annotations).into_entries();
-        let kept = entries
-            .into_iter()
-            .filter(|e| !is_build_annotation(e.key.text))
-            .map(|mut e| {
-                e.key = crate::yaml::Key {
-                    pos: e.key.pos,
-                    ..e.key.text.into()
-                };
-                e
-            });
+        let kept = entries.into_iter().filter(|e| !is_build_annotation(e.key.text)).map(|mut e| {
+            e.key = crate::yaml::Key { pos: e.key.pos, ..e.key.text.into() };
+            e
+        });
         *annotations = Mapping::from_entries(kept.collect());
     }
     crate::resource::stringify(metadata, "annotations");

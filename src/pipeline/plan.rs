@@ -12,9 +12,7 @@ use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
 use crate::transformer::label::LabelTransformer;
 use crate::transformer::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
-use crate::transformer::patch::{
-    PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer,
-};
+use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer};
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 
@@ -59,18 +57,10 @@ pub fn transformers<'a>(
     let specs = |list: &[FieldSpec<'a>]| FieldSpecs::new(session.arena, list.iter().cloned());
     let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
     if !k.patches_strategic_merge.is_empty() {
-        stages.push(Box::new(PatchStrategicMergeTransformer::new(
-            session,
-            &target.root,
-            &k.patches_strategic_merge,
-        )?));
+        stages.push(Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge)?));
     }
     if !k.patches.is_empty() {
-        stages.push(Box::new(PatchTransformer::new(
-            session,
-            &target.root,
-            &k.patches,
-        )?));
+        stages.push(Box::new(PatchTransformer::new(session, &target.root, &k.patches)?));
     }
     if !k.namespace.is_empty() {
         stages.push(Box::new(NamespaceTransformer {
@@ -101,24 +91,15 @@ pub fn transformers<'a>(
         }));
     }
     if !k.common_labels.is_empty() {
-        stages.push(Box::new(LabelTransformer {
-            labels: k.common_labels.clone(),
-            specs: specs(&config.common_labels),
-        }));
+        stages
+            .push(Box::new(LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels) }));
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations);
-        stages.push(Box::new(AnnotationsTransformer {
-            annotations: k.common_annotations.clone(),
-            specs,
-        }));
+        stages.push(Box::new(AnnotationsTransformer { annotations: k.common_annotations.clone(), specs }));
     }
     if !k.patches_json6902.is_empty() {
-        stages.push(Box::new(PatchJson6902Transformer::new(
-            session,
-            &target.root,
-            &k.patches_json6902,
-        )?));
+        stages.push(Box::new(PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?));
     }
     for replica in &k.replicas {
         stages.push(Box::new(ReplicaCountTransformer {
@@ -128,19 +109,13 @@ pub fn transformers<'a>(
         }));
     }
     if !k.images.is_empty() {
-        stages.push(Box::new(ImageTagTransformer::new(
-            &k.images,
-            specs(&config.images),
-        )?));
+        stages.push(Box::new(ImageTagTransformer::new(&k.images, specs(&config.images))?));
     }
     Ok(stages)
 }
 
 /// Where an entry of `labels` sets its pairs: its own fields first, which may restrict the common ones.
-fn label_specs<'a>(
-    label: &Label<'a>,
-    config: &TransformerConfig<'a>,
-) -> Result<Vec<FieldSpec<'a>>> {
+fn label_specs<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<Vec<FieldSpec<'a>>> {
     let merging = |e: crate::diag::Error| e.context("failed to merge labels");
     let mut specs = label.fields.clone();
     field_spec::merge(&mut specs, config.labels.iter().cloned()).map_err(merging)?;
@@ -151,11 +126,7 @@ fn label_specs<'a>(
     if label.include_templates {
         field_spec::merge(&mut specs, config.template_labels.iter().cloned()).map_err(merging)?;
     }
-    let everywhere = FieldSpec {
-        gvk: Gvk::default(),
-        path: "metadata/labels",
-        create: true,
-    };
+    let everywhere = FieldSpec { gvk: Gvk::default(), path: "metadata/labels", create: true };
     field_spec::merge(&mut specs, [everywhere]).map_err(merging)?;
     Ok(specs)
 }

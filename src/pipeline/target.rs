@@ -26,44 +26,27 @@ impl<'a> Target<'a> {
         let source = find(session, &root)?;
         let arena = session.arena;
         let invalid = |e: Error| {
-            e.at(Some(Place {
-                file: source.name.clone(),
-                line: 1,
-                column: 1,
-            }))
-            .context("invalid Kustomization")
+            e.at(Some(Place { file: source.name.clone(), line: 1, column: 1 })).context("invalid Kustomization")
         };
-        let node = first_document(arena, source)
-            .map_err(|m| invalid(Error::input(m.message).at(arena.place(m.pos))))?;
+        let node =
+            first_document(arena, source).map_err(|m| invalid(Error::input(m.message).at(arena.place(m.pos))))?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         warnings.into_iter().for_each(|w| session.warn(w.message));
         if let Some((field, pos)) = kustomization.unsupported() {
-            let error = Error::input(format!("the field '{field}' is not supported yet"))
-                .at(arena.place(pos));
+            let error = Error::input(format!("the field '{field}' is not supported yet")).at(arena.place(pos));
             return Err(error.hint("build this kustomization with kustomize for now"));
         }
-        let wanted =
-            |word: &&&str| matches!(**word, "originAnnotations" | "transformerAnnotations");
+        let wanted = |word: &&&str| matches!(**word, "originAnnotations" | "transformerAnnotations");
         if let Some(word) = kustomization.build_metadata.iter().find(wanted) {
-            return Err(invalid(Error::input(format!(
-                "buildMetadata '{word}' is not supported yet"
-            ))));
+            return Err(invalid(Error::input(format!("buildMetadata '{word}' is not supported yet"))));
         }
-        Ok(Target {
-            root,
-            kustomization,
-            file: source.name.clone(),
-        })
+        Ok(Target { root, kustomization, file: source.name.clone() })
     }
 
     /// An error in this kustomization file.
     pub fn error(&self, message: impl Into<String>) -> Error {
-        Error::input(message).at(Some(Place {
-            file: self.file.clone(),
-            line: 1,
-            column: 1,
-        }))
+        Error::input(message).at(Some(Place { file: self.file.clone(), line: 1, column: 1 }))
     }
 }
 
@@ -82,7 +65,8 @@ fn find<'a>(session: &Session<'a>, root: &Root) -> Result<&'a Source> {
         ([only], _) => Ok(only),
         ([], Some(e)) => Err(e),
         ([], None) => {
-            let message = "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory";
+            let message =
+                "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory";
             Err(Error::input(format!("{message} '{}'", root.shown))
                 .hint("a file 'resources' names may be meant: name it, not its directory"))
         }

@@ -59,25 +59,18 @@ impl ExecPlugin {
     ///
     /// # Errors
     /// Plugins are not enabled, there is none for the object, or its arguments are wrong.
-    pub fn load<'a>(
-        session: &Session<'a>,
-        root: &Root,
-        config: Resource<'a>,
-        mode: Mode,
-    ) -> Result<Self> {
+    pub fn load<'a>(session: &Session<'a>, root: &Root, config: Resource<'a>, mode: Mode) -> Result<Self> {
         let arena = session.arena;
         let place = arena.place(config.pos());
         let id = *config.id();
         if !session.plugins.options.enabled {
-            let message = format!(
-                "external plugins disabled; unable to load external plugin '{}'",
-                id.gvk.kind
-            );
+            let message = format!("external plugins disabled; unable to load external plugin '{}'", id.gvk.kind);
             let error = Error::new(ErrorKind::Plugin, message).at(place);
-            return Err(error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins"));
+            return Err(
+                error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins")
+            );
         }
-        let program =
-            locate::executable(&session.plugins.options, &id).map_err(|e| e.at(place.clone()))?;
+        let program = locate::executable(&session.plugins.options, &id).map_err(|e| e.at(place.clone()))?;
         let args = arguments(session, root, &config).map_err(|e| e.at(place.clone()))?;
         Ok(ExecPlugin {
             program,
@@ -93,24 +86,14 @@ impl ExecPlugin {
 
     /// Calls the plugin and gives what it printed.
     fn call(&self, session: &Session<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
-        let fault = |message: String| {
-            Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name))
-                .at(self.place.clone())
-        };
-        let no_file = |e: std::io::Error| {
-            fault(format!(
-                "cannot write its configuration to a temporary file: {e}"
-            ))
-        };
+        let fault =
+            |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
+        let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
         let directory = PrivateDirectory::new().map_err(no_file)?;
         let config_file = directory.path().join(&self.file_name);
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&config_file)
-            .map_err(no_file)?;
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config_file).map_err(no_file)?;
         file.write_all(self.config.as_bytes()).map_err(no_file)?;
         drop(file);
         let mut args = vec![config_file.into_os_string()];
@@ -128,14 +111,8 @@ impl ExecPlugin {
     fn environment(&self, session: &Session<'_>) -> Vec<(&'static str, OsString)> {
         let mut variables: Vec<(&'static str, OsString)> = vec![
             ("KUSTOMIZE_PLUGIN_MODE", self.mode.as_str().into()),
-            (
-                "KUSTOMIZE_PLUGIN_CONFIG_STRING",
-                self.config.as_str().into(),
-            ),
-            (
-                "KUSTOMIZE_PLUGIN_CONFIG_ROOT",
-                self.root.real.as_os_str().into(),
-            ),
+            ("KUSTOMIZE_PLUGIN_CONFIG_STRING", self.config.as_str().into()),
+            ("KUSTOMIZE_PLUGIN_CONFIG_ROOT", self.root.real.as_os_str().into()),
         ];
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
@@ -166,10 +143,9 @@ impl ExecPlugin {
                 );
                 (message, Some("--plugin-timeout sets the limit"))
             }
-            Failure::TooMuchOutput(n) => (
-                format!("'{program}' printed more than {n} bytes"),
-                Some("--plugin-output-limit sets the limit"),
-            ),
+            Failure::TooMuchOutput(n) => {
+                (format!("'{program}' printed more than {n} bytes"), Some("--plugin-output-limit sets the limit"))
+            }
             Failure::Io(e) => (format!("talking to '{program}' failed: {e}"), None),
         };
         let mut message = format!("{}: {what}", self.name);
@@ -212,12 +188,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let input = wire::print(session.arena, map)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
         let resources = wire::parse(session.arena, self.output_name(), printed)?;
-        *map = wire::merge_output(
-            session.arena,
-            map,
-            resources,
-            &self.program.display().to_string(),
-        )?;
+        *map = wire::merge_output(session.arena, map, resources, &self.program.display().to_string())?;
         Ok(())
     }
 }
@@ -225,41 +196,25 @@ impl<'a> Transformer<'a> for ExecPlugin {
 /// The name of the file that holds a configuration: that of the user's file, or one made of kind and name for an object
 /// that comes from no file.
 fn file_name(arena: &Arena, config: &Resource<'_>) -> String {
-    let from_file = arena
-        .source(config.pos())
-        .filter(|s| s.is_file)
-        .and_then(|s| s.name.rsplit('/').next());
+    let from_file = arena.source(config.pos()).filter(|s| s.is_file).and_then(|s| s.name.rsplit('/').next());
     match from_file {
         Some(name) => name.to_owned(),
-        None => format!(
-            "{}-{}.yaml",
-            config.id().gvk.kind.to_lowercase(),
-            config.id().name
-        )
-        .replace(['/', '\0'], "-"),
+        None => format!("{}-{}.yaml", config.id().gvk.kind.to_lowercase(), config.id().name).replace(['/', '\0'], "-"),
     }
 }
 
 /// The words of `argsOneLiner`, then the lines of the file that `argsFromFile` names.
-fn arguments<'a>(
-    session: &Session<'a>,
-    root: &Root,
-    config: &Resource<'a>,
-) -> Result<Vec<OsString>> {
+fn arguments<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> Result<Vec<OsString>> {
     let mut args: Vec<OsString> = Vec::new();
     if let Some(line) = config.node().get_text("argsOneLiner") {
-        let words = words(line).ok_or_else(|| {
-            Error::input("failed to parse argsOneLiner: unclosed quote in string")
-        })?;
+        let words =
+            words(line).ok_or_else(|| Error::input("failed to parse argsOneLiner: unclosed quote in string"))?;
         args.extend(words.into_iter().map(OsString::from));
     }
     if let Some(path) = config.node().get_text("argsFromFile") {
-        let bytes = session
-            .files
-            .bytes(root, path)
-            .map_err(|e| Error::from(e).context("reading argsFromFile"))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Error::input(format!("argsFromFile '{path}' is not valid UTF-8")))?;
+        let bytes = session.files.bytes(root, path).map_err(|e| Error::from(e).context("reading argsFromFile"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Error::input(format!("argsFromFile '{path}' is not valid UTF-8")))?;
         args.extend(
             text.split('\n')
                 .map(|line| line.trim_start_matches(' '))

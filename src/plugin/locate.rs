@@ -28,25 +28,14 @@ pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
 pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
     let Some(home) = options.homes.iter().find(|home| home.is_dir()) else {
-        let tried: Vec<String> = options
-            .homes
-            .iter()
-            .map(|h| format!("'{}'", h.display()))
-            .collect();
-        let error = fault(format!(
-            "unable to find plugin root - tried: {}",
-            tried.join(", ")
-        ));
-        return Err(
-            error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins")
-        );
+        let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
+        let error = fault(format!("unable to find plugin root - tried: {}", tried.join(", ")));
+        return Err(error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins"));
     };
     let gvk = &id.gvk;
     let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
     if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
-        return Err(fault(format!(
-            "{id} does not name a plugin: its apiVersion and kind become a path"
-        )));
+        return Err(fault(format!("{id} does not name a plugin: its apiVersion and kind become a path")));
     }
     let mut directory = home.clone();
     for part in [gvk.group, gvk.version] {
@@ -65,20 +54,12 @@ pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
         _ => {}
     }
     if with_so(&path).exists() {
-        let error = fault(format!(
-            "the plugin '{}' is a shared object, which is not supported yet",
-            with_so(&path).display()
-        ));
-        return Err(error.hint(format!(
-            "an executable '{}' would be used instead",
-            path.display()
-        )));
+        let error =
+            fault(format!("the plugin '{}' is a shared object, which is not supported yet", with_so(&path).display()));
+        return Err(error.hint(format!("an executable '{}' would be used instead", path.display())));
     }
-    let error = fault(format!(
-        "no plugin for {id}: neither '{}' nor '{}' is there",
-        path.display(),
-        with_so(&path).display()
-    ));
+    let error =
+        fault(format!("no plugin for {id}: neither '{}' nor '{}' is there", path.display(), with_so(&path).display()));
     Err(match gvk.version {
         "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
         _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),

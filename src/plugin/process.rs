@@ -47,16 +47,11 @@ static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Ends every running plugin and removes every directory that was made for one: for a signal handler's thread.
 pub fn end_all() {
-    let lock =
-        |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let lock = |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for pid in lock(&RUNNING).drain(..) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
-    for directory in DIRECTORIES
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .drain(..)
-    {
+    for directory in DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).drain(..) {
         let _ = std::fs::remove_dir_all(directory);
     }
 }
@@ -70,12 +65,8 @@ impl PrivateDirectory {
     /// # Errors
     /// It cannot be made.
     pub fn new() -> io::Result<Self> {
-        let mut directories = DIRECTORIES
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let directory = tempfile::Builder::new()
-            .prefix("rustomize-plugin-")
-            .tempdir()?;
+        let mut directories = DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let directory = tempfile::Builder::new().prefix("rustomize-plugin-").tempdir()?;
         directories.push(directory.path().to_owned());
         Ok(PrivateDirectory(directory))
     }
@@ -88,10 +79,7 @@ impl PrivateDirectory {
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
         let path = self.0.path().to_owned();
-        DIRECTORIES
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .retain(|d| *d != path);
+        DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|d| *d != path);
     }
 }
 
@@ -102,15 +90,10 @@ impl Drop for PrivateDirectory {
 /// It cannot be started, exits with another status than 0, takes too long or prints too much; in the latter two cases its
 /// whole process group is ended.
 pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
-    let not_started = |e| Failed {
-        failure: Failure::NotStarted(e),
-        stderr: String::new(),
-    };
+    let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
     let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
     let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
-    let mut expression = duct::cmd(call.program, call.args)
-        .dir(call.directory)
-        .unchecked();
+    let mut expression = duct::cmd(call.program, call.args).dir(call.directory).unchecked();
     for (name, value) in call.environment {
         expression = expression.env(name, value);
     }
@@ -118,59 +101,33 @@ pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
         Some(bytes) => expression.stdin_bytes(bytes),
         None => expression.stdin_null(),
     };
-    expression = expression
-        .stdout_file(stdout)
-        .stderr_file(stderr)
-        .before_spawn(|command| {
-            command.process_group(0);
-            Ok(())
-        });
+    expression = expression.stdout_file(stdout).stderr_file(stderr).before_spawn(|command| {
+        command.process_group(0);
+        Ok(())
+    });
     let (handle, group) = {
         // Held across the start, so that a signal finds every child that runs.
-        let mut running = RUNNING
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let handle = expression.start().map_err(not_started)?;
-        let group = handle
-            .pids()
-            .first()
-            .and_then(|&pid| Pid::from_raw(pid as i32));
+        let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
         running.extend(group);
         (handle, group)
     };
     // Our ends of the pipes that the child writes to close with the expression.
     drop(expression);
     let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-    let output = read_in_thread(
-        stdout_reader,
-        Keep::All {
-            limit: options.output_limit,
-        },
-    );
-    let errors = read_in_thread(
-        stderr_reader,
-        Keep::Tail {
-            pass: options.stderr,
-        },
-    );
+    let output = read_in_thread(stdout_reader, Keep::All { limit: options.output_limit });
+    let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr });
     let outcome = collect(&handle, output, options, deadline);
     if outcome.is_err() {
         end(group);
     }
-    RUNNING
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .retain(|pid| Some(*pid) != group);
+    RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|pid| Some(*pid) != group);
     let grace = Duration::from_secs(1);
-    let patience = if outcome.is_err() {
-        Some(grace)
-    } else {
-        deadline.map(|d| d.saturating_duration_since(Instant::now()))
-    };
+    let patience =
+        if outcome.is_err() { Some(grace) } else { deadline.map(|d| d.saturating_duration_since(Instant::now())) };
     let stderr = match patience {
-        Some(patience) => errors
-            .recv_timeout(patience)
-            .unwrap_or_else(|_| Ok(Vec::new())),
+        Some(patience) => errors.recv_timeout(patience).unwrap_or_else(|_| Ok(Vec::new())),
         None => errors.recv().unwrap_or_else(|_| Ok(Vec::new())),
     };
     let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
@@ -204,9 +161,7 @@ fn collect(
         Ok(Err(e)) => return Err(Failure::Io(e)),
         Err(RecvTimeoutError::Timeout) => return Err(timed_out()),
         Err(RecvTimeoutError::Disconnected) => {
-            return Err(Failure::Io(io::Error::other(
-                "the reader of its output ended",
-            )));
+            return Err(Failure::Io(io::Error::other("the reader of its output ended")));
         }
     };
     let waited = match deadline {
@@ -243,11 +198,7 @@ fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u
 fn read_all(pipe: &mut PipeReader, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     pipe.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        Err(io::ErrorKind::FileTooLarge.into())
-    } else {
-        Ok(bytes)
-    }
+    if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
 fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {

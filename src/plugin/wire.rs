@@ -50,23 +50,11 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, with_id: bool) ->
     let mut added: Vec<(&'a str, &'a str)> = Vec::new();
     let previous = resource.previous();
     if !previous.is_empty() {
-        added.push((
-            PREVIOUS_KINDS,
-            arena.text(&join(previous.iter().map(|p| p.kind))),
-        ));
-        added.push((
-            PREVIOUS_NAMES,
-            arena.text(&join(previous.iter().map(|p| p.name))),
-        ));
-        added.push((
-            PREVIOUS_NAMESPACES,
-            arena.text(&join(previous.iter().map(|p| p.namespace))),
-        ));
+        added.push((PREVIOUS_KINDS, arena.text(&join(previous.iter().map(|p| p.kind)))));
+        added.push((PREVIOUS_NAMES, arena.text(&join(previous.iter().map(|p| p.name)))));
+        added.push((PREVIOUS_NAMESPACES, arena.text(&join(previous.iter().map(|p| p.namespace)))));
     }
-    for (key, affixes) in [
-        (PREFIXES, &resource.prefixes),
-        (SUFFIXES, &resource.suffixes),
-    ] {
+    for (key, affixes) in [(PREFIXES, &resource.prefixes), (SUFFIXES, &resource.suffixes)] {
         if !affixes.is_empty() {
             added.push((key, arena.text(&join(affixes.iter().copied()))));
         }
@@ -124,16 +112,11 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
 /// It is no UTF-8, no YAML, or a document is no resource.
 pub fn parse<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-    let text = String::from_utf8(bytes).map_err(|e| {
-        fault(format!(
-            "{name} is not valid UTF-8 at byte {}",
-            e.utf8_error().valid_up_to()
-        ))
-    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
     let source = arena.add_source(name, text);
-    let nodes = documents(arena, source).map_err(|m| {
-        fault(format!("the plugin printed no YAML: {}", m.message)).at(arena.place(m.pos))
-    })?;
+    let nodes = documents(arena, source)
+        .map_err(|m| fault(format!("the plugin printed no YAML: {}", m.message)).at(arena.place(m.pos)))?;
     documents_to_resources(arena, nodes).map_err(|e| e.context("reading what the plugin printed"))
 }
 
@@ -141,10 +124,7 @@ pub fn parse<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<R
 ///
 /// # Errors
 /// `needs-hash` is no boolean.
-pub fn take_generator_options<'a>(
-    arena: &'a Arena,
-    resource: &mut Resource<'a>,
-) -> Result<Option<String>> {
+pub fn take_generator_options<'a>(arena: &'a Arena, resource: &mut Resource<'a>) -> Result<Option<String>> {
     let mut warning = None;
     take_build_annotations(resource);
     if let Some(value) = resource.take_annotation(NEEDS_HASH) {
@@ -152,9 +132,7 @@ pub fn take_generator_options<'a>(
             "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
             "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
             other => {
-                let message = format!(
-                    "the annotation \"{NEEDS_HASH}\" contains an invalid value (\"{other}\")"
-                );
+                let message = format!("the annotation \"{NEEDS_HASH}\" contains an invalid value (\"{other}\")");
                 let error = Error::new(ErrorKind::Plugin, message).at(arena.place(resource.pos()));
                 return Err(error.hint("it is \"true\" or \"false\""));
             }
@@ -164,10 +142,8 @@ pub fn take_generator_options<'a>(
     if let Some(other) = behavior
         && Behavior::parse(other) == Behavior::Unspecified
     {
-        warning = Some(format!(
-            "the annotation \"{BEHAVIOR}\" of {} is \"{other}\", which counts as none",
-            resource.id()
-        ));
+        warning =
+            Some(format!("the annotation \"{BEHAVIOR}\" of {} is \"{other}\", which counts as none", resource.id()));
     }
     resource.behavior = Some(Behavior::parse(behavior.unwrap_or_default()));
     Ok(warning)
@@ -175,33 +151,18 @@ pub fn take_generator_options<'a>(
 
 /// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses what they say.
 fn take_build_annotations(resource: &mut Resource<'_>) {
-    let has_any = resource
-        .node()
-        .get("metadata")
-        .and_then(|m| m.get("annotations"))
-        .is_some();
+    let has_any = resource.node().get("metadata").and_then(|m| m.get("annotations")).is_some();
     if !has_any {
         return;
     }
     resource.take_annotation(ID);
     resource.stringify_metadata("annotations");
-    let mut texts = [PREVIOUS_KINDS, PREVIOUS_NAMES, PREVIOUS_NAMESPACES].map(|key| {
-        resource
-            .take_annotation(key)
-            .map(|s| s.text.split(',').collect::<Vec<_>>())
-            .unwrap_or_default()
-    });
+    let mut texts = [PREVIOUS_KINDS, PREVIOUS_NAMES, PREVIOUS_NAMESPACES]
+        .map(|key| resource.take_annotation(key).map(|s| s.text.split(',').collect::<Vec<_>>()).unwrap_or_default());
     let [kinds, names, namespaces] = &mut texts;
     if kinds.len() == names.len() && names.len() == namespaces.len() {
         let ids = kinds.iter().zip(names.iter()).zip(namespaces.iter());
-        resource.set_previous(
-            ids.map(|((kind, name), namespace)| PreviousId {
-                kind,
-                name,
-                namespace,
-            })
-            .collect(),
-        );
+        resource.set_previous(ids.map(|((kind, name), namespace)| PreviousId { kind, name, namespace }).collect());
     }
     if let Some(prefixes) = resource.take_annotation(PREFIXES) {
         resource.prefixes = prefixes.text.split(',').collect();
@@ -209,12 +170,8 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     if let Some(suffixes) = resource.take_annotation(SUFFIXES) {
         resource.suffixes = suffixes.text.split(',').collect();
     }
-    resource.behavior = resource
-        .take_annotation(GENERATOR_BEHAVIOR)
-        .map(|b| Behavior::parse(b.text));
-    resource.needs_hash = resource
-        .take_annotation(NEEDS_HASH_SUFFIX)
-        .is_some_and(|v| v.text == "enabled");
+    resource.behavior = resource.take_annotation(GENERATOR_BEHAVIOR).map(|b| Behavior::parse(b.text));
+    resource.needs_hash = resource.take_annotation(NEEDS_HASH_SUFFIX).is_some_and(|v| v.text == "enabled");
 }
 
 /// The map after a transformer: what it printed takes the place of what has the same id, the rest is appended, and what it
@@ -243,10 +200,7 @@ pub fn merge_output<'a>(
             None => appended.insert(id, ()).is_none(),
         };
         if !is_new {
-            let error = Error::new(
-                ErrorKind::Plugin,
-                format!("plugin {plugin} generated duplicate resource: {id}"),
-            );
+            let error = Error::new(ErrorKind::Plugin, format!("plugin {plugin} generated duplicate resource: {id}"));
             return Err(error.at(arena.place(resource.pos())));
         }
         slots.push(Some(resource));

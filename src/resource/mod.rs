@@ -3,10 +3,7 @@
 pub mod order;
 mod res_id;
 mod res_map;
-#[allow(
-    clippy::module_inception,
-    reason = "one type, one file, both named by kustomize's word"
-)]
+#[allow(clippy::module_inception, reason = "one type, one file, both named by kustomize's word")]
 mod resource;
 
 pub use order::Order;

@@ -30,10 +30,7 @@ const FIRST: [&str; 22] = [
 ];
 
 /// Kinds that come last, in this order.
-const LAST: [&str; 2] = [
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-];
+const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// How the output is ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +40,7 @@ pub enum Order {
     /// By kind, then by name: a fixed list of kinds first, another one last.
     Legacy,
     /// As `Legacy`, with lists of one's own.
-    Lists {
-        first: Vec<String>,
-        last: Vec<String>,
-    },
+    Lists { first: Vec<String>, last: Vec<String> },
 }
 
 /// The rank of a kind in the default legacy order. Field specs are sorted by it too.
@@ -58,10 +52,7 @@ fn rank(kind: &str, first: &[impl AsRef<str>], last: &[impl AsRef<str>]) -> i32 
     if let Some(k) = last.iter().rposition(|l| l.as_ref() == kind) {
         return 1 + k as i32;
     }
-    first
-        .iter()
-        .rposition(|f| f.as_ref() == kind)
-        .map_or(0, |k| k as i32 - first.len() as i32)
+    first.iter().rposition(|f| f.as_ref() == kind).map_or(0, |k| k as i32 - first.len() as i32)
 }
 
 /// Sorts a map. O(n log n).
@@ -74,62 +65,32 @@ pub fn sort(map: &mut ResMap<'_>, order: &Order) {
         Order::Legacy => map.sort_by(|a, b| compare(a.id(), b.id(), true, legacy_rank)),
         Order::Lists { first, last } => {
             let reverse_namespaces = rank("Namespace", first, last) != 0;
-            map.sort_by(|a, b| {
-                compare(a.id(), b.id(), reverse_namespaces, |kind| {
-                    rank(kind, first, last)
-                })
-            });
+            map.sort_by(|a, b| compare(a.id(), b.id(), reverse_namespaces, |kind| rank(kind, first, last)));
         }
     }
 }
 
-fn compare(
-    a: &ResId<'_>,
-    b: &ResId<'_>,
-    reverse_namespaces: bool,
-    rank: impl Fn(&str) -> i32,
-) -> Ordering {
+fn compare(a: &ResId<'_>, b: &ResId<'_>, reverse_namespaces: bool, rank: impl Fn(&str) -> i32) -> Ordering {
     if a.gvk != b.gvk {
-        return rank(a.gvk.kind)
-            .cmp(&rank(b.gvk.kind))
-            .then_with(|| compare_gvk(&a.gvk, &b.gvk, reverse_namespaces));
+        return rank(a.gvk.kind).cmp(&rank(b.gvk.kind)).then_with(|| compare_gvk(&a.gvk, &b.gvk, reverse_namespaces));
     }
     // Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace is equal here.
     let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), or(id.name, "~N"));
-    if a.namespace == b.namespace {
-        or(a.name, "~N").cmp(or(b.name, "~N"))
-    } else {
-        tail(a).cmp(&tail(b))
-    }
+    if a.namespace == b.namespace { or(a.name, "~N").cmp(or(b.name, "~N")) } else { tail(a).cmp(&tail(b)) }
 }
 
 /// `group_version_kind`, with `~` words for what is empty, so that core kinds come after all groups. Two Namespaces of
 /// which one is a core one compare the other way round.
 fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>, reverse_namespaces: bool) -> Ordering {
-    let text = |g: &Gvk<'_>| {
-        format!(
-            "{}_{}_{}",
-            or(g.group, "~G"),
-            or(g.version, "~V"),
-            or(g.kind, "~K")
-        )
-    };
+    let text = |g: &Gvk<'_>| format!("{}_{}_{}", or(g.group, "~G"), or(g.version, "~V"), or(g.kind, "~K"));
     let order = text(a).cmp(&text(b));
-    let core_namespaces = a.kind == "Namespace"
-        && b.kind == "Namespace"
-        && (a.group.is_empty() || b.group.is_empty());
-    if core_namespaces && reverse_namespaces {
-        order.reverse()
-    } else {
-        order
-    }
+    let core_namespaces = a.kind == "Namespace" && b.kind == "Namespace" && (a.group.is_empty() || b.group.is_empty());
+    if core_namespaces && reverse_namespaces { order.reverse() } else { order }
 }
 
 /// Compares two kinds as field specs are sorted: by legacy rank, then by text.
 pub fn compare_kinds(a: &Gvk<'_>, b: &Gvk<'_>) -> Ordering {
-    legacy_rank(a.kind)
-        .cmp(&legacy_rank(b.kind))
-        .then_with(|| compare_gvk(a, b, true))
+    legacy_rank(a.kind).cmp(&legacy_rank(b.kind)).then_with(|| compare_gvk(a, b, true))
 }
 
 fn or<'t>(text: &'t str, instead: &'t str) -> &'t str {

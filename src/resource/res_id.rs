@@ -15,31 +15,19 @@ impl<'a> Gvk<'a> {
     /// Splits an apiVersion at its first slash; without one it is all version.
     pub fn new(api_version: &'a str, kind: &'a str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        Gvk {
-            group,
-            version,
-            kind,
-        }
+        Gvk { group, version, kind }
     }
 
     /// Whether each part of `self` is empty or equal to that of `other`: how field specs and targets select.
     pub fn selects(&self, other: &Gvk<'_>) -> bool {
         let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
-        part(self.kind, other.kind)
-            && part(self.group, other.group)
-            && part(self.version, other.version)
+        part(self.kind, other.kind) && part(self.group, other.group) && part(self.version, other.version)
     }
 }
 
 impl fmt::Display for Gvk<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}.{}.{}",
-            or(self.kind, "[noKind]"),
-            or(self.version, "[noVer]"),
-            or(self.group, "[noGrp]")
-        )
+        write!(f, "{}.{}.{}", or(self.kind, "[noKind]"), or(self.version, "[noVer]"), or(self.group, "[noGrp]"))
     }
 }
 
@@ -73,12 +61,7 @@ impl<'a> ResId<'a> {
         } else {
             namespace
         };
-        ResId {
-            gvk,
-            name,
-            namespace,
-            effective,
-        }
+        ResId { gvk, name, namespace, effective }
     }
 
     /// The namespace that counts in comparisons: a constant for cluster-scoped kinds, `default` for none.
@@ -109,13 +92,7 @@ impl std::hash::Hash for ResId<'_> {
 
 impl fmt::Display for ResId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}/{}.{}",
-            self.gvk,
-            or(self.name, "[noName]"),
-            or(self.namespace, "[noNs]")
-        )
+        write!(f, "{}/{}.{}", self.gvk, or(self.name, "[noName]"), or(self.namespace, "[noNs]"))
     }
 }
 

@@ -113,10 +113,7 @@ impl<'a> ResMap<'a> {
             return self.index_current(arena);
         }
         self.resources.reserve(other.resources.len());
-        other
-            .resources
-            .into_iter()
-            .try_for_each(|r| self.append(arena, r))
+        other.resources.into_iter().try_for_each(|r| self.append(arena, r))
     }
 
     fn drop_indexes(&mut self) {
@@ -150,21 +147,13 @@ impl<'a> ResMap<'a> {
         let resources = &self.resources;
         let any = self.any.get_or_insert_with(|| {
             let mut index = Index::with_capacity_and_hasher(resources.len(), Default::default());
-            resources
-                .iter()
-                .enumerate()
-                .for_each(|(i, r)| add_ids(&mut index, r, i as u32));
+            resources.iter().enumerate().for_each(|(i, r)| add_ids(&mut index, r, i as u32));
             index
         });
         // An id may have been given up by a change that left no history.
         let holds = |i: &&u32| resources[**i as usize].any_ids().any(|held| held == *id);
-        let mut places: Vec<usize> = any
-            .get(id)
-            .map_or(&[][..], Places::as_slice)
-            .iter()
-            .filter(holds)
-            .map(|&i| i as usize)
-            .collect();
+        let mut places: Vec<usize> =
+            any.get(id).map_or(&[][..], Places::as_slice).iter().filter(holds).map(|&i| i as usize).collect();
         match places.len() {
             0 => Found::None,
             1 => Found::One(places[0]),
@@ -181,22 +170,14 @@ impl<'a> ResMap<'a> {
     /// Two resources share some id.
     pub fn find_current(&mut self, arena: &'a Arena, id: &ResId<'a>) -> Result<Option<usize>> {
         self.index_current(arena)?;
-        Ok(self
-            .current
-            .as_ref()
-            .and_then(|index| index.get(id))
-            .map(|&i| i as usize))
+        Ok(self.current.as_ref().and_then(|index| index.get(id)).map(|&i| i as usize))
     }
 
     /// Edits one resource and brings the indexes up to date. O(edit).
     ///
     /// # Errors
     /// Those of the edit.
-    pub fn edit<T>(
-        &mut self,
-        i: usize,
-        edit: impl FnOnce(&mut Resource<'a>) -> Result<T>,
-    ) -> Result<T> {
+    pub fn edit<T>(&mut self, i: usize, edit: impl FnOnce(&mut Resource<'a>) -> Result<T>) -> Result<T> {
         let resource = &mut self.resources[i];
         let (before, history) = (*resource.id(), resource.previous().len());
         let out = edit(resource);
@@ -209,10 +190,7 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// The first that an edit gives.
-    pub fn edit_content(
-        &mut self,
-        edit: impl FnMut(&mut Resource<'a>) -> Result<()>,
-    ) -> Result<()> {
+    pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
@@ -220,10 +198,7 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// The first that an edit gives.
-    pub fn edit_all(
-        &mut self,
-        mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>,
-    ) -> Result<()> {
+    pub fn edit_all(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.drop_indexes();
         self.resources.iter_mut().try_for_each(|resource| {
             let out = edit(resource);
@@ -281,18 +256,11 @@ impl<'a> ResMap<'a> {
         let resources = &self.resources;
         let names = self.names.get_or_insert_with(|| {
             let mut index = HashMap::with_capacity_and_hasher(resources.len(), Default::default());
-            resources
-                .iter()
-                .enumerate()
-                .for_each(|(i, r)| add_names(&mut index, r, i as u32));
+            resources.iter().enumerate().for_each(|(i, r)| add_names(&mut index, r, i as u32));
             index
         });
-        let mut places: Vec<usize> = names
-            .get(name)
-            .map_or(&[][..], Places::as_slice)
-            .iter()
-            .map(|&i| i as usize)
-            .collect();
+        let mut places: Vec<usize> =
+            names.get(name).map_or(&[][..], Places::as_slice).iter().map(|&i| i as usize).collect();
         places.retain(live);
         places.sort_unstable();
         places
@@ -312,10 +280,7 @@ impl<'a> ResMap<'a> {
     }
 
     /// Reorders the resources. O(n log n).
-    pub fn sort_by(
-        &mut self,
-        mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering,
-    ) {
+    pub fn sort_by(&mut self, mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering) {
         self.drop_indexes();
         self.resources.sort_by(|a, b| compare(a, b));
     }
@@ -323,40 +288,24 @@ impl<'a> ResMap<'a> {
 
 impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
     fn from_iter<I: IntoIterator<Item = Resource<'a>>>(resources: I) -> Self {
-        ResMap {
-            resources: resources.into_iter().collect(),
-            ..ResMap::default()
-        }
+        ResMap { resources: resources.into_iter().collect(), ..ResMap::default() }
     }
 }
 
 fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, i: u32) {
     for id in resource.any_ids() {
-        index
-            .entry(id)
-            .and_modify(|places| places.add(i))
-            .or_insert(Places::One(i));
+        index.entry(id).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }
 
-fn add_names<'a>(
-    index: &mut HashMap<&'a str, Places, foldhash::fast::RandomState>,
-    resource: &Resource<'a>,
-    i: u32,
-) {
+fn add_names<'a>(index: &mut HashMap<&'a str, Places, foldhash::fast::RandomState>, resource: &Resource<'a>, i: u32) {
     for id in resource.any_ids() {
-        index
-            .entry(id.name)
-            .and_modify(|places| places.add(i))
-            .or_insert(Places::One(i));
+        index.entry(id.name).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }
 
 fn duplicate(arena: &Arena, first: &Resource<'_>, second: &Resource<'_>) -> Error {
-    let error = Error::input(format!(
-        "may not add resource with an already registered id: {}",
-        second.id()
-    ));
+    let error = Error::input(format!("may not add resource with an already registered id: {}", second.id()));
     let error = error.at(arena.place(second.pos()));
     match arena.place(first.pos()) {
         Some(place) => error.context(format!("the first one is at {place}")),

@@ -63,23 +63,12 @@ impl<'a> Resource<'a> {
     pub fn new(arena: &'a Arena, node: Node<'a>) -> Result<Self> {
         let fault = |message: String| Error::input(message).at(arena.place(node.pos));
         let Some(mapping) = node.as_mapping() else {
-            return Err(fault(format!(
-                "missing Resource metadata: expected a mapping, found {}",
-                node.shape()
-            )));
+            return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
         };
         let metadata = mapping.get("metadata");
-        let has = |field: &str| {
-            metadata
-                .and_then(|m| m.get(field))
-                .is_some_and(|n| !n.is_null_or_empty())
-        };
+        let has = |field: &str| metadata.and_then(|m| m.get(field)).is_some_and(|n| !n.is_null_or_empty());
         let says_nothing = node.get_text("apiVersion").is_none() && node.get_text("kind").is_none();
-        if says_nothing
-            && !["name", "namespace", "labels", "annotations"]
-                .into_iter()
-                .any(has)
-        {
+        if says_nothing && !["name", "namespace", "labels", "annotations"].into_iter().any(has) {
             let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
             return Err(fault("missing Resource metadata".into()).hint(hint));
         }
@@ -114,9 +103,7 @@ impl<'a> Resource<'a> {
 
     /// The oldest identity: the first previous one, or the current one.
     pub fn original_id(&self) -> ResId<'a> {
-        self.previous
-            .first()
-            .map_or(self.id, |p| self.with_history(p))
+        self.previous.first().map_or(self.id, |p| self.with_history(p))
     }
 
     /// Identities the resource has had, oldest first, without the current one.
@@ -130,31 +117,17 @@ impl<'a> Resource<'a> {
 
     /// All identities, previous ones first.
     pub fn any_ids(&self) -> impl Iterator<Item = ResId<'a>> + '_ {
-        self.previous
-            .iter()
-            .map(|p| self.with_history(p))
-            .chain(std::iter::once(self.id))
+        self.previous.iter().map(|p| self.with_history(p)).chain(std::iter::once(self.id))
     }
 
     fn with_history(&self, p: &PreviousId<'a>) -> ResId<'a> {
-        ResId::new(
-            Gvk {
-                kind: p.kind,
-                ..self.id.gvk
-            },
-            p.name,
-            p.namespace,
-        )
+        ResId::new(Gvk { kind: p.kind, ..self.id.gvk }, p.name, p.namespace)
     }
 
     /// Remembers the current identity, before a step that may change it.
     pub fn record_previous(&mut self) {
         let id = &self.id;
-        self.previous.push(PreviousId {
-            kind: id.gvk.kind,
-            name: id.name,
-            namespace: id.effective_namespace(),
-        });
+        self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
     }
 
     /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations does that.
@@ -288,9 +261,7 @@ pub fn stringify(parent: &mut Mapping<'_>, map: &str) {
     match node.as_mapping_mut() {
         Some(entries) if !entries.is_empty() => {
             for (_, value) in entries.iter_mut() {
-                let is_string = value
-                    .as_scalar()
-                    .is_some_and(|s| s.kind() == crate::yaml::scalar::Kind::Str);
+                let is_string = value.as_scalar().is_some_and(|s| s.kind() == crate::yaml::scalar::Kind::Str);
                 if !is_string {
                     let text = value.as_scalar().map_or("", |s| s.text);
                     value.value = Value::Scalar(Scalar::string(text));
@@ -302,10 +273,7 @@ pub fn stringify(parent: &mut Mapping<'_>, map: &str) {
 }
 
 /// The mapping at `key`, made if it is missing or null; `None` if something else is there.
-pub fn mapping_in<'m, 'a>(
-    parent: &'m mut Mapping<'a>,
-    key: &'a str,
-) -> Option<&'m mut Mapping<'a>> {
+pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&'m mut Mapping<'a>> {
     let node = parent.get_or_insert_with(key, || Mapping::new().into());
     if node.is_null() {
         node.value = Value::Mapping(Mapping::new());

@@ -35,27 +35,16 @@ pub struct Schema {
 
 impl Schema {
     /// Nothing is known: lists are replaced as a whole.
-    pub const UNKNOWN: Schema = Schema {
-        definition: NONE,
-        keys: None,
-    };
+    pub const UNKNOWN: Schema = Schema { definition: NONE, keys: None };
 
     /// The schema of a kind of Kubernetes 1.21; unknown kinds have none. O(log kinds).
     pub fn of(gvk: &Gvk<'_>) -> Schema {
-        if (gvk.group, gvk.version, gvk.kind)
-            == ("kustomize.config.k8s.io", "v1beta1", "Kustomization")
-        {
-            return Schema {
-                definition: KUSTOMIZATION,
-                keys: None,
-            };
+        if (gvk.group, gvk.version, gvk.kind) == ("kustomize.config.k8s.io", "v1beta1", "Kustomization") {
+            return Schema { definition: KUSTOMIZATION, keys: None };
         }
         let wanted = (gvk.group, gvk.version, gvk.kind);
         match builtin::KINDS.binary_search_by(|(g, v, k, _)| (*g, *v, *k).cmp(&wanted)) {
-            Ok(i) => Schema {
-                definition: builtin::KINDS[i].3,
-                keys: None,
-            },
+            Ok(i) => Schema { definition: builtin::KINDS[i].3, keys: None },
             Err(_) => Schema::UNKNOWN,
         }
     }
@@ -69,13 +58,9 @@ impl Schema {
     pub fn field(&self, name: &str) -> Schema {
         if self.definition == KUSTOMIZATION {
             let keyed = matches!(name, "configMapGenerator" | "secretGenerator");
-            return Schema {
-                definition: NONE,
-                keys: keyed.then_some(&["name"]),
-            };
+            return Schema { definition: NONE, keys: keyed.then_some(&["name"]) };
         }
-        let Some(Definition(fields)) = builtin::DEFINITIONS.get(usize::from(self.definition))
-        else {
+        let Some(Definition(fields)) = builtin::DEFINITIONS.get(usize::from(self.definition)) else {
             return Schema::UNKNOWN;
         };
         match fields.binary_search_by(|f| f.name.cmp(name)) {
@@ -84,10 +69,7 @@ impl Schema {
                     List::No => None,
                     List::Keyed(keys) => Some(keys),
                 };
-                Schema {
-                    definition: fields[i].target,
-                    keys,
-                }
+                Schema { definition: fields[i].target, keys }
             }
             Err(_) => Schema::UNKNOWN,
         }
@@ -100,10 +82,7 @@ impl Schema {
 
     /// The schema of the items of a list with this one.
     pub fn items(&self) -> Schema {
-        Schema {
-            definition: self.definition,
-            keys: None,
-        }
+        Schema { definition: self.definition, keys: None }
     }
 }
 
@@ -127,9 +106,7 @@ pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
         "RuntimeClass" => gvk.group == "node.k8s.io" && stable,
         "ClusterRole" | "ClusterRoleBinding" => gvk.group == "rbac.authorization.k8s.io" && stable,
         "PriorityClass" => gvk.group == "scheduling.k8s.io" && stable,
-        "CSIDriver" | "CSINode" | "StorageClass" | "VolumeAttachment" => {
-            gvk.group == "storage.k8s.io" && stable
-        }
+        "CSIDriver" | "CSINode" | "StorageClass" | "VolumeAttachment" => gvk.group == "storage.k8s.io" && stable,
         "FlowSchema" | "PriorityLevelConfiguration" => {
             gvk.group == "flowcontrol.apiserver.k8s.io" && gvk.version == "v1beta1"
         }

@@ -33,24 +33,12 @@ impl<'a> ImageTagTransformer<'a> {
     /// A name is no regular expression.
     pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
         let rule = |image: &Image<'a>| {
-            let pattern = format!(
-                "^{}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$",
-                image.name
-            );
-            let fault = |e| {
-                Error::input(format!(
-                    "the image name '{}' is no regular expression: {e}",
-                    image.name
-                ))
-            };
+            let pattern = format!("^{}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$", image.name);
+            let fault = |e| Error::input(format!("the image name '{}' is no regular expression: {e}", image.name));
             Ok((image.clone(), Regex::new(&pattern).map_err(fault)?))
         };
         let rules = images.iter().map(rule).collect::<Result<_>>()?;
-        Ok(ImageTagTransformer {
-            rules,
-            specs,
-            outcomes: RefCell::default(),
-        })
+        Ok(ImageTagTransformer { rules, specs, outcomes: RefCell::default() })
     }
 
     /// The text that an image becomes if each entry works on it `times` times.
@@ -78,17 +66,11 @@ impl<'a> ImageTagTransformer<'a> {
             Value::Scalar(s) => {
                 if let Some(text) = self.outcome(arena, s.text, times) {
                     s.text = text;
-                    s.tag = if s.tag == Tag::Str {
-                        Tag::Str
-                    } else {
-                        Tag::Auto
-                    };
+                    s.tag = if s.tag == Tag::Str { Tag::Str } else { Tag::Auto };
                 }
             }
             _ => {
-                return Err(Error::input(format!(
-                    "wrong node kind: expected an image text, found {shape}"
-                )));
+                return Err(Error::input(format!("wrong node kind: expected an image text, found {shape}")));
             }
         }
         Ok(())
@@ -104,22 +86,15 @@ impl<'a> ImageTagTransformer<'a> {
     ) -> Result<()> {
         match &mut node.value {
             Value::Scalar(_) => Ok(()),
-            Value::Sequence(items) => items
-                .iter_mut()
-                .try_for_each(|item| self.containers(arena, item, keys, specs)),
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(arena, item, keys, specs)),
             Value::Mapping(m) => {
                 for (key, value) in m.iter_mut() {
                     keys.push(key.text);
                     if is_container_list(key.text)
                         && let Value::Sequence(items) = &mut value.value
                     {
-                        let again = specs
-                            .iter()
-                            .filter(|path| leads_to_images_of(path, keys))
-                            .count();
-                        items
-                            .iter_mut()
-                            .try_for_each(|item| self.container(arena, item, 1 + again))?;
+                        let again = specs.iter().filter(|path| leads_to_images_of(path, keys)).count();
+                        items.iter_mut().try_for_each(|item| self.container(arena, item, 1 + again))?;
                     }
                     self.containers(arena, value, keys, specs)?;
                     keys.pop();
@@ -135,12 +110,9 @@ impl<'a> ImageTagTransformer<'a> {
         }
         let shape = item.shape();
         let Some(m) = item.as_mapping_mut() else {
-            return Err(Error::input(format!(
-                "wrong node kind: expected a container, found {shape}"
-            )));
+            return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")));
         };
-        m.get_mut("image")
-            .map_or(Ok(()), |image| self.set(arena, image, times))
+        m.get_mut("image").map_or(Ok(()), |image| self.set(arena, image, times))
     }
 }
 
@@ -152,12 +124,10 @@ impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
             if id.gvk.kind == "CustomResourceDefinition" {
                 return Ok(());
             }
-            let paths: Vec<&[Step<'a>]> =
-                self.specs.for_gvk(id.gvk).map(|(_, path)| path).collect();
+            let paths: Vec<&[Step<'a>]> = self.specs.for_gvk(id.gvk).map(|(_, path)| path).collect();
             let node = resource.node_mut();
             let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
-            self.containers(arena, node, &mut Vec::new(), &paths)
-                .map_err(in_object)?;
+            self.containers(arena, node, &mut Vec::new(), &paths).map_err(in_object)?;
             for path in &paths {
                 self.field(arena, node, path).map_err(in_object)?;
             }
@@ -175,16 +145,10 @@ impl<'a> ImageTagTransformer<'a> {
         if !(image.key == "image" && is_container_list(list.key)) {
             return walk(node, path, Create::No, &mut |node| self.set(arena, node, 1));
         }
-        walk(node, way, Create::No, &mut |parent| match parent
-            .as_mapping_mut()
-            .and_then(|m| m.get_mut(list.key))
-        {
-            Some(found) if found.as_mapping().is_some() => walk(
-                found,
-                std::slice::from_ref(image),
-                Create::No,
-                &mut |node| self.set(arena, node, 1),
-            ),
+        walk(node, way, Create::No, &mut |parent| match parent.as_mapping_mut().and_then(|m| m.get_mut(list.key)) {
+            Some(found) if found.as_mapping().is_some() => {
+                walk(found, std::slice::from_ref(image), Create::No, &mut |node| self.set(arena, node, 1))
+            }
             _ => Ok(()),
         })
     }
@@ -204,20 +168,14 @@ fn leads_to_images_of(path: &[Step<'_>], keys: &[&str]) -> bool {
 /// Name, tag and digest of an image text.
 fn split(image: &str) -> (&str, &str, &str) {
     let from = image.find('/').filter(|&i| i > 0).map_or(0, |i| i + 1);
-    let (rest, digest) = image[from..]
-        .split_once('@')
-        .map_or((&image[from..], ""), |(rest, digest)| (rest, digest));
+    let (rest, digest) = image[from..].split_once('@').map_or((&image[from..], ""), |(rest, digest)| (rest, digest));
     let (name, tag) = rest.split_once(':').unwrap_or((rest, ""));
     (&image[..from + name.len()], tag, digest)
 }
 
 fn rewrite(image: &str, rule: &Image<'_>) -> String {
     let (name, old_tag, old_digest) = split(image);
-    let name = if rule.new_name.is_empty() {
-        name
-    } else {
-        rule.new_name
-    };
+    let name = if rule.new_name.is_empty() { name } else { rule.new_name };
     let suffixed = format!("{old_tag}{}", rule.tag_suffix);
     let (tag, digest) = match (rule.new_tag, rule.digest) {
         (tag, digest) if !tag.is_empty() && !digest.is_empty() => (tag, digest),
@@ -255,14 +213,8 @@ mod tests {
             image
         };
         assert_eq!(rewrite("nginx:1", &rule(|i| i.new_tag = "2")), "nginx:2");
-        assert_eq!(
-            rewrite("nginx:1@sha256:a", &rule(|i| i.new_name = "x/y")),
-            "x/y:1@sha256:a"
-        );
-        assert_eq!(
-            rewrite("nginx:1", &rule(|i| i.digest = "sha256:b")),
-            "nginx@sha256:b"
-        );
+        assert_eq!(rewrite("nginx:1@sha256:a", &rule(|i| i.new_name = "x/y")), "x/y:1@sha256:a");
+        assert_eq!(rewrite("nginx:1", &rule(|i| i.digest = "sha256:b")), "nginx@sha256:b");
         assert_eq!(rewrite("nginx", &rule(|i| i.tag_suffix = "-s")), "nginx:-s");
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Arena, Mapping, Node, Style, Tag, Value, json, scalar};
+use crate::yaml::{Arena, Key, Mapping, Node, Style, Tag, Value, json, scalar};
 
 /// One operation of a JSON patch.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +32,7 @@ impl<'a> Pointer<'a> {
             true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
             false => part,
         };
-        let parts = text
-            .split_once('/')
-            .map(|(_, path)| path.split('/').map(unescape).collect());
+        let parts = text.split_once('/').map(|(_, path)| path.split('/').map(unescape).collect());
         Pointer { text, parts }
     }
 }
@@ -53,12 +51,7 @@ impl<'a> Decode<'a> for Operation<'a> {
         let mut value = Node::null();
         let given = cx.object(
             node,
-            &mut [
-                ("op", &mut self.op),
-                ("path", &mut self.path),
-                ("from", &mut self.from),
-                ("value", &mut value),
-            ],
+            &mut [("op", &mut self.op), ("path", &mut self.path), ("from", &mut self.from), ("value", &mut value)],
         )?;
         self.value = Some(value).filter(|_| given.contains(&"value"));
         Ok(())
@@ -69,11 +62,7 @@ impl<'a> Decode<'a> for Operation<'a> {
 ///
 /// # Errors
 /// The node is no list of mappings.
-pub fn operations<'a>(
-    arena: &'a Arena,
-    node: &Node<'a>,
-    is_json: bool,
-) -> Result<Vec<Operation<'a>>> {
+pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Result<Vec<Operation<'a>>> {
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::lenient(arena))?;
     for operation in &mut operations {
@@ -93,19 +82,11 @@ pub fn operations<'a>(
 /// A patch in YAML is read by a YAML 1.1 parser: `yes` is a boolean, also as a key, and dates are text.
 fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     match &mut node.value {
-        Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => {
-            match scalar::resolve_v2(s.text) {
-                scalar::Kind::Bool => {
-                    s.text = if scalar::truth(s.text) {
-                        "true"
-                    } else {
-                        "false"
-                    }
-                }
-                scalar::Kind::Timestamp => s.tag = Tag::Str,
-                _ => {}
-            }
-        }
+        Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
+            scalar::Kind::Bool => s.text = if scalar::truth(s.text) { "true" } else { "false" },
+            scalar::Kind::Timestamp => s.tag = Tag::Str,
+            _ => {}
+        },
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
         Value::Mapping(m) => {
@@ -154,17 +135,14 @@ pub fn apply<'a>(
         json::through_json(arena, resource.node_mut());
     }
     if resource.has_build_annotations()
-        && let Some(metadata) = resource
-            .node_mut_in_form()
-            .as_mapping_mut()
-            .and_then(|m| crate::resource::mapping_in(m, "metadata"))
+        && let Some(metadata) =
+            resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
     {
         crate::resource::mapping_in(metadata, "annotations");
     }
     let node = resource.node_mut_in_form();
     for operation in operations {
-        run(node, operation)
-            .map_err(|e| e.at(operation.value.as_ref().and_then(|v| arena.place(v.pos))))?;
+        run(node, operation).map_err(|e| e.at(operation.value.as_ref().and_then(|v| arena.place(v.pos))))?;
     }
     resource.stringify_metadata("annotations");
     resource.json_form = true;
@@ -183,8 +161,7 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
         }
         "replace" => replace(root, path, value()),
         "move" => {
-            let taken =
-                remove(root, &operation.from).map_err(|e| e.context("in the 'from' of a move"))?;
+            let taken = remove(root, &operation.from).map_err(|e| e.context("in the 'from' of a move"))?;
             add(root, path, taken)
         }
         "copy" => {
@@ -201,16 +178,9 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
 }
 
 /// The mapping or list that holds what a path names, and the last part of the path.
-fn container<'n, 'a>(
-    root: &'n mut Node<'a>,
-    path: &Pointer<'a>,
-    op: &str,
-) -> Result<(&'n mut Node<'a>, &'a str)> {
+fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<(&'n mut Node<'a>, &'a str)> {
     let missing = || {
-        Error::input(format!(
-            "{op} operation does not apply: doc is missing path: \"{}\": missing value",
-            path.text
-        ))
+        Error::input(format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.text))
     };
     let Some((last, way)) = path.parts.as_ref().and_then(|parts| parts.split_last()) else {
         return Err(missing().hint("a path starts with '/'"));
@@ -224,21 +194,13 @@ fn container<'n, 'a>(
         }
         .ok_or_else(missing)?;
     }
-    if node.as_scalar().is_some() {
-        Err(missing())
-    } else {
-        Ok((node, last))
-    }
+    if node.as_scalar().is_some() { Err(missing()) } else { Ok((node, last)) }
 }
 
 /// An index as Go reads it, with an optional sign.
 fn index(part: &str) -> Option<i64> {
     let digits = part.strip_prefix(['+', '-']).unwrap_or(part);
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        None
-    } else {
-        part.parse().ok()
-    }
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) { None } else { part.parse().ok() }
 }
 
 /// The place of an element that is there; a negative index counts from the end.
@@ -249,16 +211,13 @@ fn existing(part: &str, len: usize) -> Option<usize> {
 }
 
 fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
-    Error::input(format!(
-        "error in {op} for path: '{}': Unable to access invalid index: {part}",
-        path.text
-    ))
+    Error::input(format!("error in {op} for path: '{}': Unable to access invalid index: {part}", path.text))
 }
 
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "add")?;
     match &mut node.value {
-        Value::Mapping(m) => drop(m.insert(last, value)),
+        Value::Mapping(m) => drop(m.insert(Key::string(last), value)),
         Value::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
@@ -278,7 +237,10 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     let (node, last) = container(root, path, "remove")?;
     match &mut node.value {
         Value::Mapping(m) => m.remove(last).ok_or_else(|| {
-            Error::input(format!("error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value", path.text))
+            Error::input(format!(
+                "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
+                path.text
+            ))
         }),
         Value::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.remove(i)),
@@ -291,7 +253,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "replace")?;
     match &mut node.value {
-        Value::Mapping(m) => drop(m.insert(last, value)),
+        Value::Mapping(m) => drop(m.insert(Key::string(last), value)),
         Value::Sequence(items) => {
             let i = existing(last, items.len());
             let missing = || {
@@ -333,10 +295,7 @@ fn test<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
     if is_equal {
         Ok(())
     } else {
-        Err(Error::input(format!(
-            "testing value {} failed: test failed",
-            operation.path.text
-        )))
+        Err(Error::input(format!("testing value {} failed: test failed", operation.path.text)))
     }
 }
 
@@ -345,11 +304,7 @@ fn test<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
 fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
     match (&found.value, &wanted.value) {
         (Value::Mapping(a), Value::Mapping(b)) => {
-            a.len() == b.len()
-                && a.iter().all(|e| {
-                    b.get(e.key.text)
-                        .is_some_and(|v| equal(&e.value, v, is_json))
-                })
+            a.len() == b.len() && a.iter().all(|e| b.get(e.key.text).is_some_and(|v| equal(&e.value, v, is_json)))
         }
         (Value::Sequence(a), Value::Sequence(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, is_json))
@@ -359,9 +314,7 @@ fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
             json::write(&mut x, found);
             match (is_json, b.kind()) {
                 (true, scalar::Kind::Float | scalar::Kind::Int) => y.push_str(b.text),
-                (true, scalar::Kind::Str)
-                    if b.text.contains(['<', '>', '&', '\u{2028}', '\u{2029}']) =>
-                {
+                (true, scalar::Kind::Str) if b.text.contains(['<', '>', '&', '\u{2028}', '\u{2029}']) => {
                     return false;
                 }
                 _ => json::write(&mut y, wanted),

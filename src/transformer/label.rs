@@ -24,11 +24,7 @@ impl<'a> Transformer<'a> for LabelTransformer<'a> {
 }
 
 /// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style.
-pub(super) fn set_entries<'a>(
-    map: &mut ResMap<'a>,
-    entries: &StringMap<'a>,
-    specs: &FieldSpecs<'a>,
-) -> Result<()> {
+pub(super) fn set_entries<'a>(map: &mut ResMap<'a>, entries: &StringMap<'a>, specs: &FieldSpecs<'a>) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -39,13 +35,9 @@ pub(super) fn set_entries<'a>(
             }
             let shape = node.shape();
             let Some(m) = node.as_mapping_mut() else {
-                return Err(Error::input(format!(
-                    "wrong node kind: expected a mapping, found {shape}"
-                )));
+                return Err(Error::input(format!("wrong node kind: expected a mapping, found {shape}")));
             };
-            entries
-                .iter()
-                .for_each(|(key, value)| set_entry(m, key, value));
+            entries.iter().for_each(|(key, value)| set_entry(m, key, value));
             Ok(())
         })
     })
@@ -53,15 +45,7 @@ pub(super) fn set_entries<'a>(
 
 fn set_entry<'a>(m: &mut Mapping<'a>, key: &'a str, value: &'a str) {
     match m.get_mut(key) {
-        Some(Node {
-            value: Value::Scalar(old),
-            ..
-        }) => {
-            *old = Scalar {
-                style: old.style,
-                ..Scalar::string(value)
-            }
-        }
+        Some(Node { value: Value::Scalar(old), .. }) => *old = Scalar { style: old.style, ..Scalar::string(value) },
         Some(node) => node.value = Value::Scalar(Scalar::string(value)),
         None => drop(m.insert(key, Node::string(value))),
     }

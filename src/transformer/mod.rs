@@ -43,8 +43,7 @@ fn edit_fields<'a>(
     for (spec, path) in specs.for_gvk(id.gvk) {
         let create = if spec.create { create } else { Create::No };
         let walked = walk(resource.node_mut(), path, create, edit);
-        walked
-            .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
+        walked.map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
     }
     Ok(())
 }
@@ -52,6 +51,5 @@ fn edit_fields<'a>(
 /// The scalar that a transformer sets, or an error that names what is there.
 fn scalar_of<'n, 'a>(node: &'n mut Node<'a>) -> Result<&'n mut crate::yaml::Scalar<'a>> {
     let shape = node.shape();
-    node.as_scalar_mut()
-        .ok_or_else(|| Error::input(format!("wrong node kind: expected a scalar, found {shape}")))
+    node.as_scalar_mut().ok_or_else(|| Error::input(format!("wrong node kind: expected a scalar, found {shape}")))
 }

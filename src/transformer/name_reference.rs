@@ -48,9 +48,7 @@ impl<'a> Candidates<'a> {
         for resource in map.iter() {
             let id = *resource.id();
             let original_namespace = resource.original_id().effective_namespace();
-            candidates
-                .namespaces
-                .insert((original_namespace, id.effective_namespace()));
+            candidates.namespaces.insert((original_namespace, id.effective_namespace()));
             if resource.previous().is_empty() {
                 continue;
             }
@@ -63,11 +61,7 @@ impl<'a> Candidates<'a> {
             }
             for kind in &kinds {
                 for name in &names {
-                    candidates
-                        .by_namespace
-                        .entry((kind, name, id.effective_namespace()))
-                        .or_default()
-                        .push(i);
+                    candidates.by_namespace.entry((kind, name, id.effective_namespace())).or_default().push(i);
                     candidates.anywhere.entry((kind, name)).or_default().push(i);
                 }
             }
@@ -75,11 +69,7 @@ impl<'a> Candidates<'a> {
                 id,
                 original_namespace,
                 namespace: id.namespace,
-                previous: resource
-                    .previous()
-                    .iter()
-                    .map(|p| (p.kind, p.name))
-                    .collect(),
+                previous: resource.previous().iter().map(|p| (p.kind, p.name)).collect(),
                 prefixes: resource.prefixes.clone(),
                 suffixes: resource.suffixes.clone(),
             });
@@ -106,21 +96,13 @@ impl<'a> Trie<'a> {
     fn of(arena: &'a Arena, references: &[NameBackReferences<'a>], referrer: &Gvk<'_>) -> Self {
         let mut root = Trie::default();
         for reference in references {
-            for spec in reference
-                .fields
-                .iter()
-                .filter(|spec| spec.gvk.selects(referrer))
-            {
+            for spec in reference.fields.iter().filter(|spec| spec.gvk.selects(referrer)) {
                 let mut trie = &mut root;
                 for step in split(arena, spec.path) {
-                    let at = trie
-                        .children
-                        .iter()
-                        .position(|(key, _)| *key == step.key)
-                        .unwrap_or_else(|| {
-                            trie.children.push((step.key, Trie::default()));
-                            trie.children.len() - 1
-                        });
+                    let at = trie.children.iter().position(|(key, _)| *key == step.key).unwrap_or_else(|| {
+                        trie.children.push((step.key, Trie::default()));
+                        trie.children.len() - 1
+                    });
                     trie = &mut trie.children[at].1;
                 }
                 trie.actions.push(Action {
@@ -143,13 +125,8 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
         map.edit_all(|resource| {
             // A referrer is chosen by the kind it had at first.
-            let gvk = Gvk {
-                kind: resource.original_id().gvk.kind,
-                ..resource.id().gvk
-            };
-            let trie = tries
-                .entry(gvk)
-                .or_insert_with(|| Trie::of(session.arena, &self.references, &gvk));
+            let gvk = Gvk { kind: resource.original_id().gvk.kind, ..resource.id().gvk };
+            let trie = tries.entry(gvk).or_insert_with(|| Trie::of(session.arena, &self.references, &gvk));
             if trie.children.is_empty() {
                 return Ok(());
             }
@@ -177,16 +154,10 @@ struct Referrer<'c, 'a> {
 impl<'c, 'a> Referrer<'c, 'a> {
     fn of(resource: &Resource<'a>, candidates: &'c Candidates<'a>) -> Result<Self> {
         let node = resource.node();
-        let role_ref = node
-            .get("roleRef")
-            .and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
+        let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
         let mut subject_namespaces = Vec::new();
         if resource.id().gvk.kind == "RoleBinding" {
-            for subject in node
-                .get("subjects")
-                .and_then(Node::as_sequence)
-                .unwrap_or_default()
-            {
+            for subject in node.get("subjects").and_then(Node::as_sequence).unwrap_or_default() {
                 if subject.get_text("kind") != Some("ServiceAccount") {
                     continue;
                 }
@@ -215,10 +186,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
     fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
         for action in &trie.actions {
             self.field(node, action).map_err(|e| {
-                e.context(format!(
-                    "updating name reference in '{}' field of '{}'",
-                    action.path, self.id
-                ))
+                e.context(format!("updating name reference in '{}' field of '{}'", action.path, self.id))
             })?;
         }
         if trie.children.is_empty() {
@@ -233,14 +201,11 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 }
                 Ok(())
             }
-            Value::Sequence(items) => items
-                .iter_mut()
-                .try_for_each(|item| self.walk_below(item, trie)),
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_below(item, trie)),
             Value::Scalar(s) if s.is_null() || !trie.actions.is_empty() => Ok(()),
-            Value::Scalar(_) => Err(Error::input(format!(
-                "expected sequence or mapping node in object {}, found a scalar",
-                self.id
-            ))),
+            Value::Scalar(_) => {
+                Err(Error::input(format!("expected sequence or mapping node in object {}, found a scalar", self.id)))
+            }
         }
     }
 
@@ -255,9 +220,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 }
                 Ok(())
             }
-            Value::Sequence(items) => items
-                .iter_mut()
-                .try_for_each(|item| self.walk_below(item, trie)),
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_below(item, trie)),
             Value::Scalar(_) => Ok(()),
         }
     }
@@ -265,9 +228,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
     fn field(&self, node: &mut Node<'a>, action: &Action<'a>) -> Result<()> {
         match &mut node.value {
             Value::Sequence(items) => items.iter_mut().try_for_each(|item| match &item.value {
-                Value::Sequence(_) => Err(Error::input(
-                    "path config error; a list in a list of references",
-                )),
+                Value::Sequence(_) => Err(Error::input("path config error; a list in a list of references")),
                 _ => self.field(item, action),
             }),
             Value::Scalar(s) if s.is_null() => Ok(()),
@@ -283,9 +244,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text)) else {
                     return Err(Error::input("path config error; no 'name' field in node"));
                 };
-                let namespace = m
-                    .get("namespace")
-                    .map(|n| n.as_scalar().map_or("", |s| s.text));
+                let namespace = m.get("namespace").map(|n| n.as_scalar().map_or("", |s| s.text));
                 let Some(found) = self.resolve(name, Some(namespace), action)? else {
                     return Ok(());
                 };
@@ -326,21 +285,15 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
         found.retain(|c| agree(&c.prefixes, &self.prefixes) && agree(&c.suffixes, &self.suffixes));
         if found.len() > 1 {
-            found.retain(|c| {
-                agree_strictly(&c.prefixes, &self.prefixes)
-                    && agree_strictly(&c.suffixes, &self.suffixes)
-            });
+            found
+                .retain(|c| agree_strictly(&c.prefixes, &self.prefixes) && agree_strictly(&c.suffixes, &self.suffixes));
         }
         let is_same = |c: &&Candidate<'_>| {
-            c.id.name == found[0].id.name
-                && (namespace.is_none() || c.namespace == found[0].namespace)
+            c.id.name == found[0].id.name && (namespace.is_none() || c.namespace == found[0].namespace)
         };
         if found.len() > 1 && !found.iter().all(|c| is_same(c)) {
             let ids: Vec<String> = found.iter().map(|c| c.id.to_string()).collect();
-            return Err(Error::input(format!(
-                "found multiple possible referrals: {}",
-                ids.join(", ")
-            )));
+            return Err(Error::input(format!("found multiple possible referrals: {}", ids.join(", "))));
         }
         Ok(found.first().copied())
     }
@@ -351,25 +304,15 @@ impl<'c, 'a> Referrer<'c, 'a> {
         if self.id.is_cluster_scoped() {
             return seen.iter().any(|(original, _)| *original == namespace);
         }
-        let mine = [
-            self.id.effective_namespace(),
-            crate::resource::NOT_NAMESPACED,
-        ];
-        mine.iter()
-            .chain(&self.subject_namespaces)
-            .any(|current| seen.contains(&(namespace, *current)))
+        let mine = [self.id.effective_namespace(), crate::resource::NOT_NAMESPACED];
+        mine.iter().chain(&self.subject_namespaces).any(|current| seen.contains(&(namespace, *current)))
     }
 
     /// Candidates in reach that had this name and are of the target's kind, in the order of the resources.
     fn by_name(&self, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Candidate<'a>> {
         let c = self.candidates;
         let is_target = |candidate: &&Candidate<'a>| {
-            candidate.previous.iter().any(|(kind, _)| {
-                target.selects(&Gvk {
-                    kind,
-                    ..candidate.id.gvk
-                })
-            })
+            candidate.previous.iter().any(|(kind, _)| target.selects(&Gvk { kind, ..candidate.id.gvk }))
         };
         let mut places: Vec<u32> = Vec::new();
         if target.kind.is_empty() {
@@ -380,34 +323,18 @@ impl<'c, 'a> Referrer<'c, 'a> {
         } else if self.id.is_cluster_scoped() {
             places.extend(c.anywhere.get(&(target.kind, name)).into_iter().flatten());
         } else {
-            let mut namespaces = vec![
-                self.id.effective_namespace(),
-                crate::resource::NOT_NAMESPACED,
-            ];
+            let mut namespaces = vec![self.id.effective_namespace(), crate::resource::NOT_NAMESPACED];
             if target.kind == "ServiceAccount" {
-                namespaces.extend(
-                    self.subject_namespaces
-                        .iter()
-                        .filter(|n| **n != self.id.effective_namespace()),
-                );
+                namespaces.extend(self.subject_namespaces.iter().filter(|n| **n != self.id.effective_namespace()));
             }
             namespaces.dedup();
             for namespace in namespaces {
-                places.extend(
-                    c.by_namespace
-                        .get(&(target.kind, name, namespace))
-                        .into_iter()
-                        .flatten(),
-                );
+                places.extend(c.by_namespace.get(&(target.kind, name, namespace)).into_iter().flatten());
             }
         }
         places.sort_unstable();
         places.dedup();
-        places
-            .into_iter()
-            .map(|i| &c.list[i as usize])
-            .filter(is_target)
-            .collect()
+        places.into_iter().map(|i| &c.list[i as usize]).filter(is_target).collect()
     }
 
     fn is_in_reach(&self, candidate: &Candidate<'a>) -> bool {

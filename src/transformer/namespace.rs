@@ -42,8 +42,7 @@ impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
             resource.record_previous();
             self.resource(resource)
         })?;
-        map.check_unique(session.arena)
-            .map_err(|e| e.context("namespace transformation produces ID conflict"))
+        map.check_unique(session.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
 }
 
@@ -56,11 +55,9 @@ impl<'a> NamespaceTransformer<'a> {
             self.set(metadata.get_or_insert_with("namespace", Node::null))?;
         }
         if matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding") {
-            self.subjects(resource)
-                .map_err(|e| e.context(format!("in the subjects of {id}")))?;
+            self.subjects(resource).map_err(|e| e.context(format!("in the subjects of {id}")))?;
         }
-        let is_core_namespace =
-            id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && id.gvk.version == "v1";
+        let is_core_namespace = id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && id.gvk.version == "v1";
         for (spec, path) in self.specs.for_gvk(id.gvk) {
             let skipped = match spec.path.trim_start_matches('/') {
                 "metadata/namespace" => true,
@@ -71,31 +68,20 @@ impl<'a> NamespaceTransformer<'a> {
             if skipped {
                 continue;
             }
-            let create = if spec.create {
-                Create::Scalar
-            } else {
-                Create::No
-            };
-            crate::config::field_spec::walk(resource.node_mut(), path, create, &mut |node| {
-                self.set(node)
-            })
-            .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
+            let create = if spec.create { Create::Scalar } else { Create::No };
+            crate::config::field_spec::walk(resource.node_mut(), path, create, &mut |node| self.set(node))
+                .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
         }
         Ok(())
     }
 
     fn set(&self, node: &mut Node<'a>) -> Result<()> {
         let Value::Scalar(old) = &node.value else {
-            return Err(Error::input(
-                "namespace field specs must target scalar nodes",
-            ));
+            return Err(Error::input("namespace field specs must target scalar nodes"));
         };
         let is_set = !old.is_null() && !old.text.is_empty();
         if !(self.unset_only && is_set) {
-            node.value = Value::Scalar(Scalar {
-                style: old.style,
-                ..Scalar::string(self.namespace)
-            });
+            node.value = Value::Scalar(Scalar { style: old.style, ..Scalar::string(self.namespace) });
         }
         Ok(())
     }
@@ -104,11 +90,7 @@ impl<'a> NamespaceTransformer<'a> {
         if self.subjects == SetRoleBindingSubjects::None {
             return Ok(());
         }
-        let Some(subjects) = resource
-            .node_mut()
-            .as_mapping_mut()
-            .and_then(|m| m.get_mut("subjects"))
-        else {
+        let Some(subjects) = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("subjects")) else {
             return Ok(());
         };
         if subjects.is_null() {
@@ -123,9 +105,7 @@ impl<'a> NamespaceTransformer<'a> {
                 _ => item.get_text("kind") == Some("ServiceAccount"),
             };
             let Some(subject) = item.as_mapping_mut() else {
-                return Err(Error::input(
-                    "wrong node kind: each of 'subjects' must be a mapping",
-                ));
+                return Err(Error::input("wrong node kind: each of 'subjects' must be a mapping"));
             };
             if is_mine {
                 self.set(subject.get_or_insert_with("namespace", Node::null))?;

@@ -47,54 +47,37 @@ impl<'a> PatchTransformer<'a> {
             if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
                 && !operations.is_empty()
             {
-                return Err(at_entry(Error::input(
-                    "must specify a target for JSON patch",
-                )));
+                return Err(at_entry(Error::input("must specify a target for JSON patch")));
             }
-            if let (Content::StrategicMerge(documents), Some(_)) =
-                (&prepared.content, &patch.target)
+            if let (Content::StrategicMerge(documents), Some(_)) = (&prepared.content, &patch.target)
                 && documents.len() > 1
             {
                 let message = "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set `patches.target` field";
-                return Err(at_entry(
-                    Error::input(message).hint("write one entry for each patch"),
-                ));
+                return Err(at_entry(Error::input(message).hint("write one entry for each patch")));
             }
             Ok(prepared)
         };
-        patches
-            .iter()
-            .map(prepare)
-            .collect::<Result<_>>()
-            .map(PatchTransformer)
+        patches.iter().map(prepare).collect::<Result<_>>().map(PatchTransformer)
     }
 }
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for patch in &self.0 {
-            let in_patch = |e: Error| {
-                e.at(session.arena.place(patch.pos))
-                    .context(format!("applying {}", patch.name))
-            };
+            let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
             match (&patch.content, &patch.target) {
                 (Content::Json(operations), target) => {
-                    apply_json(map, session.arena, operations, target.as_ref(), true)
-                        .map_err(in_patch)?
+                    apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?
                 }
                 (Content::StrategicMerge(documents), Some(target)) => {
                     for document in documents {
-                        merge_into_target(map, session.arena, document, target, patch.options)
-                            .map_err(in_patch)?;
+                        merge_into_target(map, session.arena, document, target, patch.options).map_err(in_patch)?;
                     }
                 }
                 (Content::StrategicMerge(documents), None) => {
                     for document in documents {
-                        let document = if patch.options.given {
-                            with_text_annotations(document)
-                        } else {
-                            document.clone()
-                        };
+                        let document =
+                            if patch.options.given { with_text_annotations(document) } else { document.clone() };
                         merge_by_id(map, &document, patch.options).map_err(in_patch)?;
                     }
                 }
@@ -118,16 +101,10 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
     pub fn new(session: &Session<'a>, root: &Root, entries: &[&'a str]) -> Result<Self> {
         let mut all = Vec::new();
         for entry in entries {
-            let inline = session.arena.add_source(
-                format!("patchesStrategicMerge in {}", root.shown),
-                (*entry).to_owned(),
-            );
+            let inline =
+                session.arena.add_source(format!("patchesStrategicMerge in {}", root.shown), (*entry).to_owned());
             let is_path = !entry.contains('\n') && !entry.contains(": ");
-            let (name, documents) = match if is_path {
-                None
-            } else {
-                resources(session.arena, inline).ok()
-            } {
+            let (name, documents) = match if is_path { None } else { resources(session.arena, inline).ok() } {
                 Some(documents) => ("an inline patch".to_owned(), documents),
                 None => {
                     let source = session.files.text(root, entry).map_err(Error::from)?;
@@ -137,9 +114,7 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
             all.extend(documents.into_iter().map(|d| (d, name.clone())));
         }
         if all.is_empty() {
-            return Err(Error::input(
-                "patch appears to be empty; files=patchesStrategicMerge",
-            ));
+            return Err(Error::input("patch appears to be empty; files=patchesStrategicMerge"));
         }
         Ok(PatchStrategicMergeTransformer { documents: all })
     }
@@ -148,12 +123,8 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
 impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for (document, name) in &self.documents {
-            let in_patch = |e: Error| {
-                e.at(session.arena.place(document.pos()))
-                    .context(format!("applying {name}"))
-            };
-            merge_by_id(map, &with_text_metadata(document), PatchOptions::default())
-                .map_err(in_patch)?;
+            let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
+            merge_by_id(map, &with_text_metadata(document), PatchOptions::default()).map_err(in_patch)?;
             map.check_unique(session.arena).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -175,21 +146,14 @@ impl<'a> PatchJson6902Transformer<'a> {
             if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
                 return Err(fault("must specify the target name"));
             }
-            let prepared =
-                prepare(session, root, patch).map_err(|e| e.at(session.arena.place(patch.pos)))?;
+            let prepared = prepare(session, root, patch).map_err(|e| e.at(session.arena.place(patch.pos)))?;
             match &prepared.content {
                 Content::Json(operations) if !operations.is_empty() => Ok(prepared),
                 Content::Json(_) => Err(fault("the patch has no operations")),
-                Content::StrategicMerge(_) => {
-                    Err(fault("patchesJson6902 takes a list of operations"))
-                }
+                Content::StrategicMerge(_) => Err(fault("patchesJson6902 takes a list of operations")),
             }
         };
-        patches
-            .iter()
-            .map(prepare)
-            .collect::<Result<_>>()
-            .map(PatchJson6902Transformer)
+        patches.iter().map(prepare).collect::<Result<_>>().map(PatchJson6902Transformer)
     }
 }
 
@@ -199,12 +163,8 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
-            let in_patch = |e: Error| {
-                e.at(session.arena.place(patch.pos))
-                    .context(format!("applying {}", patch.name))
-            };
-            apply_json(map, session.arena, operations, patch.target.as_ref(), false)
-                .map_err(in_patch)?;
+            let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
+            apply_json(map, session.arena, operations, patch.target.as_ref(), false).map_err(in_patch)?;
         }
         map.drop_empty();
         Ok(())
@@ -215,9 +175,7 @@ fn prepare<'a>(session: &Session<'a>, root: &Root, patch: &Patch<'a>) -> Result<
     let inline = patch.patch.trim();
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
-            return Err(Error::input(
-                "must specify one of patch and path in patches entry",
-            ));
+            return Err(Error::input("must specify one of patch and path in patches entry"));
         }
         (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
         (true, false) => {
@@ -225,25 +183,14 @@ fn prepare<'a>(session: &Session<'a>, root: &Root, patch: &Patch<'a>) -> Result<
             (source, format!("the patch {}", source.name))
         }
         (false, true) => {
-            let file = session
-                .arena
-                .place(patch.pos)
-                .map_or(root.shown.clone(), |p| format!("{}:{}", p.file, p.line));
-            let source = session
-                .arena
-                .add_source(format!("inline patch of {file}"), inline.to_owned());
+            let file = session.arena.place(patch.pos).map_or(root.shown.clone(), |p| format!("{}:{}", p.file, p.line));
+            let source = session.arena.add_source(format!("inline patch of {file}"), inline.to_owned());
             (source, "an inline patch".to_owned())
         }
     };
     let target = patch.target.as_ref().map(Matcher::new).transpose()?;
     let content = content(session.arena, source)?;
-    Ok(Prepared {
-        content,
-        target,
-        options: patch.options,
-        name,
-        pos: patch.pos,
-    })
+    Ok(Prepared { content, target, options: patch.options, name, pos: patch.pos })
 }
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
@@ -251,10 +198,7 @@ fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
-            let error = Error::input(format!(
-                "unable to parse SM or JSON patch from '{}': {e}",
-                source.name
-            ));
+            let error = Error::input(format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
             error.hint("a patch that starts with '[' must be strict JSON")
         })?;
         return json_patch::operations(arena, &node, true).map(Content::Json);
@@ -269,17 +213,13 @@ fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
             json_patch::operations(arena, &node, false).map(Content::Json)
         }
         Ok(None) => Ok(Content::Json(Vec::new())),
-        _ => Err(fault.context(format!(
-            "unable to parse SM or JSON patch from '{}'",
-            source.name
-        ))),
+        _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
     }
 }
 
 /// The documents of a text as resources; a list is replaced by its items.
 fn resources<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let nodes =
-        documents(arena, source).map_err(|m| Error::input(m.message).at(arena.place(m.pos)))?;
+    let nodes = documents(arena, source).map_err(|m| Error::input(m.message).at(arena.place(m.pos)))?;
     crate::pipeline::documents_to_resources(arena, nodes)
 }
 
@@ -294,32 +234,22 @@ fn apply_json<'a>(
     for i in map.candidates(target.literal_name()) {
         if target.is_match(map.get(i))? {
             let id = *map.get(i).id();
-            let patch = |resource: &mut Resource<'a>| {
-                json_patch::apply(arena, resource, operations, record)
-            };
-            map.edit(i, patch)
-                .map_err(|e| e.context(format!("patching {id}")))?;
+            let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
+            map.edit(i, patch).map_err(|e| e.context(format!("patching {id}")))?;
         }
     }
     Ok(())
 }
 
 /// Merges a patch into the resource that it names, by any id the resource has had.
-fn merge_by_id<'a>(
-    map: &mut ResMap<'a>,
-    patch: &Resource<'a>,
-    options: PatchOptions,
-) -> Result<()> {
+fn merge_by_id<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>, options: PatchOptions) -> Result<()> {
     let id = patch.id();
     let i = match map.find_any(id) {
         Found::One(i) => i,
         Found::None => {
-            let error = Error::input(format!(
-                "no resource matches strategic merge patch \"{id}\": no matches for Id {id}"
-            ));
-            return Err(error.hint(
-                "apiVersion, kind, name and namespace of the patch must be those of the resource",
-            ));
+            let error =
+                Error::input(format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"));
+            return Err(error.hint("apiVersion, kind, name and namespace of the patch must be those of the resource"));
         }
         Found::Many(_) => {
             return Err(Error::input(format!(
@@ -359,12 +289,7 @@ fn merge_into_target<'a>(
     map.check_unique(arena)
 }
 
-fn merge_into<'a>(
-    map: &mut ResMap<'a>,
-    i: usize,
-    patch: &Resource<'a>,
-    options: PatchOptions,
-) -> Result<()> {
+fn merge_into<'a>(map: &mut ResMap<'a>, i: usize, patch: &Resource<'a>, options: PatchOptions) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
     let id = *map.get(i).id();
     let keep = map.edit(i, |resource| {
@@ -387,25 +312,15 @@ fn merge_into<'a>(
 }
 
 /// Puts back what a strategic merge patch may not change.
-fn restore_identity<'a>(
-    resource: &mut Resource<'a>,
-    id: &crate::resource::ResId<'a>,
-    options: PatchOptions,
-) {
+fn restore_identity<'a>(resource: &mut Resource<'a>, id: &crate::resource::ResId<'a>, options: PatchOptions) {
     if !options.allow_kind_change
         && let Some(root) = resource.node_mut().as_mapping_mut()
-        && root
-            .get("kind")
-            .is_none_or(|kind| kind.as_scalar().is_none_or(|s| s.text != id.gvk.kind))
+        && root.get("kind").is_none_or(|kind| kind.as_scalar().is_none_or(|s| s.text != id.gvk.kind))
     {
         root.insert("kind", Node::string(id.gvk.kind));
     }
     let text_of = |resource: &Resource<'a>, field| {
-        resource
-            .node()
-            .get("metadata")
-            .and_then(|m| m.get_text(field))
-            .unwrap_or_default()
+        resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()
     };
     if !options.allow_name_change && text_of(resource, "name") != id.name {
         resource.set_metadata("name", id.name);
@@ -421,27 +336,18 @@ fn restore_identity<'a>(
 
 /// Whether a patch takes all annotations off, and with them what upstream keeps there.
 fn wipes_annotations(patch: &Node<'_>) -> bool {
-    let replaces = |node: &Node<'_>| {
-        node.get_text("$patch")
-            .is_some_and(|d| d == "replace" || d == "delete")
-    };
+    let replaces = |node: &Node<'_>| node.get_text("$patch").is_some_and(|d| d == "replace" || d == "delete");
     let Some(metadata) = patch.get("metadata") else {
         return false;
     };
-    replaces(metadata)
-        || metadata
-            .get("annotations")
-            .is_some_and(|a| a.is_null() || replaces(a))
+    replaces(metadata) || metadata.get("annotations").is_some_and(|a| a.is_null() || replaces(a))
 }
 
 /// A patch whose annotations are text, whatever they look like; an empty map of them goes.
 fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
     let mut patch = patch.clone();
-    if let Some(metadata) = patch
-        .node_mut()
-        .as_mapping_mut()
-        .and_then(|m| m.get_mut("metadata"))
-        .and_then(Node::as_mapping_mut)
+    if let Some(metadata) =
+        patch.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut)
     {
         stringify(metadata, "annotations");
     }
@@ -451,11 +357,8 @@ fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
 /// As [`with_text_annotations`], labels too.
 fn with_text_metadata<'a>(patch: &Resource<'a>) -> Resource<'a> {
     let mut patch = with_text_annotations(patch);
-    if let Some(metadata) = patch
-        .node_mut()
-        .as_mapping_mut()
-        .and_then(|m| m.get_mut("metadata"))
-        .and_then(Node::as_mapping_mut)
+    if let Some(metadata) =
+        patch.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut)
     {
         stringify(metadata, "labels");
     }

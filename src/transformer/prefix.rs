@@ -26,21 +26,14 @@ impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
         }
         map.edit_all(|resource| {
             let original = resource.original_id().gvk;
-            let names_itself = |gvk| {
-                self.specs
-                    .for_gvk(gvk)
-                    .any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name")
-            };
+            let names_itself =
+                |gvk| self.specs.for_gvk(gvk).any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name");
             if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
                 return Ok(());
             }
             if names_itself(resource.id().gvk) && names_itself(original) {
                 resource.record_previous();
-                if self.is_suffix {
-                    resource.suffixes.push(self.text)
-                } else {
-                    resource.prefixes.push(self.text)
-                }
+                if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
             }
             edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
                 let scalar = scalar_of(node)?;

@@ -22,18 +22,11 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
         let count = session.arena.text(&self.count.to_string());
         let mut found = false;
         for i in map.candidates(Some(self.name)) {
-            let ids: Vec<_> = map
-                .get(i)
-                .any_ids()
-                .filter(|id| id.name == self.name)
-                .collect();
+            let ids: Vec<_> = map.get(i).any_ids().filter(|id| id.name == self.name).collect();
             let mut paths = Vec::new();
             for id in &ids {
                 for (spec, path) in self.specs.for_gvk(id.gvk) {
-                    if !paths
-                        .iter()
-                        .any(|(_, known): &(bool, &[_])| std::ptr::eq(*known, path))
-                    {
+                    if !paths.iter().any(|(_, known): &(bool, &[_])| std::ptr::eq(*known, path)) {
                         paths.push((spec.create, path));
                     }
                 }

@@ -44,24 +44,17 @@ impl Source {
     /// The place of the byte at `offset` in this source. O(offset).
     pub fn place(&self, offset: usize) -> Place {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let line_start = before
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |i| i + 1);
+        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
         Place {
             file: self.name.clone(),
             line: 1 + before.iter().filter(|&&b| b == b'\n').count(),
-            column: 1 + String::from_utf8_lossy(&before[line_start..])
-                .chars()
-                .count(),
+            column: 1 + String::from_utf8_lossy(&before[line_start..]).chars().count(),
         }
     }
 
     /// The position of the byte at `offset`.
     pub fn pos(&self, offset: usize) -> Pos {
-        Pos(self
-            .base
-            .saturating_add(u32::try_from(offset).unwrap_or(u32::MAX)))
+        Pos(self.base.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX)))
     }
 }
 
@@ -81,28 +74,12 @@ impl Arena {
     }
 
     fn add(&self, name: String, text: String, is_file: bool) -> &Source {
-        let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() {
-            text.replace("\r\n", "\n")
-        } else {
-            text
-        };
-        let base = match self
-            .sources
-            .len()
-            .checked_sub(1)
-            .and_then(|last| self.sources.get(last))
-        {
-            Some(last) => last
-                .base
-                .saturating_add(u32::try_from(last.text.len() + 1).unwrap_or(u32::MAX)),
+        let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
+        let base = match self.sources.len().checked_sub(1).and_then(|last| self.sources.get(last)) {
+            Some(last) => last.base.saturating_add(u32::try_from(last.text.len() + 1).unwrap_or(u32::MAX)),
             None => 1,
         };
-        self.sources.push_get(Box::new(Source {
-            name,
-            text,
-            base,
-            is_file,
-        }))
+        self.sources.push_get(Box::new(Source { name, text, base, is_file }))
     }
 
     /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size of the source).
@@ -119,11 +96,7 @@ impl Arena {
         let (mut low, mut high) = (0, self.sources.len());
         while low + 1 < high {
             let mid = (low + high) / 2;
-            if self.sources[mid].base <= pos.0 {
-                low = mid
-            } else {
-                high = mid
-            }
+            if self.sources[mid].base <= pos.0 { low = mid } else { high = mid }
         }
         self.sources.get(low)
     }
@@ -135,10 +108,8 @@ impl Arena {
 
     /// Joins texts in the arena.
     pub fn concat(&self, parts: &[&str]) -> &str {
-        let mut joined = bumpalo::collections::String::with_capacity_in(
-            parts.iter().map(|p| p.len()).sum(),
-            &self.bump,
-        );
+        let mut joined =
+            bumpalo::collections::String::with_capacity_in(parts.iter().map(|p| p.len()).sum(), &self.bump);
         for part in parts {
             joined.push_str(part);
         }

@@ -35,35 +35,23 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
 
 /// Reads the first document of a text and ignores what follows, as the reference does with a kustomization file.
 /// `None` if there is none.
-pub fn first_document<'a>(
-    arena: &'a Arena,
-    source: &'a Source,
-) -> Result<Option<Node<'a>>, Malformed> {
-    let text = &source.text;
-    let from = usize::from(text.starts_with("---")) * 3;
-    let end = memchr::memmem::find(&text.as_bytes()[from..], b"\n---")
-        .map_or(text.len(), |i| from + i + 1);
-    let after = text.as_bytes().get(end + 3);
-    if end < text.len() && matches!(after, None | Some(b' ' | b'\t' | b'\n')) {
-        let first = parse(arena, source, 0..end)?;
-        if first.is_some()
-            || !text[..end]
-                .trim()
-                .trim_start_matches("---")
-                .trim()
-                .is_empty()
-        {
-            return Ok(first);
+pub fn first_document<'a>(arena: &'a Arena, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
+    let text = source.text.as_str();
+    // Comments may stand before the marker that starts the first document.
+    let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let head: usize = text.split_inclusive('\n').take_while(|line| blank(line)).map(str::len).sum();
+    let mut from = head + if text[head..].starts_with("---") { 3 } else { 0 };
+    while let Some(found) = memchr::memmem::find(&text.as_bytes()[from..], b"\n---") {
+        let end = from + found + 1;
+        if matches!(text.as_bytes().get(end + 3), None | Some(b' ' | b'\t' | b'\n')) {
+            return parse(arena, source, 0..end);
         }
+        from = end;
     }
     parse(arena, source, 0..text.len())
 }
 
-fn parse<'a>(
-    arena: &'a Arena,
-    source: &'a Source,
-    piece: Range<usize>,
-) -> Result<Option<Node<'a>>, Malformed> {
+fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> Result<Option<Node<'a>>, Malformed> {
     match fast::parse(arena, source, piece.clone()) {
         Ok(node) => Ok(node),
         Err(fast::Unusual) => full::parse(arena, source, piece),
@@ -85,14 +73,8 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
         };
         let rest = text[line + 3..line + len].trim_matches([' ', '\t', '\r']);
         if !rest.is_empty() && !rest.starts_with('#') {
-            let message = format!(
-                "invalid document separator: {}",
-                text[line..line + len].trim_end()
-            );
-            return Err(Malformed {
-                message,
-                pos: source.pos(line),
-            });
+            let message = format!("invalid document separator: {}", text[line..line + len].trim_end());
+            return Err(Malformed { message, pos: source.pos(line) });
         }
         pieces.push(start..line);
         start = line + len + 1;

@@ -3,7 +3,7 @@
 //! Layout, key order, quoting, folding at 80 columns and number forms follow facts/yaml.md; the property tests and the
 //! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Value};
+use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -56,8 +56,7 @@ struct Printer<'o> {
     out: &'o mut String,
 }
 
-const SPACES: &str =
-    "                                                                                ";
+const SPACES: &str = "                                                                                ";
 
 impl Printer<'_> {
     fn pad(&mut self, mut n: usize) {
@@ -68,20 +67,11 @@ impl Printer<'_> {
         self.out.push_str(&SPACES[..n]);
     }
 
-    fn mapping(
-        &mut self,
-        mapping: &Mapping<'_>,
-        indent: usize,
-        mut inline: bool,
-        top: bool,
-    ) -> Emit {
+    fn mapping(&mut self, mapping: &Mapping<'_>, indent: usize, mut inline: bool, top: bool) -> Emit {
         let mut previous: Option<&str> = None;
         for entry in mapping.iter() {
             if previous == Some(entry.key.text) {
-                return Err(unprintable(
-                    format!("mapping key {:?} already defined", entry.key.text),
-                    entry.key.pos,
-                ));
+                return Err(unprintable(format!("mapping key {:?} already defined", entry.key.text), entry.key.pos));
             }
             previous = Some(entry.key.text);
             if !inline {
@@ -150,8 +140,7 @@ impl Printer<'_> {
             Value::Mapping(_) => self.out.push_str("{}"),
         }
         // A literal block that keeps its breaks has ended its line itself.
-        let kept = self.out.ends_with('\n')
-            && matches!(&node.value, Value::Scalar(s) if s.text.ends_with('\n'));
+        let kept = self.out.ends_with('\n') && matches!(&node.value, Value::Scalar(s) if s.text.ends_with('\n'));
         if !kept {
             self.out.push('\n');
         }
@@ -159,22 +148,14 @@ impl Printer<'_> {
     }
 
     fn scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        let cannot = |what: &str| {
-            Err(unprintable(
-                format!("cannot decode {:?} as {what}", s.text),
-                pos,
-            ))
-        };
+        let cannot = |what: &str| Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
         match s.kind() {
+            Kind::Null if s.tag == Tag::Empty => self.out.push_str("\"\""),
             Kind::Str | Kind::Binary => return self.string(s, pos, indent, line),
             Kind::Null if scalar::resolve(s.text) == Kind::Null => self.out.push_str("null"),
             Kind::Null => return cannot("null"),
             Kind::Bool if scalar::resolve(s.text) == Kind::Bool => {
-                self.out.push_str(if scalar::truth(s.text) {
-                    "true"
-                } else {
-                    "false"
-                });
+                self.out.push_str(if scalar::truth(s.text) { "true" } else { "false" });
             }
             Kind::Bool => return cannot("a boolean"),
             Kind::Int => match scalar::int(s.text) {
@@ -185,10 +166,7 @@ impl Printer<'_> {
             Kind::Float => match scalar::float(s.text) {
                 Some(f) if f.is_finite() => self.out.push_str(&float(f)),
                 Some(_) => {
-                    return Err(unprintable(
-                        format!("the number {} has no form in JSON", s.text),
-                        pos,
-                    ));
+                    return Err(unprintable(format!("the number {} has no form in JSON", s.text), pos));
                 }
                 None => return cannot("a number"),
             },
@@ -205,24 +183,15 @@ impl Printer<'_> {
         match key.kind() {
             Kind::Str | Kind::Binary => {}
             Kind::Null => {
-                return Err(unprintable(
-                    format!("mapping key {:?} is null", key.text),
-                    key.pos,
-                ));
+                return Err(unprintable(format!("mapping key {:?} is null", key.text), key.pos));
             }
             _ if top => {}
             kind => {
-                return Err(unprintable(
-                    format!("mapping key {} is {}: quote it", key.text, kind.word()),
-                    key.pos,
-                ));
+                return Err(unprintable(format!("mapping key {} is {}: quote it", key.text, kind.word()), key.pos));
             }
         }
         if key.text.len() > MAX_KEY {
-            return Err(unprintable(
-                format!("a mapping key is longer than {MAX_KEY} bytes"),
-                key.pos,
-            ));
+            return Err(unprintable(format!("a mapping key is longer than {MAX_KEY} bytes"), key.pos));
         }
         if is_plain_word(key.text) && key.text.len() <= SIMPLE_KEY {
             self.out.push_str(key.text);
@@ -241,10 +210,7 @@ impl Printer<'_> {
             return Ok(true);
         }
         self.out.push_str("? ");
-        let indent = (self.out.len() - 2)
-            - self.out[..self.out.len() - 2]
-                .rfind('\n')
-                .map_or(0, |i| i + 1);
+        let indent = (self.out.len() - 2) - self.out[..self.out.len() - 2].rfind('\n').map_or(0, |i| i + 1);
         match analysis.style(&text, false) {
             Style::Plain => self.out.push_str(&text),
             Style::Single => self.single(&text, None),
@@ -267,8 +233,7 @@ impl Printer<'_> {
             && text.contains('\n')
             && matches!(s.style, Style::Plain | Style::Literal | Style::Folded)
         {
-            let message =
-                "a text of several lines begins with a tab, which the reference cannot print";
+            let message = "a text of several lines begins with a tab, which the reference cannot print";
             return Err(unprintable(message.to_owned(), pos));
         }
         let mut analysis = Analysis::of(&text);
@@ -277,10 +242,7 @@ impl Printer<'_> {
             text = refold(&text).into();
             analysis = Analysis::of(&text);
         }
-        let fold = Fold {
-            line,
-            indent: indent + 2,
-        };
+        let fold = Fold { line, indent: indent + 2 };
         match analysis.style(&text, false) {
             Style::Plain => self.plain(&text, fold),
             Style::Single => self.single(&text, Some(fold)),
@@ -396,11 +358,7 @@ impl Printer<'_> {
                 previous_space = false;
             }
             column = column.map(|col| {
-                col + if c.is_ascii() || self.out.len() - written > c.len_utf8() {
-                    self.out.len() - written
-                } else {
-                    1
-                }
+                col + if c.is_ascii() || self.out.len() - written > c.len_utf8() { self.out.len() - written } else { 1 }
             });
         }
         self.out.push('"');
@@ -483,25 +441,14 @@ fn float(f: f64) -> String {
 /// Refuses the characters that upstream's YAML 1.1 reader stops at on the way out, and turns NEL into the space
 /// that it becomes there.
 fn printable(text: &str, pos: Pos) -> Emit<Cow<'_, str>> {
-    if text
-        .bytes()
-        .all(|b| (0x20..0x7f).contains(&b) || b == b'\n')
-    {
+    if text.bytes().all(|b| (0x20..0x7f).contains(&b) || b == b'\n') {
         return Ok(text.into());
     }
-    let refused =
-        |c: char| matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    let refused = |c: char| matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
     if let Some(c) = text.chars().find(|&c| refused(c)) {
-        return Err(unprintable(
-            format!("the control character U+{:04X} is not allowed", c as u32),
-            pos,
-        ));
+        return Err(unprintable(format!("the control character U+{:04X} is not allowed", c as u32), pos));
     }
-    Ok(if text.contains('\u{85}') {
-        text.replace('\u{85}', " ").into()
-    } else {
-        text.into()
-    })
+    Ok(if text.contains('\u{85}') { text.replace('\u{85}', " ").into() } else { text.into() })
 }
 
 /// Bytes that are plain wherever they stand in a text.
@@ -521,9 +468,7 @@ const WORD: [bool; 256] = {
 fn is_plain_word(text: &str) -> bool {
     let bytes = text.as_bytes();
     let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
-    starts
-        && bytes.iter().all(|&b| WORD[b as usize])
-        && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
+    starts && bytes.iter().all(|&b| WORD[b as usize]) && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
 }
 
 fn is_break(c: char) -> bool {
@@ -531,8 +476,7 @@ fn is_break(c: char) -> bool {
 }
 
 fn is_printable(c: char) -> bool {
-    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
-        && c != '\u{feff}'
+    matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && c != '\u{feff}'
 }
 
 /// What the characters of a text allow.
@@ -555,8 +499,7 @@ impl Analysis {
         while let Some(c) = chars.next() {
             let before_blank = chars.peek().is_none_or(|&n| is_blank(n));
             indicators |= match c {
-                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"'
-                | '%' | '@' | '`'
+                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`'
                     if first =>
                 {
                     true

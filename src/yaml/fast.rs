@@ -24,11 +24,7 @@ const MAX_KEY: usize = 1_000;
 const END: isize = -1;
 
 /// Reads a piece of a source that holds one document; `None` if it holds none. O(text).
-pub fn parse<'a>(
-    arena: &'a Arena,
-    source: &'a Source,
-    piece: Range<usize>,
-) -> Read<Option<Node<'a>>> {
+pub fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> Read<Option<Node<'a>>> {
     let text = &source.text[..piece.end];
     if !is_ordinary(&text[piece.start..]) {
         return Err(Unusual);
@@ -60,14 +56,8 @@ fn is_ordinary(text: &str) -> bool {
     }
     let after = |i: usize, k: usize| bytes.get(i + k).copied().unwrap_or(0);
     memchr_iter(0xc2, bytes).all(|i| after(i, 1) >= 0xa0)
-        && memchr_iter(0xe2, bytes)
-            .all(|i| after(i, 1) != 0x80 || !matches!(after(i, 2), 0xa8 | 0xa9))
-        && memchr_iter(0xef, bytes).all(|i| {
-            !matches!(
-                (after(i, 1), after(i, 2)),
-                (0xbb, 0xbf) | (0xbf, 0xbe | 0xbf)
-            )
-        })
+        && memchr_iter(0xe2, bytes).all(|i| after(i, 1) != 0x80 || !matches!(after(i, 2), 0xa8 | 0xa9))
+        && memchr_iter(0xef, bytes).all(|i| !matches!((after(i, 1), after(i, 2)), (0xbb, 0xbf) | (0xbf, 0xbe | 0xbf)))
 }
 
 /// The state: where we are, and the entries and items of all lists and mappings that are open, on two stacks.
@@ -103,11 +93,7 @@ impl<'a> Reader<'a> {
             }
             _ => self.block(self.indent)?,
         };
-        if self.indent == END {
-            Ok(Some(root))
-        } else {
-            Err(Unusual)
-        }
+        if self.indent == END { Ok(Some(root)) } else { Err(Unusual) }
     }
 
     fn byte(&self) -> Option<u8> {
@@ -160,8 +146,7 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_line(&mut self) {
-        self.at =
-            memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |n| self.at + n + 1);
+        self.at = memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |n| self.at + n + 1);
     }
 
     /// Over blanks and a comment to the next content line; anything else on this line is unusual.
@@ -183,11 +168,7 @@ impl<'a> Reader<'a> {
         if self.depth > MAX_DEPTH {
             return Err(Unusual);
         }
-        let node = if self.at_dash() {
-            self.sequence(column)
-        } else {
-            self.mapping(column)
-        };
+        let node = if self.at_dash() { self.sequence(column) } else { self.mapping(column) };
         self.depth -= 1;
         node
     }
@@ -211,10 +192,7 @@ impl<'a> Reader<'a> {
             }
         }
         let entries = self.entries.drain(mark..).collect();
-        Ok(Node {
-            value: Value::Mapping(Mapping::from_entries(entries)),
-            pos,
-        })
+        Ok(Node { value: Value::Mapping(Mapping::from_entries(entries)), pos })
     }
 
     fn sequence(&mut self, column: isize) -> Read<Node<'a>> {
@@ -232,10 +210,7 @@ impl<'a> Reader<'a> {
             return Err(Unusual);
         }
         let items = self.items.drain(mark..).collect();
-        Ok(Node {
-            value: Value::Sequence(items),
-            pos,
-        })
+        Ok(Node { value: Value::Sequence(items), pos })
     }
 
     /// A key up to and including its colon.
@@ -243,14 +218,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let pos = self.source.pos(start);
         let (text, style) = match self.byte() {
-            Some(q @ (b'"' | b'\'')) => (
-                self.quoted(q)?,
-                if q == b'"' {
-                    Style::Double
-                } else {
-                    Style::Single
-                },
-            ),
+            Some(q @ (b'"' | b'\'')) => (self.quoted(q)?, if q == b'"' { Style::Double } else { Style::Single }),
             _ => {
                 if !self.starts_plain()
                     || self.bytes[start..].starts_with(b"---")
@@ -273,12 +241,7 @@ impl<'a> Reader<'a> {
             return Err(Unusual);
         }
         self.at += 1;
-        Ok(Key {
-            text,
-            style,
-            tag: Tag::Auto,
-            pos,
-        })
+        Ok(Key { text, style, tag: Tag::Auto, pos })
     }
 
     fn trimmed(&self, start: usize, end: usize) -> &'a str {
@@ -338,15 +301,7 @@ impl<'a> Reader<'a> {
                     return self.mapping_in_item(parent, from);
                 }
                 self.end_of_line()?;
-                Scalar {
-                    text,
-                    style: if q == b'"' {
-                        Style::Double
-                    } else {
-                        Style::Single
-                    },
-                    tag: Tag::Auto,
-                }
+                Scalar { text, style: if q == b'"' { Style::Double } else { Style::Single }, tag: Tag::Auto }
             }
             Some(b'|') => self.literal(parent)?,
             Some(b'[' | b'{') => {
@@ -372,24 +327,13 @@ impl<'a> Reader<'a> {
                         self.at += usize::from(end < self.bytes.len())
                     }
                     self.next_line()?;
-                    Scalar {
-                        text,
-                        style: Style::Plain,
-                        tag: Tag::Auto,
-                    }
+                    Scalar { text, style: Style::Plain, tag: Tag::Auto }
                 }
             },
             _ => return Err(Unusual),
         };
         // A deeper line would continue the scalar, or be an error.
-        if self.indent > parent {
-            Err(Unusual)
-        } else {
-            Ok(Node {
-                value: Value::Scalar(scalar),
-                pos,
-            })
-        }
+        if self.indent > parent { Err(Unusual) } else { Ok(Node { value: Value::Scalar(scalar), pos }) }
     }
 
     /// A mapping that starts on the line of its dash. `from` is the place after the dash, `parent` the dash's column.
@@ -408,10 +352,7 @@ impl<'a> Reader<'a> {
         if in_mapping && self.indent == parent && self.at_dash() {
             return self.block(self.indent);
         }
-        Ok(Node {
-            value: Value::Scalar(Scalar::plain("")),
-            pos,
-        })
+        Ok(Node { value: Value::Scalar(Scalar::plain("")), pos })
     }
 
     /// A quoted scalar on one line, from its opening quote to behind its closing one.
@@ -465,10 +406,7 @@ impl<'a> Reader<'a> {
         let mut i = start;
         while i < self.bytes.len() {
             let end = memchr(b'\n', &self.bytes[i..]).map_or(self.bytes.len(), |n| i + n);
-            let blanks = self.bytes[i..end]
-                .iter()
-                .take_while(|&&b| b == b' ')
-                .count();
+            let blanks = self.bytes[i..end].iter().take_while(|&&b| b == b' ').count();
             if blanks < indent && i + blanks < end {
                 if self.bytes[i + blanks] == b'\t' {
                     return Err(Unusual);
@@ -488,11 +426,7 @@ impl<'a> Reader<'a> {
         }
         self.at = i;
         self.next_line()?;
-        Ok(Scalar {
-            text: text.into_bump_str(),
-            style: Style::Literal,
-            tag: Tag::Auto,
-        })
+        Ok(Scalar { text: text.into_bump_str(), style: Style::Literal, tag: Tag::Auto })
     }
 
     /// The indentation of a literal block: that of its first line with content.
@@ -541,11 +475,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Entries between brackets, with commas between them.
-    fn flow_entries(
-        &mut self,
-        close: u8,
-        mut entry: impl FnMut(&mut Self) -> Read<()>,
-    ) -> Read<()> {
+    fn flow_entries(&mut self, close: u8, mut entry: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
         self.at += 1;
         self.flow_blanks();
         if self.byte() == Some(close) {
@@ -580,12 +510,7 @@ impl<'a> Reader<'a> {
         }
         self.flow_blanks();
         let value = self.flow()?;
-        let key = Key {
-            text: key.text,
-            style: key.style,
-            tag: Tag::Auto,
-            pos,
-        };
+        let key = Key { text: key.text, style: key.style, tag: Tag::Auto, pos };
         self.entries.push(Entry { key, value });
         Ok(())
     }
@@ -600,31 +525,17 @@ impl<'a> Reader<'a> {
     fn flow_scalar(&mut self) -> Read<Scalar<'a>> {
         if let Some(q @ (b'"' | b'\'')) = self.byte() {
             let text = self.quoted(q)?;
-            return Ok(Scalar {
-                text,
-                style: if q == b'"' {
-                    Style::Double
-                } else {
-                    Style::Single
-                },
-                tag: Tag::Auto,
-            });
+            return Ok(Scalar { text, style: if q == b'"' { Style::Double } else { Style::Single }, tag: Tag::Auto });
         }
         let start = self.at;
-        if !self
-            .byte()
-            .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'/' | b'.' | b'-'))
-        {
+        if !self.byte().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'/' | b'.' | b'-')) {
             return Err(Unusual);
         }
         if self.bytes[start..].starts_with(b"---") || self.bytes[start..].starts_with(b"...") {
             return Err(Unusual);
         }
         while let Some(b) = self.byte() {
-            let inner_colon = b == b':'
-                && self
-                    .byte_after(1)
-                    .is_some_and(|n| n.is_ascii_alphanumeric() || n == b'/');
+            let inner_colon = b == b':' && self.byte_after(1).is_some_and(|n| n.is_ascii_alphanumeric() || n == b'/');
             if !(b.is_ascii_alphanumeric()
                 || matches!(b, b'_' | b'/' | b'.' | b'-' | b' ' | b'=' | b'+' | b'$')
                 || inner_colon)
@@ -635,11 +546,7 @@ impl<'a> Reader<'a> {
         }
         let text = self.trimmed(start, self.at);
         match self.byte() {
-            Some(b',' | b']' | b'}' | b':') if text != "-" => Ok(Scalar {
-                text,
-                style: Style::Plain,
-                tag: Tag::Auto,
-            }),
+            Some(b',' | b']' | b'}' | b':') if text != "-" => Ok(Scalar { text, style: Style::Plain, tag: Tag::Auto }),
             _ => Err(Unusual),
         }
     }
@@ -696,9 +603,7 @@ fn unescape(raw: &str) -> Option<String> {
             b'L' => '\u{2028}',
             b'P' => '\u{2029}',
             b'x' | b'u' | b'U' => {
-                let hex = rest
-                    .get(..digits)
-                    .filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()))?;
+                let hex = rest.get(..digits).filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()))?;
                 rest = &rest[digits..];
                 char::from_u32(u32::from_str_radix(hex, 16).ok()?)?
             }

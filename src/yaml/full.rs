@@ -14,11 +14,7 @@ use std::ops::Range;
 ///
 /// # Errors
 /// What is wrong with the text, and where. Cost: O(text + nodes that aliases add).
-pub fn parse<'a>(
-    arena: &'a Arena,
-    source: &'a Source,
-    piece: Range<usize>,
-) -> Result<Option<Node<'a>>, Malformed> {
+pub fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> Result<Option<Node<'a>>, Malformed> {
     let text = &source.text[piece.clone()];
     check_characters(source, text, piece.start)?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -26,11 +22,7 @@ pub fn parse<'a>(
     let mut builder = Builder {
         arena,
         source,
-        cursor: Cursor {
-            text: body,
-            chars: 0,
-            bytes: 0,
-        },
+        cursor: Cursor { text: body, chars: 0, bytes: 0 },
         start,
         frames: Vec::new(),
         anchors: Vec::new(),
@@ -52,18 +44,16 @@ pub fn parse<'a>(
 
 /// A document of nothing but comments has an empty plain scalar for its root.
 fn is_absent(node: &Node<'_>) -> bool {
-    node.as_scalar()
-        .is_some_and(|s| s.style == Style::Plain && s.tag == Tag::Auto && s.text.is_empty())
+    node.as_scalar().is_some_and(|s| s.style == Style::Plain && s.tag == Tag::Auto && s.text.is_empty())
 }
 
 /// The characters the reference's reader takes; it stops at any other.
 fn check_characters(source: &Source, text: &str, start: usize) -> Result<(), Malformed> {
     let printable = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     match text.char_indices().find(|&(_, c)| !printable(c)) {
-        Some((at, _)) => Err(Malformed {
-            message: "control characters are not allowed".into(),
-            pos: source.pos(start + at),
-        }),
+        Some((at, _)) => {
+            Err(Malformed { message: "control characters are not allowed".into(), pos: source.pos(start + at) })
+        }
         None => Ok(()),
     }
 }
@@ -123,10 +113,7 @@ impl<'a> Builder<'a> {
     }
 
     fn error(&self, message: impl Into<String>, offset: usize) -> Malformed {
-        Malformed {
-            message: message.into(),
-            pos: self.source.pos(offset),
-        }
+        Malformed { message: message.into(), pos: self.source.pos(offset) }
     }
 
     fn scan_error(&mut self, e: &ScanError) -> Malformed {
@@ -143,13 +130,7 @@ impl<'a> Builder<'a> {
                 let end = self.start + self.cursor.byte(span.end.index());
                 self.check_scalar(style, offset..end)?;
                 let scalar = self.scalar(text, style, tag.as_deref(), offset..end)?;
-                self.complete(
-                    anchor,
-                    Node {
-                        value: Value::Scalar(scalar),
-                        pos,
-                    },
-                )
+                self.complete(anchor, Node { value: Value::Scalar(scalar), pos })
             }
             Event::Alias(id) => {
                 let node = self.alias(id, offset)?;
@@ -165,38 +146,20 @@ impl<'a> Builder<'a> {
                     None => Value::Sequence(frame.items),
                     Some((entries, _, merged)) => Value::Mapping(merge(entries, merged)),
                 };
-                self.complete(
-                    frame.anchor,
-                    Node {
-                        value,
-                        pos: frame.pos,
-                    },
-                )
+                self.complete(frame.anchor, Node { value, pos: frame.pos })
             }
             _ => Ok(None),
         }
     }
 
-    fn open(
-        &mut self,
-        anchor: usize,
-        pos: Pos,
-        offset: usize,
-        mapping: bool,
-    ) -> Result<Option<Node<'a>>, Malformed> {
+    fn open(&mut self, anchor: usize, pos: Pos, offset: usize, mapping: bool) -> Result<Option<Node<'a>>, Malformed> {
         if self.frames.len() >= MAX_DEPTH {
             return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), offset));
         }
         self.reserve(anchor);
         let flow = self.frames.last().is_some_and(|f| f.flow) || self.opens_flow(offset);
         let mapping = mapping.then(|| (Vec::new(), None, Vec::new()));
-        self.frames.push(Frame {
-            anchor,
-            pos,
-            flow,
-            items: Vec::new(),
-            mapping,
-        });
+        self.frames.push(Frame { anchor, pos, flow, items: Vec::new(), mapping });
         Ok(None)
     }
 
@@ -204,9 +167,7 @@ impl<'a> Builder<'a> {
     fn opens_flow(&self, offset: usize) -> bool {
         let mut rest = &self.source.text[offset..];
         while rest.starts_with(['&', '!']) {
-            rest = rest
-                .trim_start_matches(|c: char| !c.is_whitespace())
-                .trim_start();
+            rest = rest.trim_start_matches(|c: char| !c.is_whitespace()).trim_start();
         }
         rest.starts_with(['{', '['])
     }
@@ -226,10 +187,9 @@ impl<'a> Builder<'a> {
         self.budget = match self.budget.checked_sub(size) {
             Some(left) => left,
             None => {
-                return Err(self.error(
-                    format!("aliases add more than {MAX_ALIAS_NODES} nodes to this document"),
-                    offset,
-                ));
+                return Err(
+                    self.error(format!("aliases add more than {MAX_ALIAS_NODES} nodes to this document"), offset)
+                );
             }
         };
         Ok(node)
@@ -250,17 +210,9 @@ impl<'a> Builder<'a> {
         };
         let Some(key) = waiting.take() else {
             let Value::Scalar(s) = node.value else {
-                return Err(Malformed {
-                    message: "a mapping key must be a scalar".into(),
-                    pos: node.pos,
-                });
+                return Err(Malformed { message: "a mapping key must be a scalar".into(), pos: node.pos });
             };
-            *waiting = Some(Key {
-                text: s.text,
-                style: s.style,
-                tag: s.tag,
-                pos: node.pos,
-            });
+            *waiting = Some(Key { text: s.text, style: s.style, tag: s.tag, pos: node.pos });
             return Ok(None);
         };
         if key.text == "<<" {
@@ -298,17 +250,11 @@ impl<'a> Builder<'a> {
             ScalarStyle::Literal => Style::Literal,
             ScalarStyle::Folded => Style::Folded,
         };
-        let scalar = Scalar {
-            text,
-            style,
-            tag: Tag::Auto,
-        };
+        let scalar = Scalar { text, style, tag: Tag::Auto };
         match tag {
             Some(tag) => self.tagged(scalar, tag, span.start),
             // The reference reads a value left out in `{a: }` as an empty string, in a block as null.
-            None if text.is_empty() && style == Style::Plain && self.is_flow_value() => {
-                Ok(Scalar::string(""))
-            }
+            None if text.is_empty() && style == Style::Plain && self.is_flow_value() => Ok(Scalar { tag: Tag::Empty, ..scalar }),
             None => Ok(scalar),
         }
     }
@@ -317,12 +263,8 @@ impl<'a> Builder<'a> {
     fn check_scalar(&self, style: ScalarStyle, span: Range<usize>) -> Result<(), Malformed> {
         let raw = &self.source.text[span.clone()];
         match style {
-            ScalarStyle::Plain if self.frames.last().is_some_and(|f| f.flow) => match raw.find('?')
-            {
-                Some(at) => Err(self.error(
-                    "'?' in a plain scalar between brackets: quote the text",
-                    span.start + at,
-                )),
+            ScalarStyle::Plain if self.frames.last().is_some_and(|f| f.flow) => match raw.find('?') {
+                Some(at) => Err(self.error("'?' in a plain scalar between brackets: quote the text", span.start + at)),
                 None => Ok(()),
             },
             ScalarStyle::DoubleQuoted => {
@@ -331,20 +273,10 @@ impl<'a> Builder<'a> {
                     let code = raw[at + 1..].as_bytes();
                     match code {
                         [b'/', ..] => {
-                            return Err(
-                                self.error("found unknown escape character", span.start + at)
-                            );
+                            return Err(self.error("found unknown escape character", span.start + at));
                         }
-                        [
-                            b'u',
-                            b'd' | b'D',
-                            b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F',
-                            ..,
-                        ] => {
-                            return Err(self.error(
-                                "found invalid Unicode character escape code",
-                                span.start + at,
-                            ));
+                        [b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..] => {
+                            return Err(self.error("found invalid Unicode character escape code", span.start + at));
                         }
                         [b'\\', ..] => drop(escapes.next()),
                         _ => {}
@@ -357,23 +289,13 @@ impl<'a> Builder<'a> {
     }
 
     fn is_flow_value(&self) -> bool {
-        self.frames
-            .last()
-            .is_some_and(|f| f.flow && f.mapping.as_ref().is_some_and(|m| m.1.is_some()))
+        self.frames.last().is_some_and(|f| f.flow && f.mapping.as_ref().is_some_and(|m| m.1.is_some()))
     }
 
     /// Applies a tag. Tags the reference does not know are dropped; `!!binary` is decoded.
-    fn tagged(
-        &self,
-        scalar: Scalar<'a>,
-        tag: &EventTag,
-        offset: usize,
-    ) -> Result<Scalar<'a>, Malformed> {
+    fn tagged(&self, scalar: Scalar<'a>, tag: &EventTag, offset: usize) -> Result<Scalar<'a>, Malformed> {
         if tag.handle == "!" && tag.suffix.is_empty() {
-            return Ok(Scalar {
-                tag: Tag::Str,
-                ..scalar
-            });
+            return Ok(Scalar { tag: Tag::Str, ..scalar });
         }
         let core = tag.is_yaml_core_schema() || tag.handle == "!!";
         let tag = match tag.suffix.as_str() {
@@ -385,40 +307,23 @@ impl<'a> Builder<'a> {
             "timestamp" if core => Tag::Timestamp,
             "binary" if core => return self.binary(scalar, offset),
             _ => {
-                return Ok(Scalar {
-                    tag: Tag::Str,
-                    ..scalar
-                });
+                return Ok(Scalar { tag: Tag::Str, ..scalar });
             }
         };
-        Ok(Scalar {
-            tag,
-            style: if tag == Tag::Str {
-                scalar.style
-            } else {
-                Style::Plain
-            },
-            ..scalar
-        })
+        Ok(Scalar { tag, style: if tag == Tag::Str { scalar.style } else { Style::Plain }, ..scalar })
     }
 
     fn binary(&self, scalar: Scalar<'a>, offset: usize) -> Result<Scalar<'a>, Malformed> {
         let digits: String = scalar.text.split_whitespace().collect();
         let bytes = base64::engine::general_purpose::STANDARD.decode(digits);
-        let bytes =
-            bytes.map_err(|_| self.error("!!binary value contains invalid base64 data", offset))?;
-        Ok(Scalar::string(
-            self.arena.text(&String::from_utf8_lossy(&bytes)),
-        ))
+        let bytes = bytes.map_err(|_| self.error("!!binary value contains invalid base64 data", offset))?;
+        Ok(Scalar::string(self.arena.text(&String::from_utf8_lossy(&bytes))))
     }
 }
 
 /// The mappings that a `<<` entry names.
 fn merge_sources(node: Node<'_>) -> Result<Vec<Mapping<'_>>, Malformed> {
-    let wrong = |pos| Malformed {
-        message: "map merge requires map or sequence of maps as the value".into(),
-        pos,
-    };
+    let wrong = |pos| Malformed { message: "map merge requires map or sequence of maps as the value".into(), pos };
     let pos = node.pos;
     match node.value {
         Value::Mapping(m) => Ok(vec![m]),

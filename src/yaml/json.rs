@@ -37,20 +37,14 @@ pub fn write(out: &mut String, node: &Node<'_>) {
 fn write_scalar(out: &mut String, s: &Scalar<'_>) {
     match s.kind() {
         Kind::Str | Kind::Binary => write_string(out, s.text),
+        Kind::Null if s.tag == Tag::Empty => out.push_str("\"\""),
         Kind::Null => out.push_str("null"),
-        Kind::Bool => out.push_str(if scalar::truth(s.text) {
-            "true"
-        } else {
-            "false"
-        }),
+        Kind::Bool => out.push_str(if scalar::truth(s.text) { "true" } else { "false" }),
         Kind::Int | Kind::Float => match scalar::float(s.text) {
             Some(f) if f.is_finite() => out.push_str(&scalar::json_number(f)),
             _ => write_string(out, s.text),
         },
-        Kind::Timestamp => write_string(
-            out,
-            &scalar::timestamp(s.text).unwrap_or_else(|| s.text.to_owned()),
-        ),
+        Kind::Timestamp => write_string(out, &scalar::timestamp(s.text).unwrap_or_else(|| s.text.to_owned())),
     }
 }
 
@@ -66,9 +60,7 @@ pub fn write_string(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\x08' => out.push_str("\\b"),
             '\x0c' => out.push_str("\\f"),
-            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", c as u32))
-            }
+            '\0'..='\x1f' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", c as u32)),
             c => out.push(c),
         }
     }
@@ -81,28 +73,19 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     match &mut node.value {
         Value::Scalar(s) => *s = dumped(arena, *s),
         Value::Sequence(items) => items.iter_mut().for_each(|item| through_json(arena, item)),
-        Value::Mapping(m) => m
-            .iter_mut()
-            .for_each(|(_, value)| through_json(arena, value)),
+        Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| through_json(arena, value)),
     }
 }
 
 fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Scalar<'a> {
     match s.kind() {
         Kind::Str | Kind::Binary => fresh_string(s.text),
+        Kind::Null if s.tag == Tag::Empty => fresh_string(""),
         Kind::Null => Scalar::NULL,
-        Kind::Bool => Scalar::plain(if scalar::truth(s.text) {
-            "true"
-        } else {
-            "false"
-        }),
-        Kind::Timestamp => {
-            fresh_string(scalar::timestamp(s.text).map_or(s.text, |t| arena.text(&t)))
-        }
+        Kind::Bool => Scalar::plain(if scalar::truth(s.text) { "true" } else { "false" }),
+        Kind::Timestamp => fresh_string(scalar::timestamp(s.text).map_or(s.text, |t| arena.text(&t))),
         Kind::Int | Kind::Float => {
-            let is_short = s.text.len() < 7
-                && !s.text.starts_with('0')
-                && s.text.bytes().all(|b| b.is_ascii_digit());
+            let is_short = s.text.len() < 7 && !s.text.starts_with('0') && s.text.bytes().all(|b| b.is_ascii_digit());
             if is_short {
                 return Scalar::plain(s.text);
             }
@@ -118,29 +101,18 @@ fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Scalar<'a> {
 pub fn fresh_string(text: &str) -> Scalar<'_> {
     let style = if text.contains('\n') {
         Style::Literal
-    } else if scalar::resolve_v2(text) != Kind::Str
-        || scalar::is_base60(text)
-        || !is_plain_syntax(text)
-    {
+    } else if scalar::resolve_v2(text) != Kind::Str || scalar::is_base60(text) || !is_plain_syntax(text) {
         Style::Double
     } else {
         Style::Plain
     };
-    Scalar {
-        text,
-        style,
-        tag: Tag::Str,
-    }
+    Scalar { text, style, tag: Tag::Str }
 }
 
 fn is_plain_syntax(text: &str) -> bool {
-    let starts = !text.starts_with([
-        '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ',
-    ]);
-    let dashes = text.starts_with("---")
-        || text.starts_with("...")
-        || text.starts_with("- ")
-        || text.starts_with("? ");
+    let starts =
+        !text.starts_with(['#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ']);
+    let dashes = text.starts_with("---") || text.starts_with("...") || text.starts_with("- ") || text.starts_with("? ");
     starts
         && !dashes
         && !text.contains(": ")
@@ -197,13 +169,11 @@ impl<'de, 'a> Visitor<'de> for Seed<'a> {
 
     fn visit_f64<E>(self, v: f64) -> Result<Node<'a>, E> {
         let text = scalar::json_number(v);
-        Ok(self.number(
-            if matches!(scalar::int(&text), Some(Int::Signed(_) | Int::Unsigned(_))) {
-                text + ".0"
-            } else {
-                text
-            },
-        ))
+        Ok(self.number(if matches!(scalar::int(&text), Some(Int::Signed(_) | Int::Unsigned(_))) {
+            text + ".0"
+        } else {
+            text
+        }))
     }
 
     fn visit_str<E>(self, v: &str) -> Result<Node<'a>, E> {
@@ -225,16 +195,8 @@ impl<'de, 'a> Visitor<'de> for Seed<'a> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'a>, A::Error> {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         while let Some(name) = map.next_key::<String>()? {
-            let key = Key {
-                text: self.0.text(&name),
-                style: Style::Double,
-                tag: Tag::Str,
-                pos: Pos::NONE,
-            };
-            entries.push(Entry {
-                key,
-                value: map.next_value_seed(Seed(self.0))?,
-            });
+            let key = Key { text: self.0.text(&name), style: Style::Double, tag: Tag::Str, pos: Pos::NONE };
+            entries.push(Entry { key, value: map.next_value_seed(Seed(self.0))? });
         }
         let mut mapping = Mapping::from_entries(entries);
         mapping.keep_last_of_each();

@@ -33,12 +33,7 @@ fn compare_at(a: &str, b: &str, at: usize) -> Ordering {
         (false, false) => {}
     }
     // A zero that follows shared digits is a digit of a larger number, not a leading zero.
-    let inside_number = (c == '0' || d == '0')
-        && a[..at]
-            .chars()
-            .rev()
-            .take_while(|&p| is_digit(p))
-            .any(|p| p != '0');
+    let inside_number = (c == '0' || d == '0') && a[..at].chars().rev().take_while(|&p| is_digit(p)).any(|p| p != '0');
     let lead = if inside_number { 1 } else { 0 };
     let (m, i) = digits(&a[at..], lead);
     let (n, j) = digits(&b[at..], lead);
@@ -63,28 +58,18 @@ fn is_letter(c: char) -> bool {
     }
     matches!(
         get_general_category(c),
-        Cat::UppercaseLetter
-            | Cat::LowercaseLetter
-            | Cat::TitlecaseLetter
-            | Cat::ModifierLetter
-            | Cat::OtherLetter
+        Cat::UppercaseLetter | Cat::LowercaseLetter | Cat::TitlecaseLetter | Cat::ModifierLetter | Cat::OtherLetter
     )
 }
 
 fn is_digit(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_digit()
-    } else {
-        get_general_category(c) == Cat::DecimalNumber
-    }
+    if c.is_ascii() { c.is_ascii_digit() } else { get_general_category(c) == Cat::DecimalNumber }
 }
 
 /// Sorts by [`compare`], stably. The order is not a total one where numbers overflow, which the standard library's
 /// sort may answer with a panic; a plain merge sort does not. O(n) comparisons on sorted input.
 pub fn sort<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str + Copy) {
-    let sorted = items
-        .windows(2)
-        .all(|w| compare(key(&w[0]), key(&w[1])) != Ordering::Greater);
+    let sorted = items.windows(2).all(|w| compare(key(&w[0]), key(&w[1])) != Ordering::Greater);
     if sorted {
         return;
     }
@@ -105,11 +90,7 @@ pub fn sort<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str + Copy) {
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     while let (Some(l), Some(r)) = (left.peek(), right.peek()) {
         let from_right = compare(key(l), key(r)) == Ordering::Greater;
-        items.extend(if from_right {
-            right.next()
-        } else {
-            left.next()
-        });
+        items.extend(if from_right { right.next() } else { left.next() });
     }
     items.extend(left);
     items.extend(right);
@@ -121,9 +102,7 @@ mod tests {
 
     #[test]
     fn observed_order() {
-        let want = [
-            ".a", "_x", "9", "\"10\"", "A", "B", "a", "a-b", "a/b", "a1", "a2", "a10", "ab",
-        ];
+        let want = [".a", "_x", "9", "\"10\"", "A", "B", "a", "a-b", "a/b", "a1", "a2", "a10", "ab"];
         let want = want.map(|s| s.trim_matches('"'));
         let mut got: Vec<&str> = want.iter().rev().copied().collect();
         sort(&mut got, |s| s);

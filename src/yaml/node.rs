@@ -40,6 +40,8 @@ pub enum Tag {
     Null,
     Timestamp,
     Binary,
+    /// A value left out between brackets, as in `{a: }`: null to every build step, an empty string in the output.
+    Empty,
 }
 
 /// A scalar: its text with escapes and folding resolved, its style and its tag.
@@ -53,33 +55,22 @@ pub struct Scalar<'a> {
 impl<'a> Scalar<'a> {
     /// A string, whatever its text looks like.
     pub fn string(text: &'a str) -> Self {
-        Scalar {
-            text,
-            style: Style::Plain,
-            tag: Tag::Str,
-        }
+        Scalar { text, style: Style::Plain, tag: Tag::Str }
     }
 
     /// A plain scalar whose type follows from its text.
     pub fn plain(text: &'a str) -> Self {
-        Scalar {
-            text,
-            style: Style::Plain,
-            tag: Tag::Auto,
-        }
+        Scalar { text, style: Style::Plain, tag: Tag::Auto }
     }
 
     /// The explicit `null`.
-    pub const NULL: Scalar<'static> = Scalar {
-        text: "null",
-        style: Style::Plain,
-        tag: Tag::Null,
-    };
+    pub const NULL: Scalar<'static> = Scalar { text: "null", style: Style::Plain, tag: Tag::Null };
 
     /// The type the reference gives this scalar. O(length of the text), O(1) for most.
     pub fn kind(&self) -> Kind {
         match self.tag {
             Tag::Str => Kind::Str,
+            Tag::Empty => Kind::Null,
             Tag::Auto if self.style == Style::Plain => scalar::resolve(self.text),
             Tag::Auto => Kind::Str,
             tag => {
@@ -137,10 +128,7 @@ pub enum Value<'a> {
 
 impl<'a> From<Value<'a>> for Node<'a> {
     fn from(value: Value<'a>) -> Self {
-        Node {
-            value,
-            pos: Pos::NONE,
-        }
+        Node { value, pos: Pos::NONE }
     }
 }
 
@@ -257,14 +245,10 @@ impl<'a> Node<'a> {
             (Value::Scalar(a), Value::Scalar(b)) => {
                 a.kind() == b.kind() && (a.text == b.text || a.kind() == Kind::Null)
             }
-            (Value::Sequence(a), Value::Sequence(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.same(y))
-            }
+            (Value::Sequence(a), Value::Sequence(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.same(y)),
             (Value::Mapping(a), Value::Mapping(b)) => {
                 a.len() == b.len()
-                    && a.iter()
-                        .zip(b.iter())
-                        .all(|(x, y)| x.key.text == y.key.text && x.value.same(&y.value))
+                    && a.iter().zip(b.iter()).all(|(x, y)| x.key.text == y.key.text && x.value.same(&y.value))
             }
             _ => false,
         }
@@ -281,14 +265,14 @@ pub struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
+    /// A key that is a string, whatever its text looks like.
+    pub fn string(text: &'a str) -> Self {
+        Key { text, style: Style::Plain, tag: Tag::Str, pos: Pos::NONE }
+    }
+
     /// The type of the key: see [`Scalar::kind`].
     pub fn kind(&self) -> Kind {
-        Scalar {
-            text: self.text,
-            style: self.style,
-            tag: self.tag,
-        }
-        .kind()
+        Scalar { text: self.text, style: self.style, tag: self.tag }.kind()
     }
 }
 
@@ -296,12 +280,7 @@ impl<'a> From<&'a str> for Key<'a> {
     /// A key that a build step makes: untyped, as upstream's are, so that a text that reads as a number
     /// fails at output just as it does there.
     fn from(text: &'a str) -> Self {
-        Key {
-            text,
-            style: Style::Plain,
-            tag: Tag::Auto,
-            pos: Pos::NONE,
-        }
+        Key { text, style: Style::Plain, tag: Tag::Auto, pos: Pos::NONE }
     }
 }
 
@@ -325,9 +304,7 @@ const LINEAR: usize = 12;
 
 impl<'a> Mapping<'a> {
     pub fn new() -> Self {
-        Mapping {
-            entries: Vec::new(),
-        }
+        Mapping { entries: Vec::new() }
     }
 
     /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
@@ -363,14 +340,8 @@ impl<'a> Mapping<'a> {
         if self.entries.len() <= LINEAR {
             return self.entries.iter().position(|e| e.key.text == key).ok_or(0);
         }
-        let at = self
-            .entries
-            .partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
-        if self.entries.get(at).is_some_and(|e| e.key.text == key) {
-            Ok(at)
-        } else {
-            Err(at)
-        }
+        let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
+        if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }
     }
 
     /// The value of `key`: the first one if the key was given twice.
@@ -400,19 +371,13 @@ impl<'a> Mapping<'a> {
     }
 
     fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> usize {
-        let at = self
-            .entries
-            .partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
+        let at = self.entries.partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
         self.entries.insert(at, Entry { key, value });
         at
     }
 
     /// The value of `key`, made by `value` if it is missing.
-    pub fn get_or_insert_with(
-        &mut self,
-        key: &'a str,
-        value: impl FnOnce() -> Node<'a>,
-    ) -> &mut Node<'a> {
+    pub fn get_or_insert_with(&mut self, key: &'a str, value: impl FnOnce() -> Node<'a>) -> &mut Node<'a> {
         let at = match self.find(key) {
             Ok(i) => i,
             Err(_) => self.insert_new(key.into(), value()),
@@ -427,11 +392,7 @@ impl<'a> Mapping<'a> {
 
     /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins. O(n).
     pub fn keep_last_of_each(&mut self) {
-        let mut next: Vec<bool> = self
-            .entries
-            .windows(2)
-            .map(|w| w[0].key.text != w[1].key.text)
-            .collect();
+        let mut next: Vec<bool> = self.entries.windows(2).map(|w| w[0].key.text != w[1].key.text).collect();
         next.push(true);
         let mut keep = next.into_iter();
         self.entries.retain(|_| keep.next().unwrap_or(true));

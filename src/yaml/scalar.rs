@@ -25,7 +25,7 @@ impl Kind {
             Tag::Int => Kind::Int,
             Tag::Float => Kind::Float,
             Tag::Bool => Kind::Bool,
-            Tag::Null => Kind::Null,
+            Tag::Null | Tag::Empty => Kind::Null,
             Tag::Timestamp => Kind::Timestamp,
             Tag::Binary => Kind::Binary,
         }
@@ -111,38 +111,26 @@ fn word(text: &str, dialect: Dialect) -> Kind {
     match text {
         "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => Kind::Bool,
         "null" | "Null" | "NULL" | "~" => Kind::Null,
-        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" if dialect == Dialect::V2 => {
-            Kind::Bool
-        }
-        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" if dialect == Dialect::V2 => {
-            Kind::Bool
-        }
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" if dialect == Dialect::V2 => Kind::Bool,
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" if dialect == Dialect::V2 => Kind::Bool,
         _ => Kind::Str,
     }
 }
 
 /// The truth of a text that resolves to [`Kind::Bool`].
 pub fn truth(text: &str) -> bool {
-    matches!(text.as_bytes().first(), Some(b't' | b'T' | b'y' | b'Y'))
-        || matches!(text, "on" | "On" | "ON")
+    matches!(text.as_bytes().first(), Some(b't' | b'T' | b'y' | b'Y')) || matches!(text, "on" | "On" | "ON")
 }
 
 fn number(text: &str) -> Kind {
-    if matches!(
-        text,
-        "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF"
-    ) {
+    if matches!(text, "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF") {
         return Kind::Float;
     }
-    let all_digits =
-        text.len() < 19 && text.as_bytes()[0] != b'0' && text.bytes().all(|b| b.is_ascii_digit());
+    let all_digits = text.len() < 19 && text.as_bytes()[0] != b'0' && text.bytes().all(|b| b.is_ascii_digit());
     if all_digits {
         return Kind::Int;
     }
-    if !text
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b':' | b' '))
-    {
+    if !text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b':' | b' ')) {
         return Kind::Str;
     }
     if timestamp(text).is_some() {
@@ -159,11 +147,7 @@ fn number(text: &str) -> Kind {
 }
 
 fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.contains('_') {
-        text.replace('_', "").into()
-    } else {
-        text.into()
-    }
+    if text.contains('_') { text.replace('_', "").into() } else { text.into() }
 }
 
 /// An integer as the reference reads it.
@@ -236,8 +220,7 @@ fn is_float(text: &str) -> bool {
 /// A text that starts with a dot and that Go's `ParseFloat` takes: underscores only between digits.
 fn dotted_float(text: &str) -> bool {
     let b = text.as_bytes();
-    let between =
-        |i: usize| b[i - 1].is_ascii_digit() && b.get(i + 1).is_some_and(u8::is_ascii_digit);
+    let between = |i: usize| b[i - 1].is_ascii_digit() && b.get(i + 1).is_some_and(u8::is_ascii_digit);
     if (0..b.len()).any(|i| b[i] == b'_' && !between(i)) {
         return false;
     }
@@ -254,11 +237,7 @@ pub fn float(text: &str) -> Option<f64> {
     }
     let unsigned = text.trim_start_matches(['+', '-']);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return Some(if text.starts_with('-') {
-            f64::NEG_INFINITY
-        } else {
-            f64::INFINITY
-        });
+        return Some(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY });
     }
     if matches!(text, ".nan" | ".NaN" | ".NAN") {
         return Some(f64::NAN);
@@ -328,11 +307,7 @@ pub fn timestamp(text: &str) -> Option<String> {
         return None;
     }
     let fraction = p.fraction();
-    let zone = if separator == b' ' {
-        "Z".to_owned()
-    } else {
-        p.zone()?
-    };
+    let zone = if separator == b' ' { "Z".to_owned() } else { p.zone()? };
     (p.i == b.len()).then(|| format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}"))
 }
 
@@ -370,9 +345,7 @@ impl Digits<'_> {
 
     /// An optional fraction, normalised: at most nine digits, no trailing zeros, no dot when none are left.
     fn fraction(&mut self) -> String {
-        if !matches!(self.b.get(self.i), Some(b'.' | b','))
-            || !self.b.get(self.i + 1).is_some_and(u8::is_ascii_digit)
-        {
+        if !matches!(self.b.get(self.i), Some(b'.' | b',')) || !self.b.get(self.i + 1).is_some_and(u8::is_ascii_digit) {
             return String::new();
         }
         self.i += 1;
@@ -382,10 +355,7 @@ impl Digits<'_> {
                 digits.push(char::from(b'0' + d as u8));
             }
         }
-        digits
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned()
+        digits.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
     fn zone(&mut self) -> Option<String> {
@@ -413,9 +383,7 @@ impl Digits<'_> {
 fn days_in(year: u32, month: u32) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
-        2 if (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400) => {
-            29
-        }
+        2 if (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400) => 29,
         2 => 28,
         _ => 31,
     }
@@ -437,10 +405,7 @@ fn format_float(f: f64, low: i32, high: i32, exp_digits: usize) -> String {
         let (head, tail) = digits.split_at(1);
         let dot = if tail.is_empty() { "" } else { "." };
         let e = exp.unsigned_abs();
-        return format!(
-            "{sign}{head}{dot}{tail}e{}{e:0exp_digits$}",
-            if exp < 0 { '-' } else { '+' }
-        );
+        return format!("{sign}{head}{dot}{tail}e{}{e:0exp_digits$}", if exp < 0 { '-' } else { '+' });
     }
     if exp < 0 {
         return format!("{sign}0.{}{digits}", "0".repeat((-exp - 1) as usize));
@@ -528,13 +493,9 @@ mod tests {
 
     #[test]
     fn timestamps() {
-        let check =
-            |text: &str, want: Option<&str>| assert_eq!(timestamp(text).as_deref(), want, "{text}");
+        let check = |text: &str, want: Option<&str>| assert_eq!(timestamp(text).as_deref(), want, "{text}");
         check("2020-01-02", Some("2020-01-02T00:00:00Z"));
-        check(
-            "2001-12-14t21:59:43.10-05:00",
-            Some("2001-12-14T21:59:43.1-05:00"),
-        );
+        check("2001-12-14t21:59:43.10-05:00", Some("2001-12-14T21:59:43.1-05:00"));
         check("2001-12-14 21:59:43.10", Some("2001-12-14T21:59:43.1Z"));
         check("2001-1-2T1:2:3Z", Some("2001-01-02T01:02:03Z"));
         check("2021-02-29", None);

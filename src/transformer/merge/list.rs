@@ -1,8 +1,7 @@
 //! Lists that are merged by key (facts/behaviour-b.md, 5.4 to 5.6).
 
 use super::{
-    DIRECTIVE, Directive, directive, introduced, merge as merge_value, remove_directive,
-    untouched as untouched_value,
+    DIRECTIVE, Directive, directive, introduced, merge as merge_value, remove_directive, untouched as untouched_value,
 };
 use crate::diag::{Error, Result};
 use crate::schema::Schema;
@@ -12,12 +11,7 @@ use hashbrown::HashMap;
 type Keys = &'static [&'static str];
 
 /// Merges a patch list into a base list that is there; `false` if the list goes.
-pub fn merge<'a>(
-    base: &mut Vec<Node<'a>>,
-    patch: Vec<Node<'a>>,
-    keys: Keys,
-    items: Schema,
-) -> Result<bool> {
+pub fn merge<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys, items: Schema) -> Result<bool> {
     with_directives(base, patch, keys, items)
 }
 
@@ -29,16 +23,11 @@ pub fn with_directives<'a>(
     keys: Keys,
     items: Schema,
 ) -> Result<bool> {
-    let first = patch.iter().find_map(|item| {
-        item.as_mapping()
-            .filter(|m| m.contains(DIRECTIVE))
-            .map(|m| (item, m.len()))
-    });
+    let first =
+        patch.iter().find_map(|item| item.as_mapping().filter(|m| m.contains(DIRECTIVE)).map(|m| (item, m.len())));
     if let Some((item, 1)) = first {
         let found = directive(item)?;
-        let same = |item: &Node<'_>| {
-            item.as_mapping().is_some() && directive(item).ok().flatten() == found
-        };
+        let same = |item: &Node<'_>| item.as_mapping().is_some() && directive(item).ok().flatten() == found;
         patch.retain(|item| !same(item));
         match found {
             Some(Directive::Delete) => return Ok(false),
@@ -70,28 +59,16 @@ fn key_text<'a>(item: &Node<'a>, key: &str) -> &'a str {
     item.get_text(key).unwrap_or_default()
 }
 
-fn merge_items<'a>(
-    base: &mut Vec<Node<'a>>,
-    patch: Vec<Node<'a>>,
-    keys: Keys,
-    items: Schema,
-) -> Result<()> {
+fn merge_items<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys, items: Schema) -> Result<()> {
     if keys.is_empty() {
         return merge_scalars(base, patch);
     }
-    let is_given = |key: &&&str| {
-        base.iter()
-            .chain(&patch)
-            .any(|item| !key_text(item, key).is_empty())
-    };
+    let is_given = |key: &&&str| base.iter().chain(&patch).any(|item| !key_text(item, key).is_empty());
     let mut effective: Vec<&'static str> = keys.iter().filter(is_given).copied().collect();
     if effective.is_empty() {
         effective = keys.to_vec();
     }
-    let lacks = |list: &[Node<'_>]| {
-        list.iter()
-            .any(|item| effective.iter().any(|key| key_text(item, key).is_empty()))
-    };
+    let lacks = |list: &[Node<'_>]| list.iter().any(|item| effective.iter().any(|key| key_text(item, key).is_empty()));
     let complete = !lacks(base) && !lacks(&patch);
     match (&effective[..], complete) {
         ([key], true) => by_one_key(base, patch, key, items),
@@ -107,9 +84,7 @@ fn merge_scalars<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>) -> Result<(
     let mut seen: HashMap<&'a str, (), foldhash::fast::RandomState> = HashMap::default();
     for item in patch.into_iter().chain(base.drain(..)) {
         let Some(text) = item.as_scalar().map(|s| s.text) else {
-            return Err(Error::input(
-                "wrong node kind: a list that is merged as a set holds more than scalars",
-            ));
+            return Err(Error::input("wrong node kind: a list that is merged as a set holds more than scalars"));
         };
         if seen.insert(text, ()).is_none() {
             out.push(item);
@@ -157,19 +132,11 @@ fn first_places<'a>(
 
 /// The normal case: patched and new items first, in the patch's order, then the rest of the base. Of items in the base
 /// that share a key the last one stays, unpatched, in the place of the first. O(items).
-fn by_one_key<'a>(
-    base: &mut Vec<Node<'a>>,
-    patch: Vec<Node<'a>>,
-    key: &str,
-    items: Schema,
-) -> Result<()> {
+fn by_one_key<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key: &str, items: Schema) -> Result<()> {
     let in_base = first_places(base, |item| key_text(item, key));
     let in_patch = first_places(&patch, |item| key_text(item, key));
     let mut slots: Vec<Option<Node<'a>>> = std::mem::take(base).into_iter().map(Some).collect();
-    let keys_of_slots: Vec<&'a str> = slots
-        .iter()
-        .map(|s| s.as_ref().map_or("", |n| key_text(n, key)))
-        .collect();
+    let keys_of_slots: Vec<&'a str> = slots.iter().map(|s| s.as_ref().map_or("", |n| key_text(n, key))).collect();
     let mut last = HashMap::<&'a str, usize, foldhash::fast::RandomState>::default();
     if in_base.len() < slots.len() {
         last.extend(keys_of_slots.iter().enumerate().map(|(i, k)| (*k, i)));
@@ -212,25 +179,16 @@ fn by_one_key<'a>(
 }
 
 /// One key, and some item lacks it: upstream loses most of the list.
-fn by_one_key_with_gaps<'a>(
-    base: &mut Vec<Node<'a>>,
-    patch: Vec<Node<'a>>,
-    key: &str,
-    items: Schema,
-) -> Result<()> {
+fn by_one_key_with_gaps<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key: &str, items: Schema) -> Result<()> {
     let is_scalar = |item: &&Node<'_>| {
-        matches!(&item.value, Value::Scalar(s) if !s.is_null())
-            || matches!(item.value, Value::Sequence(_))
+        matches!(&item.value, Value::Scalar(s) if !s.is_null()) || matches!(item.value, Value::Sequence(_))
     };
     if base.iter().chain(&patch).find(is_scalar).is_some() {
         return Err(Error::input(format!(
             "wrong node kind: expected a mapping with '{key}' in a list, found something else"
         )));
     }
-    if let Some(last) = base
-        .iter()
-        .rposition(|item| !item.is_null_or_empty() && key_text(item, key).is_empty())
-    {
+    if let Some(last) = base.iter().rposition(|item| !item.is_null_or_empty() && key_text(item, key).is_empty()) {
         let mut item = base.swap_remove(last);
         let keep = untouched_value(&mut item, items)?;
         *base = if keep { vec![item] } else { Vec::new() };
@@ -243,16 +201,9 @@ fn by_one_key_with_gaps<'a>(
             values.push(text);
         }
     }
-    let gap = values
-        .iter()
-        .position(|v| v.is_empty())
-        .unwrap_or(values.len());
+    let gap = values.iter().position(|v| v.is_empty()).unwrap_or(values.len());
     let mut out = Vec::new();
-    for (i, text) in values
-        .iter()
-        .enumerate()
-        .filter(|(_, text)| !text.is_empty())
-    {
+    for (i, text) in values.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
         let p = patch.iter().find(|item| key_text(item, key) == *text);
         let b = base.iter().find(|item| key_text(item, key) == *text);
         match (b, p) {
@@ -272,16 +223,9 @@ fn by_one_key_with_gaps<'a>(
 
 /// Several keys, and every item has them all: new items first, then the base in its order, merged in place; of items
 /// in the base that share their keys the last one stays, unpatched, in its own place. O(items).
-fn by_all_keys<'a>(
-    base: &mut Vec<Node<'a>>,
-    patch: Vec<Node<'a>>,
-    keys: &[&'static str],
-    items: Schema,
-) -> Result<()> {
-    let tuple =
-        |item: &Node<'a>| -> Vec<&'a str> { keys.iter().map(|key| key_text(item, key)).collect() };
-    let mut in_patch: HashMap<Vec<&'a str>, usize, foldhash::fast::RandomState> =
-        HashMap::default();
+fn by_all_keys<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: &[&'static str], items: Schema) -> Result<()> {
+    let tuple = |item: &Node<'a>| -> Vec<&'a str> { keys.iter().map(|key| key_text(item, key)).collect() };
+    let mut in_patch: HashMap<Vec<&'a str>, usize, foldhash::fast::RandomState> = HashMap::default();
     for (i, p) in patch.iter().enumerate() {
         in_patch.entry(tuple(p)).or_insert(i);
     }
@@ -325,9 +269,7 @@ fn by_all_keys_with_gaps<'a>(
     effective: &[&'static str],
     items: Schema,
 ) -> Result<()> {
-    let tuple = |item: &Node<'a>| -> Vec<&'a str> {
-        effective.iter().map(|key| key_text(item, key)).collect()
-    };
+    let tuple = |item: &Node<'a>| -> Vec<&'a str> { effective.iter().map(|key| key_text(item, key)).collect() };
     let mut tuples: Vec<Vec<&'a str>> = Vec::new();
     for item in patch.iter().chain(base.iter()) {
         let t = tuple(item);
@@ -336,24 +278,13 @@ fn by_all_keys_with_gaps<'a>(
         }
     }
     pair_tuples(&mut tuples);
-    let matches = |item: &Node<'a>, t: &[&str]| {
-        t.iter()
-            .zip(effective)
-            .all(|(v, key)| v.is_empty() || key_text(item, key) == *v)
-    };
+    let matches =
+        |item: &Node<'a>, t: &[&str]| t.iter().zip(effective).all(|(v, key)| v.is_empty() || key_text(item, key) == *v);
     let mut out: Vec<Node<'a>> = Vec::new();
     for t in &tuples {
         let is_empty = t.iter().all(|v| v.is_empty());
-        let b = if is_empty {
-            None
-        } else {
-            base.iter().position(|item| matches(item, t))
-        };
-        let p = if is_empty {
-            None
-        } else {
-            patch.iter().find(|item| matches(item, t))
-        };
+        let b = if is_empty { None } else { base.iter().position(|item| matches(item, t)) };
+        let p = if is_empty { None } else { patch.iter().find(|item| matches(item, t)) };
         let merged = match (b, p) {
             (Some(b), p) => {
                 let keep = merge_pair(&mut base[b], p, items)?;
@@ -391,16 +322,9 @@ fn pair_tuples(tuples: &mut [Vec<&str>]) {
         for j in 0..tuples.len() {
             let (a, b) = (&tuples[i], &tuples[j]);
             let agree = a.iter().zip(b).any(|(x, y)| x == y);
-            let clash = a
-                .iter()
-                .zip(b)
-                .any(|(x, y)| x != y && !x.is_empty() && !y.is_empty());
+            let clash = a.iter().zip(b).any(|(x, y)| x != y && !x.is_empty() && !y.is_empty());
             if agree && !clash {
-                let union: Vec<&str> = a
-                    .iter()
-                    .zip(b)
-                    .map(|(x, y)| if x.is_empty() { *y } else { *x })
-                    .collect();
+                let union: Vec<&str> = a.iter().zip(b).map(|(x, y)| if x.is_empty() { *y } else { *x }).collect();
                 tuples[i].clone_from(&union);
                 tuples[j] = union;
             }
@@ -410,12 +334,7 @@ fn pair_tuples(tuples: &mut [Vec<&str>]) {
 
 /// Upstream's list setter: every item that matches the key values is replaced by `item`, or removed; if none matched,
 /// `item` is appended. There may be fewer values than keys; a missing one repeats the answer of the key before it.
-fn set<'a>(
-    list: &mut Vec<Node<'a>>,
-    keys: Keys,
-    values: &[Option<&'a str>],
-    item: Option<Node<'a>>,
-) {
+fn set<'a>(list: &mut Vec<Node<'a>>, keys: Keys, values: &[Option<&'a str>], item: Option<Node<'a>>) {
     let mut matched = false;
     let mut out = Vec::with_capacity(list.len() + 1);
     for have in list.drain(..) {

@@ -40,18 +40,16 @@ pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>) -> Result<bool> {
 
 /// The directive of a patch mapping; `None` if it has none.
 fn directive(patch: &Node<'_>) -> Result<Option<Directive>> {
-    let Some(text) = patch
-        .get(DIRECTIVE)
-        .map(|d| d.as_scalar().map_or("", |s| s.text))
-    else {
+    let Some(text) = patch.get(DIRECTIVE).map(|d| d.as_scalar().map_or("", |s| s.text)) else {
         return Ok(None);
     };
     match text {
         "merge" => Ok(Some(Directive::Merge)),
         "replace" => Ok(Some(Directive::Replace)),
         "delete" => Ok(Some(Directive::Delete)),
-        other => Err(Error::input(format!("unknown patch strategy '{other}'"))
-            .hint("$patch takes merge, replace or delete")),
+        other => {
+            Err(Error::input(format!("unknown patch strategy '{other}'")).hint("$patch takes merge, replace or delete"))
+        }
     }
 }
 
@@ -88,10 +86,7 @@ fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema) -> Result<boo
     let keyed = schema.merge_keys();
     match (&mut base.value, patch.value) {
         (Value::Mapping(b), Value::Mapping(p)) => {
-            let mut p = Node {
-                value: Value::Mapping(p),
-                pos: patch.pos,
-            };
+            let mut p = Node { value: Value::Mapping(p), pos: patch.pos };
             if b.is_empty() {
                 *base = p;
                 return introduced(base, schema);
@@ -124,24 +119,13 @@ fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema) -> Result<boo
             Some(keys) => list::merge(b, p, keys, schema.items()),
         },
         (Value::Scalar(b), Value::Scalar(p)) => {
-            *b = Scalar {
-                text: p.text,
-                style: b.style,
-                tag: p.resolved_tag(),
-            };
+            *b = Scalar { text: p.text, style: b.style, tag: p.resolved_tag() };
             base.pos = patch.pos;
             Ok(true)
         }
         (_, value) => {
-            let patch = Node {
-                value,
-                pos: patch.pos,
-            };
-            Err(Error::input(format!(
-                "wrong node kind: expected {}, the patch has {}",
-                base.shape(),
-                patch.shape()
-            )))
+            let patch = Node { value, pos: patch.pos };
+            Err(Error::input(format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape())))
         }
     }
 }
@@ -152,9 +136,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema)
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
     let mut patches = patch.into_entries().into_iter().peekable();
     for mut entry in std::mem::take(base).into_entries() {
-        while let Some(new) =
-            patches.next_if(|p| natural::compare(p.key.text, entry.key.text) == Ordering::Less)
-        {
+        while let Some(new) = patches.next_if(|p| natural::compare(p.key.text, entry.key.text) == Ordering::Less) {
             introduce(&mut out, new, schema)?;
         }
         let field = schema.field(entry.key.text);
@@ -236,11 +218,7 @@ fn with_itself(node: &mut Node<'_>, schema: Schema) -> Result<bool> {
 }
 
 fn directive_of(node: &Node<'_>) -> Result<Option<Directive>> {
-    if node.as_mapping().is_some() {
-        directive(node)
-    } else {
-        Ok(None)
-    }
+    if node.as_mapping().is_some() { directive(node) } else { Ok(None) }
 }
 
 fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema) -> Result<()> {
@@ -268,10 +246,7 @@ fn untouched(node: &mut Node<'_>, schema: Schema) -> Result<bool> {
 }
 
 /// Keeps the fields for which `keep` holds; it may edit them.
-fn retain<'a>(
-    m: &mut Mapping<'a>,
-    mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>,
-) -> Result<()> {
+fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
     let mut gone = Vec::new();
     for (i, (key, value)) in m.iter_mut().enumerate() {
         let key = key.text;
