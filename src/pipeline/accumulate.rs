@@ -156,10 +156,11 @@ fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
 fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<()> {
     let behavior = new.behavior.unwrap_or_default();
     let id = *new.id();
-    let at = session.arena.place(new.pos());
+    let pos = new.pos();
+    let at = || session.arena.place(pos);
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
-            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(at))
+            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(at()))
         }
         (Found::None, _) => map.append(session.arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
@@ -172,12 +173,12 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
                 "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
                 behavior.as_str()
             );
-            Err(Error::input(message).at(at).hint("set 'behavior: merge' to change it, or choose another name"))
+            Err(Error::input(message).at(at()).hint("set 'behavior: merge' to change it, or choose another name"))
         }
         (Found::Many(places), _) => {
             let ids: Vec<String> = places.iter().map(|&i| map.get(i).id().to_string()).collect();
             Err(Error::input(format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")))
-                .at(at))
+                .at(at()))
         }
     }
 }

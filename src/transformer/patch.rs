@@ -183,8 +183,7 @@ fn prepare<'a>(session: &Session<'a>, root: &Root, patch: &Patch<'a>) -> Result<
             (source, format!("the patch {}", source.name))
         }
         (false, true) => {
-            let file = session.arena.place(patch.pos).map_or(root.shown.clone(), |p| format!("{}:{}", p.file, p.line));
-            let source = session.arena.add_source(format!("inline patch of {file}"), inline.to_owned());
+            let source = session.arena.add_source(format!("an inline patch in {}", root.shown), inline.to_owned());
             (source, "an inline patch".to_owned())
         }
     };

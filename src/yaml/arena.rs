@@ -2,8 +2,11 @@
 
 use super::Pos;
 use bumpalo::Bump;
-use elsa::FrozenVec;
+use elsa::{FrozenVec, index_set::FrozenIndexSet};
 use std::fmt;
+
+/// Longer keys are rarely the same.
+const MAX_SHARED_KEY: usize = 48;
 
 /// Owns every text of a build. Each source is loaded once and has its place in one address space of
 /// [`Pos`], so that a node's place costs four bytes.
@@ -11,6 +14,7 @@ use std::fmt;
 pub struct Arena {
     sources: FrozenVec<Box<Source>>,
     bump: Bump,
+    keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
 }
 
 /// A text that was added to an [`Arena`].
@@ -99,6 +103,15 @@ impl Arena {
             if self.sources[mid].base <= pos.0 { low = mid } else { high = mid }
         }
         self.sources.get(low)
+    }
+
+    /// The one copy of a mapping key that all mappings share. Keys come again and again: looked up and printed from one
+    /// small place, they stay in the processor's cache, where their places in the sources would not.
+    pub fn key<'a>(&'a self, text: &'a str) -> &'a str {
+        if text.len() > MAX_SHARED_KEY {
+            return text;
+        }
+        self.keys.get(text).unwrap_or_else(|| self.keys.insert(text.into()))
     }
 
     /// Copies a text into the arena.
