@@ -8,9 +8,11 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::yaml::{Arena, Source};
 use hashbrown::HashMap;
 use std::cell::RefCell;
-use std::fs;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -29,7 +31,7 @@ pub struct Files<'a> {
     pub arena: &'a Arena,
     restrictor: Restrictor,
     sources: RefCell<HashMap<PathBuf, &'a Source>>,
-    directories: RefCell<HashMap<PathBuf, Rc<Path>>>,
+    directories: RefCell<HashMap<PathBuf, Rc<Directory>>>,
 }
 
 /// The directory of a kustomization.
@@ -110,11 +112,11 @@ impl<'a> Files<'a> {
     /// # Errors
     /// It cannot be read, is no file, lies where the restrictor forbids it, or is no UTF-8.
     pub fn text(&self, root: &Root, path: &str) -> Result<&'a Source, NotLoaded> {
-        let real = self.resolve(root, path)?;
+        let (real, file) = self.open(root, path)?;
         if let Some(source) = self.sources.borrow().get(&real) {
             return Ok(source);
         }
-        let bytes = read(&real, path)?;
+        let bytes = read(&file, path)?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let place = format!("byte {}", e.utf8_error().valid_up_to());
             not_loaded(Error::input(format!("'{path}' is not valid UTF-8 at {place}")))
@@ -129,33 +131,50 @@ impl<'a> Files<'a> {
     /// # Errors
     /// As [`Files::text`], less UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
-        read(&self.resolve(root, path)?, path)
+        let (_, file) = self.open(root, path)?;
+        read(&file, path)
     }
 
-    /// The real path of a file, under the restrictor. Parent directories are resolved once.
-    fn resolve(&self, root: &Root, path: &str) -> Result<PathBuf, NotLoaded> {
+    /// Opens a file, under the restrictor, and tells its real path. Parent directories are resolved once.
+    fn open(&self, root: &Root, path: &str) -> Result<(PathBuf, OwnedFd), NotLoaded> {
         let joined = if path.starts_with('/') { clean(path) } else { join(&root.real.to_string_lossy(), path) };
         let joined = Path::new(&joined);
         let (Some(parent), Some(name)) = (joined.parent(), joined.file_name()) else {
             return Err(not_loaded(Error::input(format!("'{path}' must resolve to a file"))));
         };
         let known = self.directories.borrow().get(parent).cloned();
-        let parent = match known {
-            Some(real) => real,
+        let directory = match known {
+            Some(directory) => directory,
             None => {
-                let real: Rc<Path> = parent.canonicalize().map_err(|e| missing(path, &e))?.into();
-                self.directories.borrow_mut().insert(parent.to_owned(), real.clone());
-                real
+                let directory = Rc::new(Directory::open(parent).map_err(|e| missing(path, &e))?);
+                self.directories.borrow_mut().insert(parent.to_owned(), directory.clone());
+                directory
             }
         };
-        let mut real = parent.join(name);
-        if real.is_symlink() {
-            real = real.canonicalize().map_err(|e| missing(path, &e))?;
+        let real = directory.real.join(name);
+        match directory.open_file(name) {
+            Ok(file) => self.restrict(root, real, false).map(|real| (real, file)),
+            Err(Errno::LOOP) => {
+                // A link: what it leads to counts.
+                let real = real.canonicalize().map_err(|e| missing(path, &e))?;
+                let real = self.restrict(root, real.clone(), real.is_dir())?;
+                let (parent, name) = (real.parent().unwrap_or(Path::new("/")), real.file_name().unwrap_or_default());
+                let file = Directory::open(parent).and_then(|d| d.open_file(name).map_err(io::Error::from));
+                file.map_err(|e| missing(path, &e)).map(|file| (real, file))
+            }
+            Err(e) => {
+                self.restrict(root, real.clone(), real.is_dir())?;
+                Err(missing(path, &e.into()))
+            }
         }
+    }
+
+    /// Refuses a real path that the restrictor forbids.
+    fn restrict(&self, root: &Root, real: PathBuf, is_directory: bool) -> Result<PathBuf, NotLoaded> {
         if self.restrictor == Restrictor::RootOnly && !real.starts_with(&root.real) {
             let message = format!("security; file '{}' is not in or below '{}'", real.display(), root.real.display());
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
-            return Err(NotLoaded { missing: real.is_dir(), error: Error::input(message).hint(hint) });
+            return Err(NotLoaded { missing: is_directory || real.is_dir(), error: Error::input(message).hint(hint) });
         }
         Ok(real)
     }
@@ -184,17 +203,45 @@ fn directory(path: &Path, named: &str) -> Result<Rc<Path>> {
     }
 }
 
-/// Reads a regular file. The path is resolved, so a link here was put there since: it is not followed.
-fn read(real: &Path, named: &str) -> Result<Vec<u8>, NotLoaded> {
-    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32;
-    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(real);
-    let mut file = file.map_err(|e| missing(named, &e))?;
-    let metadata = file.metadata().map_err(|e| missing(named, &e))?;
-    if !metadata.is_file() {
-        let error = Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
-        return Err(NotLoaded { missing: metadata.is_dir(), error });
+/// A directory whose path was resolved: files in it are opened without walking the path again.
+struct Directory {
+    real: PathBuf,
+    handle: OwnedFd,
+}
+
+impl Directory {
+    fn open(path: &Path) -> io::Result<Self> {
+        let real = path.canonicalize()?;
+        let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(&real, flags, Mode::empty())?;
+        Ok(Directory { real, handle })
     }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
-    file.read_to_end(&mut bytes).map_err(|e| missing(named, &e))?;
-    Ok(bytes)
+
+    /// Opens an entry, unless it is a link. A pipe does not block.
+    fn open_file(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
+    }
+}
+
+/// Reads a regular file.
+fn read(file: &OwnedFd, named: &str) -> Result<Vec<u8>, NotLoaded> {
+    let stat = rustix::fs::fstat(file).map_err(|e| missing(named, &e.into()))?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    if kind != FileType::RegularFile {
+        let error = Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
+        return Err(NotLoaded { missing: kind == FileType::Directory, error });
+    }
+    let mut bytes: Vec<u8> = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0) + 1);
+    loop {
+        if bytes.len() == bytes.capacity() {
+            bytes.reserve(bytes.len());
+        }
+        match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
+            // As long as it said it is: there is no more to come.
+            Ok(n) if n == 0 || bytes.len() as i64 == stat.st_size => return Ok(bytes),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(e) => return Err(missing(named, &e.into())),
+        }
+    }
 }

@@ -18,7 +18,7 @@ use crate::resource::{Order, ResMap, Resource, order};
 use crate::transformer::Transformer;
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
-use crate::yaml::{Arena, Mapping, Node, emit};
+use crate::yaml::{Arena, Mapping, Node, Style, Tag, emit};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -210,7 +210,7 @@ fn strip_build_annotations(resource: &mut Resource<'_>) {
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) {
         let entries = std::mem::take(annotations).into_entries();
         let kept = entries.into_iter().filter(|e| !is_build_annotation(e.key.text)).map(|mut e| {
-            e.key = crate::yaml::Key { pos: e.key.pos, ..e.key.text.into() };
+            (e.key.style, e.key.tag) = (Style::Plain, Tag::Auto);
             e
         });
         *annotations = Mapping::from_entries(kept.collect());

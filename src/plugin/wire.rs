@@ -4,7 +4,7 @@
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{documents_to_resources, print_one};
 use crate::resource::{Behavior, PreviousId, ResId, ResMap, Resource};
-use crate::yaml::{Arena, Scalar, documents, emit, json};
+use crate::yaml::{Arena, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
@@ -149,29 +149,45 @@ pub fn take_generator_options<'a>(arena: &'a Arena, resource: &mut Resource<'a>)
     Ok(warning)
 }
 
-/// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses what they say.
+/// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses what they say. All
+/// annotations become text. O(annotations).
 fn take_build_annotations(resource: &mut Resource<'_>) {
-    let has_any = resource.node().get("metadata").and_then(|m| m.get("annotations")).is_some();
-    if !has_any {
-        return;
+    let annotations = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+    let Some(metadata) = annotations.and_then(Node::as_mapping_mut) else { return };
+    crate::resource::stringify(metadata, "annotations");
+    let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) else { return };
+    let [mut kinds, mut names, mut namespaces, mut prefixes, mut suffixes] = [""; 5];
+    let (mut behavior, mut needs_hash) = (None, false);
+    annotations.retain(|key, value| {
+        let text = value.as_scalar().map_or("", |s| s.text);
+        match key.text {
+            ID => {}
+            PREVIOUS_KINDS => kinds = text,
+            PREVIOUS_NAMES => names = text,
+            PREVIOUS_NAMESPACES => namespaces = text,
+            PREFIXES => prefixes = text,
+            SUFFIXES => suffixes = text,
+            GENERATOR_BEHAVIOR => behavior = Some(Behavior::parse(text)),
+            NEEDS_HASH_SUFFIX => needs_hash = text == "enabled",
+            _ => return true,
+        }
+        false
+    });
+    if annotations.is_empty() {
+        metadata.remove("annotations");
     }
-    resource.take_annotation(ID);
-    resource.stringify_metadata("annotations");
-    let mut texts = [PREVIOUS_KINDS, PREVIOUS_NAMES, PREVIOUS_NAMESPACES]
-        .map(|key| resource.take_annotation(key).map(|s| s.text.split(',').collect::<Vec<_>>()).unwrap_or_default());
-    let [kinds, names, namespaces] = &mut texts;
-    if kinds.len() == names.len() && names.len() == namespaces.len() {
-        let ids = kinds.iter().zip(names.iter()).zip(namespaces.iter());
+    let ids = kinds.split(',').zip(names.split(',')).zip(namespaces.split(','));
+    let counts = [kinds, names, namespaces].map(|list| list.split(',').count());
+    if !kinds.is_empty() && counts == [counts[0]; 3] {
         resource.set_previous(ids.map(|((kind, name), namespace)| PreviousId { kind, name, namespace }).collect());
     }
-    if let Some(prefixes) = resource.take_annotation(PREFIXES) {
-        resource.prefixes = prefixes.text.split(',').collect();
+    if !prefixes.is_empty() {
+        resource.prefixes = prefixes.split(',').collect();
     }
-    if let Some(suffixes) = resource.take_annotation(SUFFIXES) {
-        resource.suffixes = suffixes.text.split(',').collect();
+    if !suffixes.is_empty() {
+        resource.suffixes = suffixes.split(',').collect();
     }
-    resource.behavior = resource.take_annotation(GENERATOR_BEHAVIOR).map(|b| Behavior::parse(b.text));
-    resource.needs_hash = resource.take_annotation(NEEDS_HASH_SUFFIX).is_some_and(|v| v.text == "enabled");
+    (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }
 
 /// The map after a transformer: what it printed takes the place of what has the same id, the rest is appended, and what it

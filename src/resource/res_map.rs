@@ -207,6 +207,18 @@ impl<'a> ResMap<'a> {
         })
     }
 
+    /// Edits one resource in ways that leave its identity alone, its history aside. O(edit).
+    ///
+    /// # Errors
+    /// Those of the edit.
+    pub fn edit_in_place<T>(&mut self, i: usize, edit: impl FnOnce(&mut Resource<'a>) -> Result<T>) -> Result<T> {
+        let resource = &mut self.resources[i];
+        let (before, history) = (*resource.id(), resource.previous().len());
+        let out = edit(resource);
+        self.reindex(i, &before, history);
+        out
+    }
+
     /// Brings the indexes up to date after a change of one resource. Ids that were given up stay in `any` and in
     /// `names`; who looks there asks the resource.
     fn reindex(&mut self, i: usize, before: &ResId<'a>, history: usize) {

@@ -37,6 +37,16 @@ impl<'a> Pointer<'a> {
     }
 }
 
+impl Operation<'_> {
+    /// Whether this may change the metadata of a resource, or what kind it is.
+    pub fn touches_identity(&self) -> bool {
+        let may_touch = |p: &Pointer<'_>| {
+            p.parts.as_ref().and_then(|parts| parts.first()).is_none_or(|first| matches!(*first, "metadata" | "kind" | "apiVersion"))
+        };
+        may_touch(&self.path) || (self.op == "move" && may_touch(&self.from))
+    }
+}
+
 impl<'a> Decode<'a> for Pointer<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let mut text = "";
@@ -92,24 +102,18 @@ fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
         Value::Mapping(m) => {
             let mut entries = std::mem::take(m).into_entries();
             for entry in &mut entries {
-                let key = &mut entry.key;
-                if key.style == Style::Plain && key.tag == Tag::Auto {
-                    key.text = match scalar::resolve_v2(key.text) {
-                        scalar::Kind::Bool => {
-                            if scalar::truth(key.text) {
-                                "true"
-                            } else {
-                                "false"
-                            }
-                        }
-                        scalar::Kind::Int => match scalar::int(key.text) {
-                            Some(scalar::Int::Signed(n)) => arena.text(&n.to_string()),
-                            _ => key.text,
-                        },
+                let key = &entry.key;
+                let text = match scalar::resolve_v2(key.text) {
+                    _ if key.style != Style::Plain || key.tag != Tag::Auto => key.text,
+                    scalar::Kind::Bool if scalar::truth(key.text) => "true",
+                    scalar::Kind::Bool => "false",
+                    scalar::Kind::Int => match scalar::int(key.text) {
+                        Some(scalar::Int::Signed(n)) => arena.text(&n.to_string()),
                         _ => key.text,
-                    };
-                }
-                (key.style, key.tag) = (Style::Double, Tag::Str);
+                    },
+                    _ => key.text,
+                };
+                entry.key = Key::string(text);
                 from_yaml_1_1(arena, &mut entry.value);
             }
             *m = Mapping::from_entries(entries);
@@ -131,10 +135,13 @@ pub fn apply<'a>(
     if record {
         resource.record_previous();
     }
-    if !resource.json_form {
+    let is_new = !resource.json_form;
+    if is_new {
         json::through_json(arena, resource.node_mut());
     }
-    if resource.has_build_annotations()
+    let touches_metadata = is_new || operations.iter().any(Operation::touches_identity);
+    if touches_metadata
+        && resource.has_build_annotations()
         && let Some(metadata) =
             resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
     {
@@ -144,7 +151,9 @@ pub fn apply<'a>(
     for operation in operations {
         run(node, operation).map_err(|e| e.at(operation.value.as_ref().and_then(|v| arena.place(v.pos))))?;
     }
-    resource.stringify_metadata("annotations");
+    if touches_metadata {
+        resource.stringify_metadata("annotations");
+    }
     resource.json_form = true;
     Ok(())
 }

@@ -230,11 +230,13 @@ fn apply_json<'a>(
     record: bool,
 ) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
+    let renames = operations.iter().any(Operation::touches_identity);
     for i in map.candidates(target.literal_name()) {
         if target.is_match(map.get(i))? {
             let id = *map.get(i).id();
             let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
-            map.edit(i, patch).map_err(|e| e.context(format!("patching {id}")))?;
+            let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
+            patched.map_err(|e| e.context(format!("patching {id}")))?;
         }
     }
     Ok(())

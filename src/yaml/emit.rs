@@ -68,12 +68,12 @@ impl Printer<'_> {
     }
 
     fn mapping(&mut self, mapping: &Mapping<'_>, indent: usize, mut inline: bool, top: bool) -> Emit {
-        let mut previous: Option<&str> = None;
+        let mut previous: Option<&Key<'_>> = None;
         for entry in mapping.iter() {
-            if previous == Some(entry.key.text) {
+            if previous.is_some_and(|p| p.same_text(&entry.key)) {
                 return Err(unprintable(format!("mapping key {:?} already defined", entry.key.text), entry.key.pos));
             }
-            previous = Some(entry.key.text);
+            previous = Some(&entry.key);
             if !inline {
                 self.pad(indent);
             }
@@ -224,7 +224,8 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        if s.text.len() <= WIDTH && is_plain_word(s.text) {
+        let room = WIDTH.saturating_sub(self.out.len() - line);
+        if s.text.len() <= room && is_plain_line(s.text) {
             self.out.push_str(s.text);
             return Ok(());
         }
@@ -469,6 +470,29 @@ fn is_plain_word(text: &str) -> bool {
     let bytes = text.as_bytes();
     let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
     starts && bytes.iter().all(|&b| WORD[b as usize]) && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
+}
+
+/// As [`is_plain_word`], with single blanks, colons inside words, and quotes and brackets after the start allowed.
+fn is_plain_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/')) {
+        return false;
+    }
+    let mut previous = b'a';
+    for &b in bytes {
+        let fits = WORD[b as usize]
+            || match b {
+                b' ' => previous != b':',
+                b':' | b'\'' | b'"' | b',' | b'{' | b'}' | b'[' | b']' | b'@' | b'%' | b'&' | b'*' | b'!' | b'?' | b'|' | b'`' => true,
+                b'#' => previous != b' ',
+                _ => false,
+            };
+        if !fits {
+            return false;
+        }
+        previous = b;
+    }
+    !matches!(previous, b' ' | b':') && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
 }
 
 fn is_break(c: char) -> bool {

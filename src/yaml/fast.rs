@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
             return Err(Unusual);
         }
         self.at += 1;
-        Ok(Key { text: self.arena.key(text), style, tag: Tag::Auto, pos })
+        Ok(Key::new(self.arena.key(text), style, Tag::Auto, pos))
     }
 
     fn trimmed(&self, start: usize, end: usize) -> &'a str {
@@ -510,7 +510,7 @@ impl<'a> Reader<'a> {
         }
         self.flow_blanks();
         let value = self.flow()?;
-        let key = Key { text: self.arena.key(key.text), style: key.style, tag: Tag::Auto, pos };
+        let key = Key::new(self.arena.key(key.text), key.style, Tag::Auto, pos);
         self.entries.push(Entry { key, value });
         Ok(())
     }

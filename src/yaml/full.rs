@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
             let Value::Scalar(s) = node.value else {
                 return Err(Malformed { message: "a mapping key must be a scalar".into(), pos: node.pos });
             };
-            *waiting = Some(Key { text: self.arena.key(s.text), style: s.style, tag: s.tag, pos: node.pos });
+            *waiting = Some(Key::new(self.arena.key(s.text), s.style, s.tag, node.pos));
             return Ok(None);
         };
         if key.text == "<<" {

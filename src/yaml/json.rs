@@ -195,7 +195,7 @@ impl<'de, 'a> Visitor<'de> for Seed<'a> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'a>, A::Error> {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         while let Some(name) = map.next_key::<String>()? {
-            let key = Key { text: self.0.text(&name), style: Style::Double, tag: Tag::Str, pos: Pos::NONE };
+            let key = Key::new(self.0.text(&name), Style::Double, Tag::Str, Pos::NONE);
             entries.push(Entry { key, value: map.next_value_seed(Seed(self.0))? });
         }
         let mut mapping = Mapping::from_entries(entries);

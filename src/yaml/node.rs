@@ -259,20 +259,42 @@ impl<'a> Node<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
     pub text: &'a str,
+    pub pos: Pos,
     pub style: Style,
     pub tag: Tag,
-    pub pos: Pos,
+    /// [`fingerprint`] of the text: a look-up compares it before it touches the text.
+    print: u16,
+}
+
+/// Two bytes that tell most different keys apart.
+fn fingerprint(text: &str) -> u16 {
+    let bytes = text.as_bytes();
+    let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return 0 };
+    let middle = bytes[bytes.len() / 2];
+    let mixed = u16::from(first).wrapping_mul(31).wrapping_add(u16::from(middle)).wrapping_mul(31).wrapping_add(u16::from(last));
+    mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
 }
 
 impl<'a> Key<'a> {
+    pub fn new(text: &'a str, style: Style, tag: Tag, pos: Pos) -> Self {
+        Key { text, pos, style, tag, print: fingerprint(text) }
+    }
+
     /// A key that is a string, whatever its text looks like.
     pub fn string(text: &'a str) -> Self {
-        Key { text, style: Style::Plain, tag: Tag::Str, pos: Pos::NONE }
+        Key::new(text, Style::Plain, Tag::Str, Pos::NONE)
     }
 
     /// The type of the key: see [`Scalar::kind`].
     pub fn kind(&self) -> Kind {
         Scalar { text: self.text, style: self.style, tag: self.tag }.kind()
+    }
+
+    /// Whether both keys have the same text. Shared texts are the same in memory.
+    pub fn same_text(&self, other: &Key<'_>) -> bool {
+        self.print == other.print
+            && self.text.len() == other.text.len()
+            && (std::ptr::eq(self.text, other.text) || self.text == other.text)
     }
 }
 
@@ -280,7 +302,7 @@ impl<'a> From<&'a str> for Key<'a> {
     /// A key that a build step makes: untyped, as upstream's are, so that a text that reads as a number
     /// fails at output just as it does there.
     fn from(text: &'a str) -> Self {
-        Key { text, style: Style::Plain, tag: Tag::Auto, pos: Pos::NONE }
+        Key::new(text, Style::Plain, Tag::Auto, Pos::NONE)
     }
 }
 
@@ -338,7 +360,8 @@ impl<'a> Mapping<'a> {
 
     fn find(&self, key: &str) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
-            return self.entries.iter().position(|e| e.key.text == key).ok_or(0);
+            let print = fingerprint(key);
+            return self.entries.iter().position(|e| e.key.print == print && e.key.text == key).ok_or(0);
         }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
         if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }

@@ -122,6 +122,18 @@ pub fn truth(text: &str) -> bool {
     matches!(text.as_bytes().first(), Some(b't' | b'T' | b'y' | b'Y')) || matches!(text, "on" | "On" | "ON")
 }
 
+/// Bytes that numbers and dates are written with.
+const NUMERIC: [bool; 256] = {
+    let mut t = [false; 256];
+    let bytes = b"0123456789abcdefABCDEFxXoO_+-.,:tTzZ ";
+    let mut i = 0;
+    while i < bytes.len() {
+        t[bytes[i] as usize] = true;
+        i += 1;
+    }
+    t
+};
+
 fn number(text: &str) -> Kind {
     if matches!(text, "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF") {
         return Kind::Float;
@@ -130,7 +142,7 @@ fn number(text: &str) -> Kind {
     if all_digits {
         return Kind::Int;
     }
-    if !text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b':' | b' ')) {
+    if !text.bytes().all(|b| NUMERIC[b as usize]) {
         return Kind::Str;
     }
     if timestamp(text).is_some() {
