@@ -33,6 +33,7 @@ struct Inner {
 }
 
 impl Error {
+    /// A fault of a kind, in one sentence.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Error(Box::new(Inner { kind, message, place: None, context: Vec::new(), hints: Vec::new() }))
@@ -66,6 +67,7 @@ impl Error {
         self
     }
 
+    /// What the fault is about.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -75,6 +77,7 @@ impl Error {
         &self.0.message
     }
 
+    /// Where the fault was found, if that is in a source.
     pub fn place(&self) -> Option<&Place> {
         self.0.place.as_ref()
     }

@@ -1,14 +1,53 @@
-#![forbid(unsafe_code)]
-//! Builds kustomizations.
+//! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.1 prints, in time linear in its input, and
+//! runs plugins that cannot hurt the build.
+//!
+//! A build is a pipeline, and reads as one in [`pipeline::build`]:
+//!
+//! 1. [`load`] finds the kustomization file of a root; [`yaml`] reads it; [`config`] decodes it.
+//! 2. [`pipeline::Target`] is a root with its checked [`config::Kustomization`].
+//! 3. `accumulate` gathers, recursively, what [`resource`]s the root names, what its [`generator`]s make and what its
+//!    components add, and lets its [`transformer`]s and [`plugin`]s work on all of it, in the order of [`pipeline::plan`].
+//! 4. Once, at the end: name hashes, name references, order, and what is not for the output goes.
+//! 5. [`pipeline::print`] prints the result with [`yaml::emit`].
+//!
+//! The modules, in reading order, and what always holds in each:
+//!
+//! * [`pipeline`]: the steps. No step is skipped silently: what is not built yet is refused by name.
+//! * [`config`]: what users write, decoded once, straight from nodes.
+//! * [`load`]: the only door to files; nothing outside a root is read unless allowed.
+//! * [`resource`]: resources and their list; identity changes only inside [`resource::ResMap`].
+//! * [`schema`]: static tables of Kubernetes kinds; a build pays only for what it looks up.
+//! * [`generator`], [`transformer`]: one stage, one file, named by its kustomize kind.
+//! * [`plugin`]: child processes with limits; no configuration is left behind on any path.
+//! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
+//! * [`diag`]: errors as values with places; the library prints nothing.
+//! * [`cli`]: the only one that knows terminal, environment and exit status.
+//!
+//! ```
+//! use rustomize::{pipeline, yaml::Arena};
+//!
+//! let arena = Arena::new();
+//! let session = pipeline::Session::new(&arena, pipeline::Options::default());
+//! let map = pipeline::build(&session, "testdata/example/hello")?;
+//! assert!(pipeline::print(&arena, &map)?.contains("name: hello-web"));
+//! # Ok::<(), rustomize::diag::Error>(())
+//! ```
 
-pub mod cli;
-pub mod config;
-pub mod diag;
-pub mod generator;
-pub mod load;
 pub mod pipeline;
-pub mod plugin;
+
+pub mod config;
+pub mod load;
+
 pub mod resource;
 pub mod schema;
+
+pub mod generator;
 pub mod transformer;
+
+pub mod plugin;
+
 pub mod yaml;
+
+pub mod diag;
+
+pub mod cli;

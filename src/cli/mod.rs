@@ -21,10 +21,8 @@ const BROKEN_PIPE: u8 = 141;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let name = std::env::args_os()
-        .next()
-        .map(|arg| std::path::PathBuf::from(arg))
-        .and_then(|p| Some(p.file_name()?.to_owned()));
+    let program = std::env::args_os().next().map(std::path::PathBuf::from);
+    let name = program.as_deref().and_then(std::path::Path::file_name);
     let as_kustomize = name.is_some_and(|n| n.to_string_lossy().starts_with("kustomize"));
     let command = match args::parse(as_kustomize) {
         Ok(command) => command,

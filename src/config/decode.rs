@@ -29,10 +29,12 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
+    /// For kustomization files.
     pub fn strict(arena: &'a Arena) -> Self {
         Decoder { arena, strict: true }
     }
 
+    /// For the configuration objects of built-ins.
     pub fn lenient(arena: &'a Arena) -> Self {
         Decoder { arena, strict: false }
     }
@@ -98,7 +100,11 @@ impl<'a> Decoder<'a> {
     /// The type of a scalar, in the dialect of what is read.
     fn kind(&self, style: Style, tag: Tag, text: &str) -> Kind {
         let scalar = crate::yaml::Scalar { text, style, tag };
-        let kind = if self.strict && tag == Tag::Auto && style == Style::Plain { scalar::resolve_v2(text) } else { scalar.kind() };
+        let kind = if self.strict && tag == Tag::Auto && style == Style::Plain {
+            scalar::resolve_v2(text)
+        } else {
+            scalar.kind()
+        };
         if kind == Kind::Timestamp { Kind::Str } else { kind }
     }
 
@@ -167,10 +173,8 @@ impl<'a> Decode<'a> for i64 {
         if node.is_null() {
             return Ok(());
         }
-        let integer = node
-            .as_scalar()
-            .filter(|s| cx.kind(s.style, s.tag, s.text) == Kind::Int)
-            .and_then(|s| scalar::int(s.text));
+        let integer =
+            node.as_scalar().filter(|s| cx.kind(s.style, s.tag, s.text) == Kind::Int).and_then(|s| scalar::int(s.text));
         match integer {
             Some(Int::Signed(n)) => {
                 *self = n;

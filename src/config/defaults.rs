@@ -22,6 +22,7 @@ pub struct DefaultReference {
     pub fields: &'static [DefaultSpec],
 }
 
+/// Where AnnotationsTransformer sets annotations.
 #[rustfmt::skip]
 pub static COMMON_ANNOTATIONS: [DefaultSpec; 9] = [
     spec("", "", "Deployment", "spec/template/metadata/annotations", true),
@@ -35,6 +36,7 @@ pub static COMMON_ANNOTATIONS: [DefaultSpec; 9] = [
     spec("", "", "", "metadata/annotations", true),
 ];
 
+/// Where LabelTransformer sets labels that are selected by.
 #[rustfmt::skip]
 pub static COMMON_LABELS: [DefaultSpec; 32] = [
     spec("", "v1", "Service", "spec/selector", true),
@@ -71,6 +73,7 @@ pub static COMMON_LABELS: [DefaultSpec; 32] = [
     spec("", "", "", "metadata/labels", true),
 ];
 
+/// Where ImageTagTransformer finds images beside container lists.
 #[rustfmt::skip]
 pub static IMAGES: [DefaultSpec; 6] = [
     spec("", "", "", "spec/containers[]/image", true),
@@ -81,11 +84,13 @@ pub static IMAGES: [DefaultSpec; 6] = [
     spec("", "", "", "spec/template/spec/volumes[]/image/reference", true),
 ];
 
+/// What PrefixTransformer prefixes.
 #[rustfmt::skip]
 pub static NAME_PREFIX: [DefaultSpec; 1] = [
     spec("", "", "", "metadata/name", false),
 ];
 
+/// Where NamespaceTransformer sets namespaces beside `metadata/namespace`.
 #[rustfmt::skip]
 pub static NAMESPACE: [DefaultSpec; 3] = [
     spec("", "", "Namespace", "metadata/name", true),
@@ -93,11 +98,13 @@ pub static NAMESPACE: [DefaultSpec; 3] = [
     spec("apiregistration.k8s.io", "", "APIService", "spec/service/namespace", true),
 ];
 
+/// What SuffixTransformer suffixes.
 #[rustfmt::skip]
 pub static NAME_SUFFIX: [DefaultSpec; 1] = [
     spec("", "", "", "metadata/name", false),
 ];
 
+/// Where ReplicaCountTransformer sets counts.
 #[rustfmt::skip]
 pub static REPLICAS: [DefaultSpec; 4] = [
     spec("", "", "Deployment", "spec/replicas", true),
@@ -106,6 +113,7 @@ pub static REPLICAS: [DefaultSpec; 4] = [
     spec("", "", "ReplicationController", "spec/replicas", true),
 ];
 
+/// Where LabelTransformer sets labels of templates.
 #[rustfmt::skip]
 pub static TEMPLATE_LABELS: [DefaultSpec; 10] = [
     spec("", "", "Deployment", "spec/template/metadata/labels", true),
@@ -120,6 +128,7 @@ pub static TEMPLATE_LABELS: [DefaultSpec; 10] = [
     spec("", "", "", "metadata/labels", true),
 ];
 
+/// Where variables are replaced.
 #[rustfmt::skip]
 pub static VAR_REFERENCE: [DefaultSpec; 72] = [
     spec("", "", "Service", "spec/ports/port", false),

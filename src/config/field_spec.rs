@@ -124,11 +124,13 @@ pub struct FieldSpecs<'a> {
 }
 
 impl<'a> FieldSpecs<'a> {
+    /// Splits the paths of some specs.
     pub fn new(arena: &'a Arena, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
         let with_path = |spec: FieldSpec<'a>| (split(arena, spec.path), spec);
         FieldSpecs { specs: specs.into_iter().map(with_path).map(|(path, spec)| (spec, path)).collect() }
     }
 
+    /// Whether there are no specs.
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()
     }

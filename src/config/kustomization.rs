@@ -173,6 +173,7 @@ impl<'a> Kustomization<'a> {
         Ok(())
     }
 
+    /// Whether this is a component.
     pub fn is_component(&self) -> bool {
         self.kind == "Component"
     }

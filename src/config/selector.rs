@@ -69,6 +69,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
+    /// Whether a whole text matches.
     pub fn is_match(&self, text: &str) -> bool {
         match self {
             Pattern::Any => true,

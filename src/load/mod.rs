@@ -7,9 +7,9 @@ pub use path::{clean, join};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::yaml::{Arena, Source};
 use hashbrown::HashMap;
-use std::cell::RefCell;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -66,6 +66,7 @@ impl From<NotLoaded> for Error {
 }
 
 impl<'a> Files<'a> {
+    /// Nothing is read yet.
     pub fn new(arena: &'a Arena, restrictor: Restrictor) -> Self {
         Files { arena, restrictor, sources: RefCell::default(), directories: RefCell::default() }
     }

@@ -253,9 +253,7 @@ fn components<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
 fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<(plan::BoxedTransformer<'a>, String)> = Vec::new();
     let config = all.config.clone().unwrap_or_else(|| session.default_config.clone());
-    for stage in
-        plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))?
-    {
+    for stage in plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
         stages.push((stage, format!("transforming in {}", target.file)));
     }
     for config in plugin_configs(session, target, &target.kustomization.transformers, "transformers")? {

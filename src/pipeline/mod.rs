@@ -102,7 +102,8 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
 /// # Errors
 /// A resource that the reference cannot print either; see [`emit::document`].
 pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
-    let mut out = String::with_capacity(arena.size());
+    // Memory that is not written to costs nothing; growing would copy everything.
+    let mut out = String::with_capacity(2 * arena.size());
     for (i, resource) in map.iter().enumerate() {
         if i > 0 {
             out.push_str("---\n");

@@ -46,6 +46,7 @@ pub struct Plugins {
 }
 
 impl Plugins {
+    /// Nothing is started yet.
     pub fn new(options: PluginOptions) -> Self {
         Plugins { options }
     }

@@ -4,12 +4,18 @@ use super::PluginOptions;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::{self, PipeReader, Read};
+use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+
+/// Room for what a plugin prints, before it is known how much that is; memory that is not written to costs nothing.
+const READ_AHEAD: usize = 1 << 20;
+
+/// What a pipe holds, in bytes: the most that a user may ask for by default.
+const PIPE_SIZE: usize = 1 << 20;
 
 /// How much of the end of stderr an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
@@ -71,6 +77,7 @@ impl PrivateDirectory {
         Ok(PrivateDirectory(directory))
     }
 
+    /// Where it is.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -93,12 +100,13 @@ pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
     let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
     let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
     let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
+    widen(&stdout_reader);
     let mut expression = duct::cmd(call.program, call.args).dir(call.directory).unchecked();
     for (name, value) in call.environment {
         expression = expression.env(name, value);
     }
     expression = match call.stdin {
-        Some(bytes) => expression.stdin_bytes(bytes),
+        Some(bytes) => expression.stdin_file(write_in_thread(bytes).map_err(not_started)?),
         None => expression.stdin_null(),
     };
     expression = expression.stdout_file(stdout).stderr_file(stderr).before_spawn(|command| {
@@ -183,6 +191,19 @@ enum Keep {
     Tail { pass: fn(&[u8]) },
 }
 
+/// The reading end of a pipe that a thread fills. A child that stops reading early is none of our business.
+fn write_in_thread(bytes: Vec<u8>) -> io::Result<PipeReader> {
+    let (reader, mut writer) = io::pipe()?;
+    widen(&reader);
+    std::thread::spawn(move || writer.write_all(&bytes));
+    Ok(reader)
+}
+
+/// Asks for a large pipe: fewer turns between two processes. A system that refuses has a small one.
+fn widen(pipe: &PipeReader) {
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_SIZE);
+}
+
 fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u8>>> {
     let (send, receive) = channel();
     std::thread::spawn(move || {
@@ -196,7 +217,7 @@ fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u
 }
 
 fn read_all(pipe: &mut PipeReader, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(READ_AHEAD);
     pipe.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }

@@ -35,7 +35,7 @@ pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
 /// # Errors
 /// One cannot be printed.
 pub fn print<'a>(arena: &'a Arena, map: &mut ResMap<'a>) -> Result<String> {
-    let mut text = String::with_capacity(map.len() * 512);
+    let mut text = String::with_capacity(2 * arena.size());
     let mut first = true;
     map.edit_content(|resource| {
         text.push_str(if first { "" } else { "---\n" });
@@ -88,7 +88,7 @@ fn join<'t>(parts: impl Iterator<Item = &'t str>) -> String {
 
 /// The current id as the text of a mapping.
 fn id_text(id: &ResId<'_>) -> Result<String> {
-    let mut text = String::new();
+    let mut text = String::with_capacity(128);
     let fields = [
         ("group", id.gvk.group),
         ("kind", id.gvk.kind),
@@ -98,9 +98,10 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
     ];
     for (key, value) in fields {
         if !value.is_empty() {
-            let value = emit::scalar_text(&Scalar::string(value), crate::yaml::Pos::NONE)
-                .map_err(|e| Error::input(e.message))?;
-            text.push_str(&format!("{key}: {value}\n"));
+            text.push_str(key);
+            text.push_str(": ");
+            emit::scalar(&mut text, &Scalar::string(value)).map_err(|e| Error::input(e.message))?;
+            text.push('\n');
         }
     }
     Ok(text)
@@ -190,14 +191,17 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }
 
-/// The map after a transformer: what it printed takes the place of what has the same id, the rest is appended, and what it
-/// did not print is gone. O(n).
+/// Where the resources stood that a transformer was given.
+pub type Places<'a> = HashMap<ResId<'a>, u32, foldhash::fast::RandomState>;
+
+/// The map after a transformer: what it printed takes the place of what had the same id, the rest is appended, and what
+/// it did not print is gone. O(n).
 ///
 /// # Errors
 /// Two of the printed resources have one id.
 pub fn merge_output<'a>(
     arena: &'a Arena,
-    old: &mut ResMap<'a>,
+    old: &Places<'a>,
     printed: Vec<Resource<'a>>,
     plugin: &str,
 ) -> Result<ResMap<'a>> {
@@ -207,9 +211,9 @@ pub fn merge_output<'a>(
     for mut resource in printed {
         take_build_annotations(&mut resource);
         let id = *resource.id();
-        let is_new = match old.find_current(arena, &id)? {
-            Some(i) if slots[i].is_none() => {
-                slots[i] = Some(resource);
+        let is_new = match old.get(&id).map(|&i| &mut slots[i as usize]) {
+            Some(slot @ None) => {
+                *slot = Some(resource);
                 continue;
             }
             Some(_) => false,

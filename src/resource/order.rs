@@ -1,6 +1,7 @@
 //! The order of resources in the output.
 
 use super::{Gvk, ResId, ResMap};
+use hashbrown::HashMap;
 use std::cmp::Ordering;
 
 /// Kinds that come first, in this order.
@@ -62,19 +63,35 @@ fn rank(kind: &str, first: &[impl AsRef<str>], last: &[impl AsRef<str>]) -> i32 
 pub fn sort(map: &mut ResMap<'_>, order: &Order) {
     match order {
         Order::Fifo => {}
-        Order::Legacy => map.sort_by(|a, b| compare(a.id(), b.id(), true, legacy_rank)),
+        Order::Legacy => sort_by_rank(map, true, legacy_rank),
         Order::Lists { first, last } => {
             let reverse_namespaces = rank("Namespace", first, last) != 0;
-            map.sort_by(|a, b| compare(a.id(), b.id(), reverse_namespaces, |kind| rank(kind, first, last)));
+            sort_by_rank(map, reverse_namespaces, |kind| rank(kind, first, last));
         }
     }
 }
 
-fn compare(a: &ResId<'_>, b: &ResId<'_>, reverse_namespaces: bool, rank: impl Fn(&str) -> i32) -> Ordering {
-    if a.gvk != b.gvk {
-        return rank(a.gvk.kind).cmp(&rank(b.gvk.kind)).then_with(|| compare_gvk(&a.gvk, &b.gvk, reverse_namespaces));
+/// There are few kinds and many resources: the kinds are put in order first, by rank and by text, and then the
+/// resources by the place of their kind.
+fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&str) -> i32) {
+    let mut kinds: Vec<Gvk<'_>> = Vec::new();
+    let mut places: HashMap<Gvk<'_>, usize, foldhash::fast::RandomState> = HashMap::default();
+    for resource in map.iter() {
+        let gvk = resource.id().gvk;
+        places.entry(gvk).or_insert_with(|| {
+            kinds.push(gvk);
+            0
+        });
     }
-    // Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace is equal here.
+    let by_text = |a: &Gvk<'_>, b: &Gvk<'_>| compare_gvk(a, b, reverse_namespaces);
+    kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| by_text(a, b)));
+    places.extend(kinds.iter().enumerate().map(|(i, gvk)| (*gvk, i)));
+    let place = |id: &ResId<'_>| places.get(&id.gvk).copied().unwrap_or(0);
+    map.sort_by_key(|r| place(r.id()), |a, b| compare_names(a.id(), b.id()));
+}
+
+/// Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace is equal here.
+fn compare_names(a: &ResId<'_>, b: &ResId<'_>) -> Ordering {
     let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), or(id.name, "~N"));
     if a.namespace == b.namespace { or(a.name, "~N").cmp(or(b.name, "~N")) } else { tail(a).cmp(&tail(b)) }
 }

@@ -53,6 +53,7 @@ pub struct ResId<'a> {
 }
 
 impl<'a> ResId<'a> {
+    /// An id; which namespace counts follows from the kind.
     pub fn new(gvk: Gvk<'a>, name: &'a str, namespace: &'a str) -> Self {
         let effective = if schema::is_cluster_scoped(&gvk) {
             NOT_NAMESPACED
@@ -69,6 +70,7 @@ impl<'a> ResId<'a> {
         self.effective
     }
 
+    /// Whether the kind has no namespaces.
     pub fn is_cluster_scoped(&self) -> bool {
         std::ptr::eq(self.effective, NOT_NAMESPACED) || self.effective == NOT_NAMESPACED
     }

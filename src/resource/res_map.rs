@@ -57,26 +57,32 @@ pub enum Found {
 }
 
 impl<'a> ResMap<'a> {
+    /// An empty map.
     pub fn new() -> Self {
         ResMap::default()
     }
 
+    /// How many resources there are, emptied ones included.
     pub fn len(&self) -> usize {
         self.resources.len()
     }
 
+    /// Whether there are no resources.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty()
     }
 
+    /// The resources in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Resource<'a>> {
         self.resources.iter()
     }
 
+    /// The resource at a place.
     pub fn get(&self, i: usize) -> &Resource<'a> {
         &self.resources[i]
     }
 
+    /// The resources in order, by value.
     pub fn into_resources(self) -> Vec<Resource<'a>> {
         self.resources
     }
@@ -164,13 +170,13 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// The resource with this current id. O(1).
+    /// Empties the map, and tells where each id stood. O(n) to free the resources.
     ///
     /// # Errors
-    /// Two resources share some id.
-    pub fn find_current(&mut self, arena: &'a Arena, id: &ResId<'a>) -> Result<Option<usize>> {
+    /// Two resources share an id.
+    pub fn take_places(&mut self, arena: &'a Arena) -> Result<HashMap<ResId<'a>, u32, foldhash::fast::RandomState>> {
         self.index_current(arena)?;
-        Ok(self.current.as_ref().and_then(|index| index.get(id)).map(|&i| i as usize))
+        Ok(std::mem::take(self).current.unwrap_or_default())
     }
 
     /// Edits one resource and brings the indexes up to date. O(edit).
@@ -291,10 +297,35 @@ impl<'a> ResMap<'a> {
         self.resources.retain(keep);
     }
 
-    /// Reorders the resources. O(n log n).
-    pub fn sort_by(&mut self, mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering) {
+    /// Reorders the resources, by a key that is made once for each, then by a comparison. O(n log n).
+    pub fn sort_by_key(
+        &mut self,
+        key: impl Fn(&Resource<'a>) -> usize,
+        mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering,
+    ) {
         self.drop_indexes();
-        self.resources.sort_by(|a, b| compare(a, b));
+        let mut order: Vec<(usize, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
+        let resources = &self.resources;
+        order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));
+        let mut taken: Vec<Option<Resource<'a>>> = std::mem::take(&mut self.resources).into_iter().map(Some).collect();
+        self.resources = order.iter().filter_map(|(_, i)| taken[*i as usize].take()).collect();
+    }
+
+    /// Edits all nodes while the rest of what is known about the resources, their identities above all, can be read.
+    /// Identities are read again afterwards. O(n + edits).
+    ///
+    /// # Errors
+    /// Those of the edit.
+    pub fn edit_nodes(&mut self, edit: impl FnOnce(&Self, &mut [Node<'a>]) -> Result<()>) -> Result<()> {
+        let mut nodes: Vec<Node<'a>> =
+            self.resources.iter_mut().map(|r| std::mem::take(r.node_mut_in_form())).collect();
+        let out = edit(self, &mut nodes);
+        for (resource, node) in self.resources.iter_mut().zip(nodes) {
+            *resource.node_mut_in_form() = node;
+            resource.refresh_id();
+        }
+        self.drop_indexes();
+        out
     }
 }
 

@@ -25,6 +25,7 @@ impl Behavior {
         }
     }
 
+    /// The word in annotations and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Behavior::Unspecified => "unspecified",
@@ -144,6 +145,7 @@ impl<'a> Resource<'a> {
         !self.previous.is_empty() || self.behavior.is_some() || self.needs_hash
     }
 
+    /// The node.
     pub fn node(&self) -> &Node<'a> {
         &self.node
     }
@@ -159,6 +161,7 @@ impl<'a> Resource<'a> {
         &mut self.node
     }
 
+    /// The node, by value.
     pub fn into_node(self) -> Node<'a> {
         self.node
     }
@@ -194,6 +197,7 @@ impl<'a> Resource<'a> {
         self.node.is_null_or_empty()
     }
 
+    /// Where the resource stands in its source.
     pub fn pos(&self) -> Pos {
         self.node.pos
     }

@@ -41,7 +41,10 @@ impl Operation<'_> {
     /// Whether this may change the metadata of a resource, or what kind it is.
     pub fn touches_identity(&self) -> bool {
         let may_touch = |p: &Pointer<'_>| {
-            p.parts.as_ref().and_then(|parts| parts.first()).is_none_or(|first| matches!(*first, "metadata" | "kind" | "apiVersion"))
+            p.parts
+                .as_ref()
+                .and_then(|parts| parts.first())
+                .is_none_or(|first| matches!(*first, "metadata" | "kind" | "apiVersion"))
         };
         may_touch(&self.path) || (self.op == "move" && may_touch(&self.from))
     }

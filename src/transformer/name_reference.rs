@@ -10,9 +10,10 @@ use crate::config::field_spec::split;
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::{Gvk, ResId, ResMap, Resource};
+use crate::resource::{Gvk, NOT_NAMESPACED, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::{HashMap, HashSet};
+use std::cell::OnceCell;
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -21,60 +22,59 @@ pub struct NameReferenceTransformer<'a> {
     pub references: Vec<NameBackReferences<'a>>,
 }
 
-/// What may be referred to: what has or has had another name.
-struct Candidate<'a> {
-    id: ResId<'a>,
-    original_namespace: &'a str,
-    /// `metadata.namespace` as written.
-    namespace: &'a str,
-    previous: Vec<(&'a str, &'a str)>,
-    prefixes: Vec<&'a str>,
-    suffixes: Vec<&'a str>,
-}
+/// Places in the map; most keys have one.
+type Found = Vec<u32>;
 
-/// Candidates, found by kind, a name they had, and their namespace.
-#[derive(Default)]
-struct Candidates<'a> {
-    list: Vec<Candidate<'a>>,
-    by_namespace: Table<(&'a str, &'a str, &'a str), Vec<u32>>,
-    anywhere: Table<(&'a str, &'a str), Vec<u32>>,
+/// What may be referred to, what has or has had another name: found by kind, a name it had, and its namespace.
+struct Candidates<'m, 'a> {
+    map: &'m ResMap<'a>,
+    by_namespace: Table<(&'a str, &'a str, &'a str), Found>,
+    /// The same without the namespace, made for the first cluster-scoped referrer.
+    anywhere: OnceCell<Table<(&'a str, &'a str), Found>>,
     /// Pairs of original and current namespace that occur among all resources.
     namespaces: HashSet<(&'a str, &'a str), foldhash::fast::RandomState>,
 }
 
-impl<'a> Candidates<'a> {
-    fn of(map: &ResMap<'a>) -> Self {
-        let mut candidates = Candidates::default();
-        for resource in map.iter() {
-            let id = *resource.id();
-            let original_namespace = resource.original_id().effective_namespace();
-            candidates.namespaces.insert((original_namespace, id.effective_namespace()));
-            if resource.previous().is_empty() {
-                continue;
+impl<'m, 'a> Candidates<'m, 'a> {
+    fn of(map: &'m ResMap<'a>) -> Self {
+        let mut by_namespace: Table<_, Found> = Table::default();
+        let mut namespaces = HashSet::default();
+        let mut last = ("", "");
+        for (i, resource) in map.iter().enumerate() {
+            let namespace = resource.id().effective_namespace();
+            let pair = (resource.original_id().effective_namespace(), namespace);
+            if pair != last {
+                namespaces.insert(pair);
+                last = pair;
             }
-            let i = candidates.list.len() as u32;
-            let mut kinds: Vec<&'a str> = resource.previous().iter().map(|p| p.kind).collect();
-            let mut names: Vec<&'a str> = resource.previous().iter().map(|p| p.name).collect();
-            for list in [&mut kinds, &mut names] {
-                list.sort_unstable();
-                list.dedup();
-            }
-            for kind in &kinds {
-                for name in &names {
-                    candidates.by_namespace.entry((kind, name, id.effective_namespace())).or_default().push(i);
-                    candidates.anywhere.entry((kind, name)).or_default().push(i);
-                }
-            }
-            candidates.list.push(Candidate {
-                id,
-                original_namespace,
-                namespace: id.namespace,
-                previous: resource.previous().iter().map(|p| (p.kind, p.name)).collect(),
-                prefixes: resource.prefixes.clone(),
-                suffixes: resource.suffixes.clone(),
-            });
+            each_name(resource, |kind, name| by_namespace.entry((kind, name, namespace)).or_default().push(i as u32));
         }
-        candidates
+        Candidates { map, by_namespace, anywhere: OnceCell::new(), namespaces }
+    }
+
+    fn anywhere(&self) -> &Table<(&'a str, &'a str), Found> {
+        self.anywhere.get_or_init(|| {
+            let mut table: Table<_, Found> = Table::default();
+            for (i, resource) in self.map.iter().enumerate() {
+                each_name(resource, |kind, name| table.entry((kind, name)).or_default().push(i as u32));
+            }
+            table
+        })
+    }
+}
+
+/// Each different pair of a kind and a name that a resource has had; they need not have been together.
+fn each_name<'a>(resource: &Resource<'a>, mut take: impl FnMut(&'a str, &'a str)) {
+    let previous = resource.previous();
+    for (i, p) in previous.iter().enumerate() {
+        if previous[..i].iter().any(|q| q.kind == p.kind) {
+            continue;
+        }
+        for (j, n) in previous.iter().enumerate() {
+            if !previous[..j].iter().any(|q| q.name == n.name) {
+                take(p.kind, n.name);
+            }
+        }
     }
 }
 
@@ -118,42 +118,39 @@ impl<'a> Trie<'a> {
 
 impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        let candidates = Candidates::of(map);
-        if candidates.list.is_empty() {
+        if map.iter().all(|r| r.previous().is_empty()) {
             return Ok(());
         }
-        let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
-        map.edit_all(|resource| {
-            // A referrer is chosen by the kind it had at first.
-            let gvk = Gvk { kind: resource.original_id().gvk.kind, ..resource.id().gvk };
-            let trie = tries.entry(gvk).or_insert_with(|| Trie::of(session.arena, &self.references, &gvk));
-            if trie.children.is_empty() {
-                return Ok(());
+        map.edit_nodes(|map, nodes| {
+            let candidates = Candidates::of(map);
+            let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
+            for (resource, node) in map.iter().zip(nodes) {
+                // A referrer is chosen by the kind it had at first.
+                let gvk = Gvk { kind: resource.original_id().gvk.kind, ..resource.id().gvk };
+                let trie = tries.entry(gvk).or_insert_with(|| Trie::of(session.arena, &self.references, &gvk));
+                if trie.children.is_empty() {
+                    continue;
+                }
+                let referrer = Referrer::of(resource, node, &candidates)?;
+                referrer.walk(node, trie).map_err(|e| e.at(session.arena.place(node.pos)))?;
             }
-            let referrer = Referrer::of(resource, &candidates)?;
-            let place = resource.pos();
-            let form = resource.json_form;
-            let walked = referrer.walk(resource.node_mut(), trie);
-            resource.json_form = form;
-            walked.map_err(|e| e.at(session.arena.place(place)))
+            Ok(())
         })
     }
 }
 
 /// A resource that holds references.
 struct Referrer<'c, 'a> {
+    resource: &'c Resource<'a>,
     id: ResId<'a>,
-    prefixes: Vec<&'a str>,
-    suffixes: Vec<&'a str>,
     role_ref: Option<(&'a str, &'a str)>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
     subject_namespaces: Vec<&'a str>,
-    candidates: &'c Candidates<'a>,
+    candidates: &'c Candidates<'c, 'a>,
 }
 
 impl<'c, 'a> Referrer<'c, 'a> {
-    fn of(resource: &Resource<'a>, candidates: &'c Candidates<'a>) -> Result<Self> {
-        let node = resource.node();
+    fn of(resource: &'c Resource<'a>, node: &Node<'a>, candidates: &'c Candidates<'c, 'a>) -> Result<Self> {
         let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
         let mut subject_namespaces = Vec::new();
         if resource.id().gvk.kind == "RoleBinding" {
@@ -163,24 +160,15 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 }
                 match subject.get("namespace") {
                     Some(namespace) if namespace.is_null() => {
-                        return Err(Error::input(format!(
-                            "Invalid Input: namespace is blank for resource {}",
-                            resource.id()
-                        )));
+                        let message = format!("Invalid Input: namespace is blank for resource {}", resource.id());
+                        return Err(Error::input(message));
                     }
                     Some(_) => subject_namespaces.extend(subject.get_text("namespace")),
                     None => {}
                 }
             }
         }
-        Ok(Referrer {
-            id: *resource.id(),
-            prefixes: resource.prefixes.clone(),
-            suffixes: resource.suffixes.clone(),
-            role_ref,
-            subject_namespaces,
-            candidates,
-        })
+        Ok(Referrer { resource, id: *resource.id(), role_ref, subject_namespaces, candidates })
     }
 
     fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
@@ -234,9 +222,9 @@ impl<'c, 'a> Referrer<'c, 'a> {
             Value::Scalar(s) if s.is_null() => Ok(()),
             Value::Scalar(s) => {
                 if let Some(found) = self.resolve(s.text, None, action)?
-                    && found.id.name != s.text
+                    && found.id().name != s.text
                 {
-                    (s.text, s.tag) = (found.id.name, Tag::Auto);
+                    (s.text, s.tag) = (found.id().name, Tag::Auto);
                 }
                 Ok(())
             }
@@ -248,54 +236,53 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 let Some(found) = self.resolve(name, Some(namespace), action)? else {
                     return Ok(());
                 };
-                set(m, "name", found.id.name);
-                if !found.namespace.is_empty() {
-                    set(m, "namespace", found.namespace);
+                set(m, "name", found.id().name);
+                if !found.id().namespace.is_empty() {
+                    set(m, "namespace", found.id().namespace);
                 }
                 Ok(())
             }
         }
     }
 
-    /// The resource that a name refers to, if it is one whose name has changed. `namespace` is that of a reference that is a
-    /// mapping.
+    /// The resource that a name refers to, if it is one whose name has changed. `namespace` is that of a reference that
+    /// is a mapping.
     fn resolve(
         &self,
         name: &'a str,
         namespace: Option<Option<&'a str>>,
         action: &Action<'a>,
-    ) -> Result<Option<&'c Candidate<'a>>> {
+    ) -> Result<Option<&'c Resource<'a>>> {
         let mut found = self.by_name(name, &action.target);
         if let Some(Some(namespace)) = namespace {
-            let original = |c: &Candidate<'_>| c.original_namespace == namespace;
-            let current = |c: &Candidate<'_>| c.id.effective_namespace() == namespace;
-            if self.sees_original_namespace(namespace) {
-                found.retain(|c| original(c))
-            } else {
-                found.retain(|c| current(c))
-            }
+            let by_original = self.sees_original_namespace(namespace);
+            found.retain(|c| {
+                let id = if by_original { c.original_id() } else { *c.id() };
+                id.effective_namespace() == namespace
+            });
         }
         if action.is_role_ref
             && let Some((group, kind)) = self.role_ref
         {
-            found.retain(|c| c.id.gvk.group == group && c.previous.iter().any(|(k, _)| *k == kind));
+            found.retain(|c| c.id().gvk.group == group && c.previous().iter().any(|p| p.kind == kind));
         }
         if found.len() <= 1 {
             return Ok(found.pop());
         }
-        found.retain(|c| agree(&c.prefixes, &self.prefixes) && agree(&c.suffixes, &self.suffixes));
+        let me = self.resource;
+        found.retain(|c| agree(&c.prefixes, &me.prefixes) && agree(&c.suffixes, &me.suffixes));
         if found.len() > 1 {
-            found
-                .retain(|c| agree_strictly(&c.prefixes, &self.prefixes) && agree_strictly(&c.suffixes, &self.suffixes));
+            found.retain(|c| agree_strictly(&c.prefixes, &me.prefixes) && agree_strictly(&c.suffixes, &me.suffixes));
         }
-        let is_same = |c: &&Candidate<'_>| {
-            c.id.name == found[0].id.name && (namespace.is_none() || c.namespace == found[0].namespace)
+        let Some(first) = found.first().copied() else { return Ok(None) };
+        let is_same = |c: &Resource<'_>| {
+            c.id().name == first.id().name && (namespace.is_none() || c.id().namespace == first.id().namespace)
         };
-        if found.len() > 1 && !found.iter().all(|c| is_same(c)) {
-            let ids: Vec<String> = found.iter().map(|c| c.id.to_string()).collect();
+        if !found.iter().all(|c| is_same(c)) {
+            let ids: Vec<String> = found.iter().map(|c| c.id().to_string()).collect();
             return Err(Error::input(format!("found multiple possible referrals: {}", ids.join(", "))));
         }
-        Ok(found.first().copied())
+        Ok(Some(first))
     }
 
     /// Whether any resource in reach had this namespace at first.
@@ -304,43 +291,40 @@ impl<'c, 'a> Referrer<'c, 'a> {
         if self.id.is_cluster_scoped() {
             return seen.iter().any(|(original, _)| *original == namespace);
         }
-        let mine = [self.id.effective_namespace(), crate::resource::NOT_NAMESPACED];
+        let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
         mine.iter().chain(&self.subject_namespaces).any(|current| seen.contains(&(namespace, *current)))
     }
 
     /// Candidates in reach that had this name and are of the target's kind, in the order of the resources.
-    fn by_name(&self, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Candidate<'a>> {
+    fn by_name(&self, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Resource<'a>> {
         let c = self.candidates;
-        let is_target = |candidate: &&Candidate<'a>| {
-            candidate.previous.iter().any(|(kind, _)| target.selects(&Gvk { kind, ..candidate.id.gvk }))
-        };
         let mut places: Vec<u32> = Vec::new();
         if target.kind.is_empty() {
-            let in_reach = |candidate: &Candidate<'a>| {
-                self.is_in_reach(candidate) && candidate.previous.iter().any(|(_, n)| *n == name)
-            };
-            places.extend((0..c.list.len() as u32).filter(|&i| in_reach(&c.list[i as usize])));
+            // Only a custom reference without a kind gets here.
+            let had_name = |r: &Resource<'a>| self.is_in_reach(r.id()) && r.previous().iter().any(|p| p.name == name);
+            places.extend(c.map.iter().enumerate().filter(|(_, r)| had_name(r)).map(|(i, _)| i as u32));
         } else if self.id.is_cluster_scoped() {
-            places.extend(c.anywhere.get(&(target.kind, name)).into_iter().flatten());
+            places.extend(c.anywhere().get(&(target.kind, name)).into_iter().flatten());
         } else {
-            let mut namespaces = vec![self.id.effective_namespace(), crate::resource::NOT_NAMESPACED];
-            if target.kind == "ServiceAccount" {
-                namespaces.extend(self.subject_namespaces.iter().filter(|n| **n != self.id.effective_namespace()));
-            }
-            namespaces.dedup();
-            for namespace in namespaces {
-                places.extend(c.by_namespace.get(&(target.kind, name, namespace)).into_iter().flatten());
+            let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
+            let accounts = self.subject_namespaces.iter().filter(|_| target.kind == "ServiceAccount");
+            for namespace in mine.iter().chain(accounts) {
+                places.extend(c.by_namespace.get(&(target.kind, name, *namespace)).into_iter().flatten());
             }
         }
         places.sort_unstable();
         places.dedup();
-        places.into_iter().map(|i| &c.list[i as usize]).filter(is_target).collect()
+        let is_target = |r: &&Resource<'a>| {
+            let gvk = r.id().gvk;
+            r.previous().iter().any(|p| target.selects(&Gvk { kind: p.kind, ..gvk }))
+        };
+        places.into_iter().map(|i| c.map.get(i as usize)).filter(is_target).collect()
     }
 
-    fn is_in_reach(&self, candidate: &Candidate<'a>) -> bool {
+    fn is_in_reach(&self, candidate: &ResId<'a>) -> bool {
         self.id.is_cluster_scoped()
-            || candidate.id.is_cluster_scoped()
-            || candidate.id.effective_namespace() == self.id.effective_namespace()
+            || candidate.is_cluster_scoped()
+            || candidate.effective_namespace() == self.id.effective_namespace()
     }
 }
 

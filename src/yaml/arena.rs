@@ -63,6 +63,7 @@ impl Source {
 }
 
 impl Arena {
+    /// An empty arena.
     pub fn new() -> Self {
         Arena::default()
     }

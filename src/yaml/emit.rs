@@ -44,12 +44,13 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
     }
 }
 
-/// Appends a text as a value of its own would be printed, without a line break: for texts of other files that follow
-/// the same rules.
-pub fn scalar_text(scalar: &Scalar<'_>, pos: Pos) -> Emit<String> {
-    let mut out = String::new();
-    Printer { out: &mut out }.scalar(scalar, pos, 0, 0)?;
-    Ok(out)
+/// Appends a scalar as a value at the top of a document would be printed, without its line break.
+///
+/// # Errors
+/// As [`document`].
+pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
+    let line = out.rfind('\n').map_or(0, |i| i + 1);
+    Printer { out }.scalar(scalar, Pos::NONE, 0, line)
 }
 
 struct Printer<'o> {
@@ -483,7 +484,8 @@ fn is_plain_line(text: &str) -> bool {
         let fits = WORD[b as usize]
             || match b {
                 b' ' => previous != b':',
-                b':' | b'\'' | b'"' | b',' | b'{' | b'}' | b'[' | b']' | b'@' | b'%' | b'&' | b'*' | b'!' | b'?' | b'|' | b'`' => true,
+                b':' | b'\'' | b'"' | b',' | b'{' | b'}' | b'[' | b']' | b'@' | b'%' | b'&' | b'*' | b'!' | b'?'
+                | b'|' | b'`' => true,
                 b'#' => previous != b' ',
                 _ => false,
             };

@@ -254,7 +254,9 @@ impl<'a> Builder<'a> {
         match tag {
             Some(tag) => self.tagged(scalar, tag, span.start),
             // The reference reads a value left out in `{a: }` as an empty string, in a block as null.
-            None if text.is_empty() && style == Style::Plain && self.is_flow_value() => Ok(Scalar { tag: Tag::Empty, ..scalar }),
+            None if text.is_empty() && style == Style::Plain && self.is_flow_value() => {
+                Ok(Scalar { tag: Tag::Empty, ..scalar })
+            }
             None => Ok(scalar),
         }
     }
@@ -270,7 +272,7 @@ impl<'a> Builder<'a> {
             ScalarStyle::DoubleQuoted => {
                 let mut escapes = raw.match_indices('\\');
                 while let Some((at, _)) = escapes.next() {
-                    let code = raw[at + 1..].as_bytes();
+                    let code = &raw.as_bytes()[at + 1..];
                     match code {
                         [b'/', ..] => {
                             return Err(self.error("found unknown escape character", span.start + at));

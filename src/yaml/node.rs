@@ -155,6 +155,7 @@ impl<'a> Node<'a> {
         Scalar::NULL.into()
     }
 
+    /// The scalar, if this is one.
     pub fn as_scalar(&self) -> Option<&Scalar<'a>> {
         match &self.value {
             Value::Scalar(s) => Some(s),
@@ -162,6 +163,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The scalar for editing, if this is one.
     pub fn as_scalar_mut(&mut self) -> Option<&mut Scalar<'a>> {
         match &mut self.value {
             Value::Scalar(s) => Some(s),
@@ -169,6 +171,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The mapping, if this is one.
     pub fn as_mapping(&self) -> Option<&Mapping<'a>> {
         match &self.value {
             Value::Mapping(m) => Some(m),
@@ -176,6 +179,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The mapping for editing, if this is one.
     pub fn as_mapping_mut(&mut self) -> Option<&mut Mapping<'a>> {
         match &mut self.value {
             Value::Mapping(m) => Some(m),
@@ -183,6 +187,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The items, if this is a list.
     pub fn as_sequence(&self) -> Option<&[Node<'a>]> {
         match &self.value {
             Value::Sequence(s) => Some(s),
@@ -190,6 +195,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The list for editing, if this is one.
     pub fn as_sequence_mut(&mut self) -> Option<&mut Vec<Node<'a>>> {
         match &mut self.value {
             Value::Sequence(s) => Some(s),
@@ -208,6 +214,7 @@ impl<'a> Node<'a> {
         if s.is_null() { None } else { Some(s.text) }
     }
 
+    /// Whether this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
     }
@@ -271,11 +278,16 @@ fn fingerprint(text: &str) -> u16 {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return 0 };
     let middle = bytes[bytes.len() / 2];
-    let mixed = u16::from(first).wrapping_mul(31).wrapping_add(u16::from(middle)).wrapping_mul(31).wrapping_add(u16::from(last));
+    let mixed = u16::from(first)
+        .wrapping_mul(31)
+        .wrapping_add(u16::from(middle))
+        .wrapping_mul(31)
+        .wrapping_add(u16::from(last));
     mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
 }
 
 impl<'a> Key<'a> {
+    /// A key as it was written.
     pub fn new(text: &'a str, style: Style, tag: Tag, pos: Pos) -> Self {
         Key { text, pos, style, tag, print: fingerprint(text) }
     }
@@ -325,6 +337,7 @@ pub struct Mapping<'a> {
 const LINEAR: usize = 12;
 
 impl<'a> Mapping<'a> {
+    /// An empty mapping.
     pub fn new() -> Self {
         Mapping { entries: Vec::new() }
     }
@@ -335,10 +348,12 @@ impl<'a> Mapping<'a> {
         Mapping { entries }
     }
 
+    /// How many entries there are, repeated keys included.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -377,6 +392,7 @@ impl<'a> Mapping<'a> {
         self.find(key).ok().map(|i| &mut self.entries[i].value)
     }
 
+    /// Whether the key is there.
     pub fn contains(&self, key: &str) -> bool {
         self.find(key).is_ok()
     }

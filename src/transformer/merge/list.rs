@@ -299,7 +299,7 @@ fn by_all_keys_with_gaps<'a>(
             None => set(base, keys, &values, None),
         }
     }
-    for item in base.drain(..).collect::<Vec<_>>() {
+    for item in std::mem::take(base) {
         let mut present: Vec<Option<&'a str>> = Vec::new();
         for key in effective {
             match item.get(key) {
@@ -341,16 +341,18 @@ fn set<'a>(list: &mut Vec<Node<'a>>, keys: Keys, values: &[Option<&'a str>], ite
         if have.is_null_or_empty() {
             continue;
         }
-        let mut is_match = true;
         let mut previous = false;
-        for j in 0..keys.len() {
+        let mut matches_key = |(j, key): (usize, &&str)| {
             previous = match values.get(j) {
-                Some(Some(v)) if !v.is_empty() => key_text(&have, keys[j]) == *v,
-                Some(_) => have.get(keys[j]).is_some(),
+                Some(Some(v)) if !v.is_empty() => key_text(&have, key) == *v,
+                Some(_) => have.get(key).is_some(),
                 None => previous,
             };
-            is_match &= previous;
-        }
+            previous
+        };
+        // Every key is asked: an answer carries over to keys without a value.
+        let misses = keys.iter().enumerate().filter(|k| !matches_key(*k)).count();
+        let is_match = misses == 0;
         if is_match {
             matched = true;
             out.extend(item.clone());
