@@ -141,7 +141,8 @@ impl<'a> Files<'a> {
         let joined = if path.starts_with('/') { clean(path) } else { join(&root.real.to_string_lossy(), path) };
         let joined = Path::new(&joined);
         let (Some(parent), Some(name)) = (joined.parent(), joined.file_name()) else {
-            return Err(not_loaded(Error::input(format!("'{path}' must resolve to a file"))));
+            // The root of the file system.
+            return Err(NotLoaded { missing: true, error: Error::input(format!("'{path}' must resolve to a file")) });
         };
         let known = self.directories.borrow().get(parent).cloned();
         let directory = match known {

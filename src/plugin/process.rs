@@ -4,7 +4,9 @@ use super::PluginOptions;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io::{self, PipeReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -72,7 +74,10 @@ impl PrivateDirectory {
     /// It cannot be made.
     pub fn new() -> io::Result<Self> {
         let mut directories = DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let directory = tempfile::Builder::new().prefix("rustomize-plugin-").tempdir()?;
+        let directory = tempfile::Builder::new()
+            .prefix("rustomize-plugin-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()?;
         directories.push(directory.path().to_owned());
         Ok(PrivateDirectory(directory))
     }

@@ -2,7 +2,7 @@
 
 use super::{ResId, Resource};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Node};
+use crate::yaml::{Arena, Node, steps};
 use hashbrown::HashMap;
 
 type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
@@ -74,6 +74,7 @@ impl<'a> ResMap<'a> {
 
     /// The resources in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Resource<'a>> {
+        steps::add(self.resources.len());
         self.resources.iter()
     }
 
@@ -130,6 +131,7 @@ impl<'a> ResMap<'a> {
         if self.current.is_some() {
             return Ok(());
         }
+        steps::add(self.resources.len());
         let mut index = Index::with_capacity_and_hasher(self.resources.len(), Default::default());
         for (i, resource) in self.resources.iter().enumerate() {
             if let Some(first) = index.insert(*resource.id(), i as u32) {
@@ -197,6 +199,7 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// The first that an edit gives.
     pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+        steps::add(self.resources.len());
         self.resources.iter_mut().try_for_each(edit)
     }
 
@@ -205,6 +208,7 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// The first that an edit gives.
     pub fn edit_all(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+        steps::add(self.resources.len());
         self.drop_indexes();
         self.resources.iter_mut().try_for_each(|resource| {
             let out = edit(resource);
@@ -269,6 +273,7 @@ impl<'a> ResMap<'a> {
     pub fn candidates(&mut self, name: Option<&str>) -> Vec<usize> {
         let live = |i: &usize| !self.resources[*i].is_deleted();
         let Some(name) = name else {
+            steps::add(self.resources.len());
             return (0..self.resources.len()).filter(live).collect();
         };
         let resources = &self.resources;
@@ -293,6 +298,7 @@ impl<'a> ResMap<'a> {
 
     /// Keeps the resources for which `keep` holds. O(n).
     pub fn retain(&mut self, keep: impl FnMut(&Resource<'a>) -> bool) {
+        steps::add(self.resources.len());
         self.drop_indexes();
         self.resources.retain(keep);
     }
@@ -335,14 +341,17 @@ impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
     }
 }
 
+/// Counted: an index that is made anew for each look-up is a scan.
 fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, i: u32) {
     for id in resource.any_ids() {
+        steps::add(1);
         index.entry(id).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }
 
 fn add_names<'a>(index: &mut HashMap<&'a str, Places, foldhash::fast::RandomState>, resource: &Resource<'a>, i: u32) {
     for id in resource.any_ids() {
+        steps::add(1);
         index.entry(id.name).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }

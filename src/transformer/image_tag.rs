@@ -13,7 +13,7 @@ use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::ResMap;
-use crate::yaml::{Arena, Node, Tag, Value};
+use crate::yaml::{Arena, Node, Tag, Value, steps};
 use hashbrown::HashMap;
 use regex::Regex;
 use std::cell::RefCell;
@@ -49,6 +49,7 @@ impl<'a> ImageTagTransformer<'a> {
         let mut text = image.to_owned();
         for (rule, pattern) in &self.rules {
             for _ in 0..times {
+                steps::add(1);
                 if pattern.is_match(&text) {
                     text = rewrite(&text, rule);
                 }

@@ -296,7 +296,10 @@ impl<'a> Reader<'a> {
             Some(q @ (b'"' | b'\'')) => {
                 let start = self.at;
                 let text = self.quoted(q)?;
-                if self.byte() == Some(b':') && !in_mapping {
+                if self.byte() == Some(b':') {
+                    if in_mapping || self.bytes[start..self.at].contains(&b'\n') {
+                        return Err(Unusual);
+                    }
                     self.at = start;
                     return self.mapping_in_item(parent, from);
                 }
@@ -355,7 +358,7 @@ impl<'a> Reader<'a> {
         Ok(Node { value: Value::Scalar(Scalar::plain("")), pos })
     }
 
-    /// A quoted scalar on one line, from its opening quote to behind its closing one.
+    /// A quoted scalar, from its opening quote to behind its closing one.
     fn quoted(&mut self, quote: u8) -> Read<&'a str> {
         let start = self.at + 1;
         let mut end = start;
@@ -376,10 +379,10 @@ impl<'a> Reader<'a> {
             }
         }
         let raw = &self.text[start..end];
-        if memchr2(b'\n', b'\t', raw.as_bytes()).is_some() {
-            return Err(Unusual);
-        }
         self.at = end + 1;
+        if memchr2(b'\n', b'\t', raw.as_bytes()).is_some() {
+            return Ok(self.arena.text(&fold_lines(raw, quote).ok_or(Unusual)?));
+        }
         match (escapes, quote) {
             (false, _) => Ok(raw),
             (true, b'"') => Ok(self.arena.text(&unescape(raw).ok_or(Unusual)?)),
@@ -498,9 +501,11 @@ impl<'a> Reader<'a> {
     }
 
     fn flow_entry(&mut self) -> Read<()> {
-        let pos = self.source.pos(self.at);
+        let from = self.at;
+        let pos = self.source.pos(from);
         let key = self.flow_scalar()?;
-        if self.byte() != Some(b':') || key.text == "<<" || key.text.len() > MAX_KEY {
+        let is_one_line = !self.bytes[from..self.at].contains(&b'\n');
+        if self.byte() != Some(b':') || !is_one_line || key.text == "<<" || key.text.len() > MAX_KEY {
             return Err(Unusual);
         }
         self.at += 1;
@@ -569,6 +574,49 @@ const PLAIN_START: [bool; 256] = {
     }
     t
 };
+
+/// A quoted scalar of several lines: blanks around a line break go, one break becomes a space, more become one less. In
+/// double quotes a backslash before a break joins the lines. Where the lines start does not matter, as upstream. `None`
+/// for what needs a closer look.
+fn fold_lines(raw: &str, quote: u8) -> Option<String> {
+    let blank = [' ', '\t'];
+    let odd_backslashes = |line: &str| quote == b'"' && (line.len() - line.trim_end_matches('\\').len()) % 2 == 1;
+    let mut out = String::with_capacity(raw.len());
+    let mut lines = raw.split('\n').enumerate().peekable();
+    let (mut breaks, mut joined) = (0, false);
+    while let Some((i, line)) = lines.next() {
+        if i > 0 && (line.starts_with("---") || line.starts_with("...")) {
+            return None;
+        }
+        let is_last = lines.peek().is_none();
+        let mut piece = if i > 0 { line.trim_start_matches(blank) } else { line };
+        let joins = !is_last && odd_backslashes(piece);
+        if joins {
+            piece = &piece[..piece.len() - 1];
+        } else if !is_last {
+            piece = piece.trim_end_matches(blank);
+            if odd_backslashes(piece) {
+                return None;
+            }
+        }
+        if piece.is_empty() && !is_last && i > 0 && !joins {
+            breaks += 1;
+            continue;
+        }
+        match (i, joined, breaks) {
+            (0, ..) => {}
+            (_, true, n) => out.extend(std::iter::repeat_n('\n', n)),
+            (_, false, 0) => out.push(' '),
+            (_, false, n) => out.extend(std::iter::repeat_n('\n', n)),
+        }
+        match quote {
+            b'"' => out.push_str(&unescape(piece)?),
+            _ => out.push_str(&piece.replace("''", "'")),
+        }
+        (breaks, joined) = (0, joins);
+    }
+    Some(out)
+}
 
 /// Resolves the escapes of a double-quoted scalar on one line; `None` for an escape that is not valid here.
 fn unescape(raw: &str) -> Option<String> {

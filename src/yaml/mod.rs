@@ -14,6 +14,7 @@ pub mod json;
 pub mod natural;
 pub mod node;
 pub mod scalar;
+pub mod steps;
 
 pub use arena::{Arena, Place, Source};
 pub use document::{Malformed, documents, first_document};

@@ -6,6 +6,7 @@
 
 use super::natural;
 use super::scalar::{self, Kind};
+use super::steps;
 use std::cmp::Ordering;
 
 /// Place of a node in the sources of a build: an offset into the concatenation of all texts an
@@ -360,11 +361,13 @@ impl<'a> Mapping<'a> {
 
     /// The entries in output order.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry<'a>> {
+        steps::add(self.entries.len());
         self.entries.iter()
     }
 
     /// The values, with their keys, for editing in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
+        steps::add(self.entries.len());
         self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
     }
 
@@ -375,9 +378,11 @@ impl<'a> Mapping<'a> {
 
     fn find(&self, key: &str) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
+            steps::add(self.entries.len());
             let print = fingerprint(key);
             return self.entries.iter().position(|e| e.key.print == print && e.key.text == key).ok_or(0);
         }
+        steps::add(LINEAR);
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
         if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }
     }

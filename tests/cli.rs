@@ -1,0 +1,249 @@
+//! The command: flags, output, exit status, and what it says to bad input.
+
+use crate::support::{Tree, run};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+const ONE: &str = "-- kustomization.yaml --\nresources: [cm.yaml]\n-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: n\n";
+
+/// A kustomization and one resource file, and what the error says.
+#[track_caller]
+fn check_error(files: &str, words: &[&str]) {
+    let tree = Tree::new(files);
+    tree.build(&[]).fails_with(words);
+}
+
+#[test]
+fn faults_of_kustomization_files() {
+    check_error("", &["unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization'"]);
+    check_error(
+        "-- kustomization.yaml --\nresources: []\n-- Kustomization --\nresources: []\n",
+        &["Found multiple kustomization files", "Kustomization"],
+    );
+    check_error("-- kustomization.yaml --\n# nothing\n", &["kustomization.yaml is empty"]);
+    check_error("-- kustomization.yaml --\nresources: [\n", &["kustomization.yaml:", "invalid Kustomization"]);
+    check_error(
+        "-- kustomization.yaml --\nnamePrefx: a\n",
+        &["unknown field \"namePrefx\"", "kustomization.yaml:1:1", "did you mean 'namePrefix'?"],
+    );
+    check_error(
+        "-- kustomization.yaml --\nimages:\n- name: a\n  newtag: 1\n  nam: x\n",
+        &["unknown field \"nam\"", ":4:3"],
+    );
+    check_error(
+        "-- kustomization.yaml --\nnamePrefix: 5\n",
+        &["expected a string, found a number (5)", ":1:13", "quotes"],
+    );
+    check_error("-- kustomization.yaml --\nnamespace: yes\n", &["expected a string, found a boolean"]);
+    check_error("-- kustomization.yaml --\nresources: a.yaml\n", &["expected a list", ":1:12"]);
+    check_error(
+        "-- kustomization.yaml --\nkind: Kustomisation\nresources: []\n",
+        &["kind should be Kustomization or Component"],
+    );
+    check_error(
+        "-- kustomization.yaml --\napiVersion: v1\nresources: []\n",
+        &["apiVersion for Kustomization should be kustomize.config.k8s.io/v1beta1"],
+    );
+    check_error("-- kustomization.yaml --\nvars: [{name: X}]\n", &["'vars' is not supported yet"]);
+    check_error("-- kustomization.yaml --\nvalidators: [v.yaml]\n", &["'validators' is not supported yet"]);
+}
+
+#[test]
+fn faults_of_resources() {
+    let file = |text: &str| format!("-- kustomization.yaml --\nresources: [r.yaml]\n-- r.yaml --\n{text}");
+    check_error(
+        "-- kustomization.yaml --\nresources: [r.yaml]\n",
+        &["'r.yaml': no such file", "of kustomization.yaml"],
+    );
+    check_error(&file("a: [1\nb: 2\n"), &["MalformedYAMLError", "r.yaml:"]);
+    check_error(&file("a: b\n\tc: d\n"), &["MalformedYAMLError", "r.yaml:"]);
+    check_error(&file("kind: A\n"), &["missing metadata.name", "r.yaml:1:1"]);
+    check_error(&file("metadata: {name: a}\n"), &["missing kind"]);
+    check_error(&file("just text\n"), &["missing Resource metadata"]);
+    check_error(
+        &file("kind: A\nmetadata: {name: a}\nx: 1\nx: 2\n"),
+        &["mapping key \"x\" already defined", "r.yaml:4:1"],
+    );
+    check_error(&file("kind: A\nmetadata: {name: a}\nx: .inf\n"), &["r.yaml:3:4"]);
+    check_error(&file("kind: A\nmetadata: {name: a}\nx: &x\n  y: *x\n"), &["alias", "r.yaml:4:"]);
+    let bomb: String =
+        (1..12).map(|i| format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 9].join(", "))).collect();
+    check_error(&file(&format!("kind: A\nmetadata: {{name: a}}\na0: &a0 [x]\n{bomb}")), &["aliases add more than"]);
+    check_error(
+        &file(&format!("kind: A\nmetadata: {{name: a}}\nx: {}{}\n", "[".repeat(3000), "]".repeat(3000))),
+        &["r.yaml:3:"],
+    );
+    check_error(&file("kind: FooList\nitems: 5\n"), &["expected array in FooList/items"]);
+    check_error(
+        "-- kustomization.yaml --\nresources: [a.yaml, b.yaml]\n-- a.yaml --\nkind: A\nmetadata: {name: a}\n-- b.yaml --\n# first\nkind: A\nmetadata: {name: a}\n",
+        &["already registered id", "b.yaml:2:1", "a.yaml:1:1"],
+    );
+}
+
+#[test]
+fn faults_of_roots() {
+    check_error(
+        "-- kustomization.yaml --\nresources: [a]\n-- a/kustomization.yaml --\nresources: [../b]\n-- b/kustomization.yaml --\nresources: [../a]\n",
+        &["cycle detected", "of b/kustomization.yaml"],
+    );
+    check_error("-- kustomization.yaml --\nresources: [.]\n", &["cycle detected"]);
+    check_error("-- kustomization.yaml --\nresources: [/]\n", &["cannot be absolute"]);
+    check_error(
+        "-- kustomization.yaml --\nresources: [c]\n-- c/kustomization.yaml --\nkind: Component\n resources: []\n",
+        &["c/kustomization.yaml"],
+    );
+    check_error(
+        "-- kustomization.yaml --\nresources: [https://127.0.0.1:9/x]\n",
+        &["remote reference", "not supported yet"],
+    );
+    let tree = Tree::new(
+        "-- o/kustomization.yaml --\nresources: [../secret.yaml]\n-- secret.yaml --\nkind: A\nmetadata: {name: a}\n",
+    );
+    tree.run(&["build", "o"]).fails_with(&["security", "is not in or below"]);
+    tree.run(&["build", "o", "--load-restrictor", "LoadRestrictionsNone"]).ok();
+    std::os::unix::fs::symlink("../secret.yaml", tree.path().join("o/link.yaml")).unwrap();
+    tree.write("o/kustomization.yaml", "resources: [link.yaml]\n");
+    tree.run(&["build", "o"]).fails_with(&["security"]);
+    tree.run(&["build", "nowhere"]).fails_with(&["'nowhere': no such file or directory"]);
+    tree.run(&["build", "secret.yaml"]).fails_with(&["is not directory"]);
+    tree.run(&["build", "a", "b"]).fails_with(&["specify one path"]);
+}
+
+#[test]
+fn faults_of_generators_and_patches() {
+    let with = |fields: &str| {
+        format!(
+            "-- kustomization.yaml --\nresources: [d.yaml]\n{fields}-- d.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec: {{replicas: 1}}\n"
+        )
+    };
+    check_error(&with("configMapGenerator: [{name: c, literals: [secretvalue]}]\n"), &["expected key=value"]);
+    check_error(&with("configMapGenerator: [{name: c, literals: [a=1, a=2]}]\n"), &["illegally repeats the key `a`"]);
+    check_error(&with("configMapGenerator: [{literals: [a=1]}]\n"), &["must have a name"]);
+    check_error(
+        &with("configMapGenerator: [{name: c, behavior: merge}]\n"),
+        &["does not exist; cannot merge or replace"],
+    );
+    check_error(&with("secretGenerator: [{name: c, files: [nope]}]\n"), &["'nope': no such file"]);
+    check_error(&with("patches: [{patch: 'kind: Deployment\n\n    metadata: {name: x}'}]\n"), &["no matches for Id"]);
+    check_error(&with("patches: [{path: nope.yaml}]\n"), &["'nope.yaml': no such file"]);
+    check_error(&with("patches: [{}]\n"), &["must specify one of patch and path"]);
+    check_error(
+        &with("patches: [{patch: '[{\"op\": \"remove\", \"path\": \"/x\"}]', target: {kind: Deployment}}]\n"),
+        &["nonexistent key: x"],
+    );
+    check_error(
+        &with("patches: [{patch: '[{\"op\": 1', target: {kind: Deployment}}]\n"),
+        &["unable to parse SM or JSON patch"],
+    );
+    check_error(
+        &with("patches: [{patch: '- op: add\n\n    path: /a\n\n    value: 1', target: {name: '('}}]\n"),
+        &["no regular expression"],
+    );
+    check_error(&with("replicas: [{name: x, count: 2}]\n"), &["resource with name x does not match"]);
+    check_error(&with("images: [{name: '(', newTag: a}]\n"), &["no regular expression"]);
+}
+
+#[test]
+fn flags_of_later_features_are_refused_by_name() {
+    let tree = Tree::new(ONE);
+    for flag in [
+        &["--enable-helm"][..],
+        &["--helm-command", "h"],
+        &["--enable-exec"],
+        &["--network"],
+        &["-e", "A=b"],
+        &["--mount", "x"],
+        &["--as-current-user"],
+    ] {
+        tree.run(&[&["build"], flag].concat()).fails_with(&["is not supported yet"]);
+    }
+    tree.run(&["build", "--enable-helm=false"]).ok();
+    tree.run(&["build", "--reorder", "up"]).fails_with(&["illegal flag value --reorder up"]);
+    tree.run(&["build", "--load-restrictor", "x"]).fails_with(&["illegal flag value --load-restrictor x"]);
+    tree.run(&["build", "--nonsense"]).fails_with(&["--nonsense"]);
+}
+
+#[test]
+fn output_goes_to_a_file_as_a_whole_or_not_at_all() {
+    let tree = Tree::new(ONE);
+    let out = tree.path().join("out.yaml");
+    fs::write(&out, "before").unwrap();
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(tree.run(&["build", "-o", "out.yaml"]).ok(), "");
+    assert!(fs::read_to_string(&out).unwrap().starts_with("apiVersion: v1\n"));
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o640);
+    tree.write("cm.yaml", "kind: A\nmetadata: {name: a}\nx: .nan\n");
+    tree.run(&["build", "-o", "out.yaml"]).fails_with(&["cm.yaml:3:4"]);
+    assert!(fs::read_to_string(&out).unwrap().starts_with("apiVersion: v1\n"), "the old file stays");
+    tree.run(&["build", "-o", "no/such/dir.yaml"]).fails_with(&[]);
+    assert_eq!(fs::read_dir(tree.path()).unwrap().count(), 3, "no temporary file stays");
+}
+
+#[test]
+fn output_goes_into_a_directory_one_file_for_each_object() {
+    let tree = Tree::new(ONE);
+    tree.write("cm.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: D, namespace: n}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n");
+    fs::create_dir(tree.path().join("out")).unwrap();
+    assert_eq!(tree.run(&["build", "-o", "out"]).ok(), "");
+    let mut names: Vec<_> =
+        fs::read_dir(tree.path().join("out")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["default_v1_configmap_c.yaml", "n_apps_v1_deployment_d.yaml", "v1_namespace_n.yaml"]);
+}
+
+#[test]
+fn a_closed_pipe_is_no_news() {
+    let tree = Tree::new(ONE);
+    let big: String =
+        (0..20_000).map(|i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i}\n")).collect();
+    tree.write("cm.yaml", &big);
+    let mut child = tree.command(&["build"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
+    assert_eq!(child.wait().unwrap().code(), Some(141));
+}
+
+#[test]
+fn versions_in_kustomizes_formats() {
+    let tree = Tree::new("");
+    let own = concat!("v", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(tree.run(&["version"]).ok(), own);
+    let json: serde_json::Value = serde_json::from_str(&tree.run(&["version", "-o", "json"]).ok()).unwrap();
+    assert_eq!(json["version"], own.trim());
+    assert!(tree.run(&["version", "-o", "yaml"]).ok().contains("goArch: "));
+    tree.run(&["version", "--short", "-o", "json"]).fails_with(&["mutually exclusive"]);
+}
+
+#[test]
+fn called_as_kustomize_it_speaks_as_kustomize() {
+    let tree = Tree::new(ONE);
+    let link = tree.path().join("kustomize");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
+    let as_kustomize = |args: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+        let mut command = std::process::Command::new(&link);
+        run(command.args(args).current_dir(tree.path()))
+    };
+    assert_eq!(as_kustomize(&["version"]).ok(), "v5.8.1\n");
+    let help = as_kustomize(&["build", "--help"]).ok();
+    assert!(help.contains("kustomize build") && !help.contains("rustomize"), "{help}");
+    assert!(as_kustomize(&["build", "."]).ok().contains("name: a"));
+}
+
+#[test]
+fn warnings_do_not_touch_the_output() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\nbases: []\nresources: [cm.yaml]\ncommonLabels: {a: b}\n-- cm.yaml --\nkind: A\nmetadata: {name: a}\n",
+    );
+    let run = tree.run(&["build"]);
+    assert_eq!(
+        run.stderr,
+        "# Warning: 'bases' is deprecated. Please use 'resources' instead. Run 'kustomize edit fix' to update your Kustomization automatically.\n\
+         # Warning: 'commonLabels' is deprecated. Please use 'labels' instead. Run 'kustomize edit fix' to update your Kustomization automatically.\n"
+    );
+    assert!(run.ok().starts_with("kind: A\n"));
+}

@@ -1,0 +1,11 @@
+//! The tests that run the whole thing. One binary: linking is what costs time.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cli;
+mod experiments;
+mod plugin;
+mod scaling;
+mod suite;
+mod support;
+mod tidy;

@@ -1,0 +1,78 @@
+//! The txtar cases of testdata: see testdata/README.md. `UPDATE=1 cargo test` rewrites what they expect on stdout.
+
+use crate::support::{Tree, files, split};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn cases() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut names = BTreeMap::new();
+    let mut failures = String::new();
+    let cases = files(&root, ".txtar");
+    assert!(cases.len() > 50, "the cases were not found");
+    for path in &cases {
+        let name = path.file_stem().unwrap().to_owned();
+        if let Some(other) = names.insert(name, path) {
+            let _ = writeln!(failures, "{} and {} have one name", path.display(), other.display());
+        }
+        if let Err(why) = case(path, update) {
+            let _ = writeln!(failures, "=== {}\n{why}", path.strip_prefix(&root).unwrap().display());
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+fn case(path: &Path, update: bool) -> Result<(), String> {
+    let text = fs::read_to_string(path).unwrap();
+    let (head, files) = split(&text);
+    if head.trim().is_empty() {
+        return Err("the head does not say what the case shows".into());
+    }
+    let file = |name: &str| files.iter().find(|(n, _)| n == name).map(|(_, text)| text.as_str());
+    let mut tree = Tree::new("");
+    for (name, text) in files.iter().filter(|(n, _)| !matches!(n.as_str(), "stdout" | "stderr" | "args" | "env")) {
+        match name.split_once(" -> ") {
+            Some((link, target)) => std::os::unix::fs::symlink(target, tree.path().join(link)).unwrap(),
+            None => tree.write(name, text),
+        }
+    }
+    for line in file("env").unwrap_or_default().lines() {
+        let (name, value) = line.split_once('=').ok_or("a line of env is no NAME=value")?;
+        let value = value.replace("$TREE", &tree.path().to_string_lossy());
+        tree.variables.insert(Box::leak(name.to_owned().into_boxed_str()), value);
+    }
+    let args: Vec<&str> = file("args").unwrap_or("build").split_whitespace().collect();
+    let run = tree.run(&args);
+    let stdout = run.stdout.replace(&*tree.path().to_string_lossy(), "$TREE");
+    let wanted = file("stdout");
+    let status = i32::from(wanted.is_none());
+    if run.status != Some(status) {
+        return Err(format!("exit status {:?}, expected {status}; stderr:\n{}", run.status, run.stderr));
+    }
+    for line in file("stderr").unwrap_or_default().lines() {
+        if !run.stderr.contains(line) {
+            return Err(format!("stderr does not say '{line}' but:\n{}", run.stderr));
+        }
+    }
+    if wanted.is_none() && file("stderr").is_none() {
+        return Err("the case expects neither stdout nor stderr".into());
+    }
+    if stdout == wanted.unwrap_or_default() {
+        return Ok(());
+    }
+    // What kustomize printed is not ours to rewrite.
+    let recorded = head.starts_with("Recorded from kustomize");
+    if update
+        && !recorded
+        && let Some(old) = wanted
+    {
+        let at = text.rfind("-- stdout --\n").unwrap() + "-- stdout --\n".len();
+        fs::write(path, format!("{}{stdout}{}", &text[..at], &text[at + old.len()..])).unwrap();
+        return Ok(());
+    }
+    Err(format!("stdout is\n{stdout}--- expected\n{}", wanted.unwrap_or_default()))
+}

@@ -1,0 +1,148 @@
+//! A directory with files, and the command run in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// What a run of the command gave.
+pub struct Run {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Run {
+    /// Expects success, and gives stdout.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.status, Some(0), "stderr:\n{}", self.stderr);
+        self.stdout
+    }
+
+    /// Expects an error that says all of `words`, and nothing on stdout.
+    #[track_caller]
+    pub fn fails_with(self, words: &[&str]) -> String {
+        assert_eq!(self.status, Some(1), "stdout:\n{}stderr:\n{}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "", "an error leaves nothing on stdout");
+        for word in words {
+            assert!(self.stderr.contains(word), "'{word}' is not in:\n{}", self.stderr);
+        }
+        self.stderr
+    }
+}
+
+/// A temporary directory: `tree` holds the files, `tmp` is the command's place for temporary files, `home` its home.
+pub struct Tree {
+    directory: TempDir,
+    pub variables: BTreeMap<&'static str, String>,
+}
+
+impl Tree {
+    /// Writes the files of a txtar text: `-- name --` starts a file. One that starts with `#!` can be run.
+    pub fn new(txtar: &str) -> Tree {
+        let tree = Tree { directory: TempDir::new().unwrap(), variables: BTreeMap::new() };
+        for directory in ["tree", "tmp", "home"] {
+            fs::create_dir(tree.directory.path().join(directory)).unwrap();
+        }
+        for (name, text) in split(txtar).1 {
+            tree.write(&name, &text);
+        }
+        tree
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.directory.path().join("tree")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
+    pub fn tmp(&self) -> PathBuf {
+        self.directory.path().join("tmp")
+    }
+
+    /// Writes a file below the tree; `../home/x` lands in the home.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        if text.starts_with("#!") {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+
+    /// Puts an executable where the configuration `apiVersion: ex.io/v1, kind: <kind>` finds it.
+    pub fn plugin(&self, kind: &str, script: &str) {
+        self.write(&format!("../home/.config/kustomize/plugin/ex.io/v1/{}/{kind}", kind.to_lowercase()), script);
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rustomize"));
+        command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.home()).env("TMPDIR", self.tmp());
+        command.envs(&self.variables);
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Run {
+        run(&mut self.command(args))
+    }
+
+    /// `build` with plugins enabled.
+    pub fn build(&self, args: &[&str]) -> Run {
+        let run = self.run(&[&["build", "--enable-alpha-plugins"], args].concat());
+        self.assert_nothing_left();
+        run
+    }
+
+    /// Nothing may stay behind in the place for temporary files.
+    #[track_caller]
+    pub fn assert_nothing_left(&self) {
+        let left: Vec<_> = fs::read_dir(self.tmp()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+}
+
+pub fn run(command: &mut Command) -> Run {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Run { status: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
+}
+
+/// The head of a txtar text and its files.
+pub fn split(txtar: &str) -> (String, Vec<(String, String)>) {
+    let mut head = String::new();
+    let mut files: Vec<(String, String)> = Vec::new();
+    for line in txtar.split_inclusive('\n') {
+        let name = line.trim_end().strip_prefix("-- ").and_then(|l| l.strip_suffix(" --"));
+        match (name, files.last_mut()) {
+            (Some(name), _) => files.push((name.to_owned(), String::new())),
+            (None, Some((_, text))) => text.push_str(line),
+            (None, None) => head.push_str(line),
+        }
+    }
+    (head, files)
+}
+
+/// All files below a directory with an ending, sorted.
+pub fn files(directory: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut queue = vec![directory.to_owned()];
+    while let Some(directory) = queue.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                queue.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}

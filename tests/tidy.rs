@@ -1,0 +1,93 @@
+//! The house rules that a program can check.
+
+use crate::support::files;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let src = files(&root.join("src"), ".rs").into_iter();
+    src.map(|p| (p.strip_prefix(root).unwrap().to_owned(), fs::read_to_string(&p).unwrap())).collect()
+}
+
+/// The part of a file that is not its tests.
+fn code(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap()
+}
+
+#[test]
+fn every_module_says_what_it_is() {
+    for (path, text) in sources() {
+        assert!(text.starts_with("//!") || text.starts_with("#![forbid"), "{} has no module doc", path.display());
+    }
+}
+
+#[test]
+fn public_items_are_documented() {
+    let is_item = |line: &str| {
+        let line = line.trim_start();
+        ["pub fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub static ", "pub type "]
+            .iter()
+            .any(|start| line.starts_with(start))
+    };
+    let mut bare = Vec::new();
+    for (path, text) in sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate().filter(|(_, line)| is_item(line)) {
+            let above = lines[..i].iter().rev().find(|l| !l.trim_start().starts_with("#["));
+            if !above.is_some_and(|l| l.trim_start().starts_with("///")) {
+                bare.push(format!("{}:{}: {}", path.display(), i + 1, line.trim()));
+            }
+        }
+    }
+    assert!(bare.is_empty(), "{}", bare.join("\n"));
+}
+
+/// A file that outgrows this is two.
+const MOST_LINES: usize = 700;
+
+#[test]
+fn files_are_of_a_size_to_be_read() {
+    for (path, text) in sources() {
+        let is_table = path.ends_with("defaults.rs") || path.ends_with("schema/builtin.rs");
+        let lines = code(&text).lines().count();
+        assert!(is_table || lines <= MOST_LINES, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn layers_look_down_only() {
+    let may_use: [(&str, &[&str]); 5] = [
+        ("src/yaml", &["yaml"]),
+        ("src/diag", &["yaml"]),
+        ("src/schema", &["resource", "schema"]),
+        ("src/resource", &["diag", "yaml", "schema", "resource"]),
+        ("src/load", &["diag", "yaml", "load"]),
+    ];
+    for (path, text) in sources() {
+        let Some((_, allowed)) =
+            may_use.iter().find(|(layer, _)| path.starts_with(layer) || path.starts_with(format!("{layer}.rs")))
+        else {
+            continue;
+        };
+        for found in code(&text).split("crate::").skip(1) {
+            let module: String = found.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(module.is_empty() || allowed.contains(&module.as_str()), "{} uses crate::{module}", path.display());
+        }
+    }
+    for (path, text) in sources() {
+        let knows_the_outside = path.starts_with("src/cli") || path.ends_with("main.rs");
+        let mentions = ["println!", "std::env::", "process::exit"].iter().any(|word| code(&text).contains(word));
+        assert!(knows_the_outside || !mentions, "{} speaks to the outside", path.display());
+    }
+}
+
+#[test]
+fn nothing_is_left_for_later_without_a_word() {
+    for (path, text) in sources() {
+        for word in ["todo!", "unimplemented!", "FIXME", "XXX"] {
+            assert!(!text.contains(word), "{} has {word}", path.display());
+        }
+        assert!(!code(&text).contains("use super::*"), "{} uses super::*", path.display());
+    }
+}
