@@ -1,0 +1,114 @@
+//! Megabytes a second, on one core: read, sort and print resources, and whole builds. `cargo bench`.
+
+#![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+
+use rustomize::yaml::{Arena, documents, emit};
+use rustomize::{pipeline, resource::ResMap};
+use std::fmt::Write;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How long each measurement goes on.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+fn config_map(text: &mut String, i: usize) {
+    let _ = write!(
+        text,
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{i}\n  labels:\n    app: app-{i}\ndata:\n  LOG_LEVEL: info\n  \
+         ENDPOINT: http://app-{i}.example.com:8080/v1\n  application.properties: |\n    server.port=8080\n    feature.{i}=true\n    \
+         greeting=Hello from application number {i}\n    storage.path=/var/lib/application/{i}/data\n"
+    );
+}
+
+fn deployment(text: &mut String, i: usize) {
+    let _ = write!(
+        text,
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: app-{i}\n  labels:\n    app: app-{i}\n    tier: \"back\"\nspec:\n  replicas: 2\n  \
+         selector:\n    matchLabels:\n      app: app-{i}\n  template:\n    metadata:\n      labels:\n        app: app-{i}\n      annotations:\n        \
+         prometheus.io/scrape: \"true\"\n    spec:\n      containers:\n      - name: main\n        image: registry.example.com/team/app:1.{i}.0\n        \
+         args: [\"--verbose\", \"--shard={i}\"]\n        envFrom:\n        - configMapRef:\n            name: settings-{i}\n        resources:\n          \
+         requests: {{cpu: 100m, memory: 128Mi}}\n        livenessProbe:\n          httpGet: {{path: /healthz, port: 8080}}\n          periodSeconds: 10\n"
+    );
+}
+
+/// Much of what clusters hold is schemas: deep, with long descriptions.
+fn definition(text: &mut String, i: usize) {
+    let _ = write!(
+        text,
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things{i}.example.com\nspec:\n  group: example.com\n  \
+         names:\n    kind: Thing{i}\n    plural: things{i}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    \
+         schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n"
+    );
+    for field in 0..20 {
+        let _ = write!(
+            text,
+            "          field{field}:\n            description: The field number {field} of this thing, which says what the thing is to do and when\n            \
+             type: string\n            pattern: ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$\n            maxLength: 253\n"
+        );
+    }
+}
+
+/// About four megabytes: two parts in five workloads, one part settings, two parts schemas, by size.
+fn corpus() -> String {
+    let mut text = String::new();
+    let mut i = 0;
+    while text.len() < 4_000_000 {
+        for make in [deployment, deployment, deployment, config_map, config_map, definition] {
+            if !text.is_empty() {
+                text.push_str("---\n");
+            }
+            make(&mut text, i);
+            i += 1;
+        }
+    }
+    text
+}
+
+/// Runs until the patience is at an end and prints the best speed.
+fn measure(what: &str, bytes: usize, mut run: impl FnMut()) {
+    let end = Instant::now() + PATIENCE;
+    let mut best = Duration::MAX;
+    while Instant::now() < end {
+        let start = Instant::now();
+        run();
+        best = best.min(start.elapsed());
+    }
+    println!("{what:34} {:7.1} ms {:7.0} MB/s", best.as_secs_f64() * 1e3, bytes as f64 / 1e6 / best.as_secs_f64());
+}
+
+fn main() {
+    let text = corpus();
+    println!("{:.1} MB of resources, one core, best of the runs of {} s", text.len() as f64 / 1e6, PATIENCE.as_secs());
+    measure("read", text.len(), || {
+        let arena = Arena::new();
+        let source = arena.add_source("bench", text.clone());
+        black_box(documents(&arena, source).unwrap());
+    });
+    measure("read, sort and print", text.len(), || {
+        let arena = Arena::new();
+        let source = arena.add_source("bench", text.clone());
+        let mut out = String::with_capacity(2 * text.len());
+        for node in documents(&arena, source).unwrap() {
+            out.push_str("---\n");
+            emit::document(&mut out, &node).unwrap();
+        }
+        black_box(out);
+    });
+    let directory = tempfile::TempDir::new().unwrap();
+    std::fs::write(directory.path().join("all.yaml"), &text).unwrap();
+    let path = directory.path().to_string_lossy().into_owned();
+    let build = |fields: &str| {
+        std::fs::write(directory.path().join("kustomization.yaml"), format!("resources: [all.yaml]\n{fields}")).unwrap();
+        let arena = Arena::new();
+        let session = pipeline::Session::new(&arena, pipeline::Options::default());
+        let map: ResMap<'_> = pipeline::build(&session, &path).unwrap();
+        black_box(pipeline::print(&arena, &map).unwrap());
+    };
+    measure("build: resources alone", text.len(), || build(""));
+    measure("build: prefix and namespace", text.len(), || build("namePrefix: p-\nnamespace: ns\n"));
+    measure("build: labels with selectors", text.len(), || build("labels: [{pairs: {a: b}, includeSelectors: true}]\n"));
+    measure("build: images", text.len(), || build("images: [{name: registry.example.com/team/app, newTag: '2'}]\n"));
+}
