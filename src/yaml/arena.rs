@@ -1,20 +1,26 @@
 //! The memory of a build: source texts, and the texts that build steps make.
 
 use super::Pos;
+use super::node::{fingerprint, same};
 use bumpalo::Bump;
 use elsa::{FrozenVec, index_set::FrozenIndexSet};
+use std::cell::Cell;
 use std::fmt;
 
 /// Longer keys are rarely the same.
 const MAX_SHARED_KEY: usize = 48;
 
+/// How many fingerprints are told apart.
+const RECENT: usize = 512;
+
 /// Owns every text of a build. Each source is loaded once and has its place in one address space of
 /// [`Pos`], so that a node's place costs four bytes.
-#[derive(Default)]
 pub struct Arena {
     sources: FrozenVec<Box<Source>>,
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
+    /// Where in `keys` the last key with a fingerprint is: most keys are found there.
+    recent: [Cell<u32>; RECENT],
 }
 
 /// A text that was added to an [`Arena`].
@@ -59,6 +65,17 @@ impl Source {
     /// The position of the byte at `offset`.
     pub fn pos(&self, offset: usize) -> Pos {
         Pos(self.base.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX)))
+    }
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Arena {
+            sources: FrozenVec::new(),
+            bump: Bump::new(),
+            keys: FrozenIndexSet::default(),
+            recent: [const { Cell::new(0) }; RECENT],
+        }
     }
 }
 
@@ -112,7 +129,18 @@ impl Arena {
         if text.len() > MAX_SHARED_KEY {
             return text;
         }
-        self.keys.get(text).unwrap_or_else(|| self.keys.insert(text.into()))
+        let slot = &self.recent[usize::from(fingerprint(text)) % RECENT];
+        if let Some(known) = self.keys.get_index(slot.get() as usize)
+            && same(known, text)
+        {
+            return known;
+        }
+        let (at, shared) = match self.keys.get_full(text) {
+            Some(known) => known,
+            None => self.keys.insert_full(text.into()),
+        };
+        slot.set(at as u32);
+        shared
     }
 
     /// Copies a text into the arena.

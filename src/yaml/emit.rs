@@ -136,15 +136,17 @@ impl Printer<'_> {
     /// A scalar, `{}` or `[]`, and the end of its line.
     fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &node.value {
-            Value::Scalar(s) => self.scalar(s, node.pos, indent, line)?,
+            Value::Scalar(s) => {
+                self.scalar(s, node.pos, indent, line)?;
+                // A literal block that keeps its breaks has ended its line itself.
+                if s.text.as_bytes().last() == Some(&b'\n') && self.out.as_bytes().last() == Some(&b'\n') {
+                    return Ok(());
+                }
+            }
             Value::Sequence(_) => self.out.push_str("[]"),
             Value::Mapping(_) => self.out.push_str("{}"),
         }
-        // A literal block that keeps its breaks has ended its line itself.
-        let kept = self.out.ends_with('\n') && matches!(&node.value, Value::Scalar(s) if s.text.ends_with('\n'));
-        if !kept {
-            self.out.push('\n');
-        }
+        self.out.push('\n');
         Ok(())
     }
 
@@ -225,9 +227,12 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        let room = WIDTH.saturating_sub(self.out.len() - line);
-        if s.text.len() <= room && is_plain_line(s.text) {
-            self.out.push_str(s.text);
+        if is_plain_line(s.text) {
+            self.words(s.text, Fold { line, indent: indent + 2 }, true);
+            return Ok(());
+        }
+        if is_plain_block(s.text) && s.style != Style::Folded {
+            self.literal(s.text, indent);
             return Ok(());
         }
         let text = printable(s.text, pos)?;
@@ -409,11 +414,15 @@ impl Printer<'_> {
             _ => self.out.push('+'),
         }
         self.out.push('\n');
-        for line in text.split_inclusive('\n') {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |i| i + 1);
+            let (line, after) = rest.split_at(end);
             if line != "\n" {
                 self.pad(indent + 2);
             }
             self.out.push_str(line);
+            rest = after;
         }
     }
 }
@@ -473,28 +482,62 @@ fn is_plain_word(text: &str) -> bool {
     starts && bytes.iter().all(|&b| WORD[b as usize]) && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
 }
 
-/// As [`is_plain_word`], with single blanks, colons inside words, and quotes and brackets after the start allowed.
+/// What a byte means inside a plain text of one line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inner {
+    Fits,
+    Blank,
+    Colon,
+    Hash,
+    Unfit,
+}
+
+const INNER: [Inner; 256] = {
+    let mut t = [Inner::Unfit; 256];
+    let mut b = 0x21;
+    while b < 0x7f {
+        t[b] = Inner::Fits;
+        b += 1;
+    }
+    t[b' ' as usize] = Inner::Blank;
+    t[b':' as usize] = Inner::Colon;
+    t[b'#' as usize] = Inner::Hash;
+    t
+};
+
+/// As [`is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the start allowed.
 fn is_plain_line(text: &str) -> bool {
     let bytes = text.as_bytes();
-    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/')) {
+    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\')) {
         return false;
     }
-    let mut previous = b'a';
+    let mut previous = Inner::Fits;
     for &b in bytes {
-        let fits = WORD[b as usize]
-            || match b {
-                b' ' => previous != b':',
-                b':' | b'\'' | b'"' | b',' | b'{' | b'}' | b'[' | b']' | b'@' | b'%' | b'&' | b'*' | b'!' | b'?'
-                | b'|' | b'`' => true,
-                b'#' => previous != b' ',
-                _ => false,
+        let this = INNER[b as usize];
+        if this != Inner::Fits {
+            let bad = match this {
+                Inner::Blank => previous == Inner::Colon,
+                Inner::Hash => previous == Inner::Blank,
+                Inner::Colon => false,
+                _ => true,
             };
-        if !fits {
-            return false;
+            if bad {
+                return false;
+            }
         }
-        previous = b;
+        previous = this;
     }
-    !matches!(previous, b' ' | b':') && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
+    !matches!(previous, Inner::Blank | Inner::Colon) && (bytes.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
+}
+
+/// Whether a text is a literal block by its bytes alone: several lines of printable ASCII without blanks at their ends.
+fn is_plain_block(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if memchr::memchr(b'\n', bytes).is_none() || bytes.last() == Some(&b' ') {
+        return false;
+    }
+    let unfit = |b: u8| !(0x20..0x7f).contains(&b) && b != b'\n';
+    !bytes.iter().fold(false, |found, &b| found | unfit(b)) && memchr::memmem::find(bytes, b" \n").is_none()
 }
 
 fn is_break(c: char) -> bool {

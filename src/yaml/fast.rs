@@ -17,6 +17,9 @@ type Read<T> = Result<T, Unusual>;
 /// Deeper texts go to the full parser, which does not recurse.
 const MAX_DEPTH: usize = 64;
 
+/// How far a plain text is searched byte by byte.
+const NEAR: usize = 24;
+
 /// Longer keys are refused by the reference.
 const MAX_KEY: usize = 1_000;
 
@@ -110,6 +113,12 @@ impl<'a> Reader<'a> {
 
     fn starts_marker(&self, marker: &[u8; 3]) -> bool {
         self.bytes[self.at..].starts_with(marker) && Self::is_space_or_end(self.byte_after(3))
+    }
+
+    /// Whether the text here begins as a document marker does.
+    fn starts_like_marker(&self) -> bool {
+        let first = self.bytes[self.at];
+        matches!(first, b'-' | b'.') && self.byte_after(1) == Some(first) && self.byte_after(2) == Some(first)
     }
 
     fn skip_spaces(&mut self) {
@@ -220,10 +229,7 @@ impl<'a> Reader<'a> {
         let (text, style) = match self.byte() {
             Some(q @ (b'"' | b'\'')) => (self.quoted(q)?, if q == b'"' { Style::Double } else { Style::Single }),
             _ => {
-                if !self.starts_plain()
-                    || self.bytes[start..].starts_with(b"---")
-                    || self.bytes[start..].starts_with(b"...")
-                {
+                if !self.starts_plain() || self.starts_like_marker() {
                     return Err(Unusual);
                 }
                 let Stop::Colon(end) = self.plain_end()? else {
@@ -261,14 +267,17 @@ impl<'a> Reader<'a> {
     fn plain_end(&self) -> Read<Stop> {
         let mut i = self.at;
         let stop = loop {
-            let Some(n) = memchr3(b':', b'#', b'\n', &self.bytes[i..]) else {
-                break Stop::Line(self.bytes.len());
+            // Most texts are too short for a vector search to pay.
+            let near = &self.bytes[i..self.bytes.len().min(i + NEAR)];
+            i += match near.iter().position(|&b| matches!(b, b':' | b'#' | b'\n')) {
+                Some(n) => n,
+                None => match memchr3(b':', b'#', b'\n', &self.bytes[i + near.len()..]) {
+                    Some(n) => near.len() + n,
+                    None => break Stop::Line(self.bytes.len()),
+                },
             };
-            i += n;
             match self.bytes[i] {
-                b':' if Self::is_space_or_end(self.bytes.get(i + 1).copied()) => {
-                    break Stop::Colon(i);
-                }
+                b':' if Self::is_space_or_end(self.bytes.get(i + 1).copied()) => break Stop::Colon(i),
                 b'#' if self.bytes[i - 1] == b' ' => break Stop::Line(i),
                 b'\n' => break Stop::Line(i),
                 _ => i += 1,
@@ -536,7 +545,7 @@ impl<'a> Reader<'a> {
         if !self.byte().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'/' | b'.' | b'-')) {
             return Err(Unusual);
         }
-        if self.bytes[start..].starts_with(b"---") || self.bytes[start..].starts_with(b"...") {
+        if self.starts_like_marker() {
             return Err(Unusual);
         }
         while let Some(b) = self.byte() {

@@ -8,6 +8,13 @@ use unicode_general_category::{GeneralCategory as Cat, get_general_category};
 /// Compares two keys as the printer orders them. O(length of the common prefix + the digits after it).
 pub fn compare(a: &str, b: &str) -> Ordering {
     let (x, y) = (a.as_bytes(), b.as_bytes());
+    if let (Some(p), Some(q)) = (x.first(), y.first())
+        && p != q
+        && p.is_ascii_alphabetic()
+        && q.is_ascii_alphabetic()
+    {
+        return p.cmp(q);
+    }
     let n = x.len().min(y.len());
     let Some(mut at) = (0..n).find(|&i| x[i] != y[i]) else {
         return x.len().cmp(&y.len());

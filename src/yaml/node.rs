@@ -275,7 +275,7 @@ pub struct Key<'a> {
 }
 
 /// Two bytes that tell most different keys apart.
-fn fingerprint(text: &str) -> u16 {
+pub(super) fn fingerprint(text: &str) -> u16 {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return 0 };
     let middle = bytes[bytes.len() / 2];
@@ -285,6 +285,26 @@ fn fingerprint(text: &str) -> u16 {
         .wrapping_mul(31)
         .wrapping_add(u16::from(last));
     mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
+}
+
+/// Whether two short texts are the same, without the call that comparing slices is. Most keys have at most 16 bytes:
+/// two overlapping words cover them.
+#[inline]
+pub(super) fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let n = a.len();
+    if n != b.len() {
+        return false;
+    }
+    let word = |s: &[u8], at: usize| s[at..at + 8].iter().fold(0u64, |w, &b| w << 8 | u64::from(b));
+    let half = |s: &[u8], at: usize| s[at..at + 4].iter().fold(0u32, |w, &b| w << 8 | u32::from(b));
+    match n {
+        0 => true,
+        1..4 => a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1],
+        4..8 => half(a, 0) == half(b, 0) && half(a, n - 4) == half(b, n - 4),
+        8..=16 => word(a, 0) == word(b, 0) && word(a, n - 8) == word(b, n - 8),
+        _ => a == b,
+    }
 }
 
 impl<'a> Key<'a> {
@@ -307,7 +327,7 @@ impl<'a> Key<'a> {
     pub fn same_text(&self, other: &Key<'_>) -> bool {
         self.print == other.print
             && self.text.len() == other.text.len()
-            && (std::ptr::eq(self.text, other.text) || self.text == other.text)
+            && (std::ptr::eq(self.text, other.text) || same(self.text, other.text))
     }
 }
 
@@ -380,7 +400,7 @@ impl<'a> Mapping<'a> {
         if self.entries.len() <= LINEAR {
             steps::add(self.entries.len());
             let print = fingerprint(key);
-            return self.entries.iter().position(|e| e.key.print == print && e.key.text == key).ok_or(0);
+            return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
         }
         steps::add(LINEAR);
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
