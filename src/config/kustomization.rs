@@ -4,6 +4,7 @@ use super::decode::{Decode, Decoder, StringMap};
 use super::field_spec::FieldSpec;
 use super::selector::Selector;
 use crate::diag::{Error, Result, Warning};
+use crate::resource::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
 
 /// The names a kustomization file may have.
@@ -58,6 +59,8 @@ pub struct Kustomization<'a> {
     pub images: Vec<Image<'a>>,
     /// Replica counts by name.
     pub replicas: Vec<Replica<'a>>,
+    /// Values copied from one resource into others.
+    pub replacements: Vec<Replacement<'a>>,
     /// How the output is ordered.
     pub sort_options: Option<SortOptions<'a>>,
     /// Which provenance is written into the output.
@@ -79,16 +82,15 @@ impl<'a> Kustomization<'a> {
         let node = node.unwrap_or(&empty);
         let mut bases: Vec<&'a str> = Vec::new();
         let mut image_tags: Vec<Image<'a>> = Vec::new();
-        let mut later: [(&'static str, Node<'a>); 7] = [
+        let mut later: [(&'static str, Node<'a>); 6] = [
             ("crds", Node::null()),
             ("openapi", Node::null()),
-            ("replacements", Node::null()),
             ("vars", Node::null()),
             ("helmGlobals", Node::null()),
             ("helmCharts", Node::null()),
             ("helmChartInflationGenerator", Node::null()),
         ];
-        let [crds, openapi, replacements, vars, helm_globals, helm_charts, helm_generator] = &mut later;
+        let [crds, openapi, vars, helm_globals, helm_charts, helm_generator] = &mut later;
         let given = cx.object(
             node,
             &mut [
@@ -116,12 +118,12 @@ impl<'a> Kustomization<'a> {
                 ("images", &mut k.images),
                 ("imageTags", &mut image_tags),
                 ("replicas", &mut k.replicas),
+                ("replacements", &mut k.replacements),
                 ("sortOptions", &mut k.sort_options),
                 ("buildMetadata", &mut k.build_metadata),
                 ("configurations", &mut k.configurations),
                 (crds.0, &mut crds.1),
                 (openapi.0, &mut openapi.1),
-                (replacements.0, &mut replacements.1),
                 (vars.0, &mut vars.1),
                 (helm_globals.0, &mut helm_globals.1),
                 (helm_charts.0, &mut helm_charts.1),
@@ -444,6 +446,117 @@ pub struct LegacySortOptions<'a> {
 impl<'a> Decode<'a> for LegacySortOptions<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         cx.object(node, &mut [("orderFirst", &mut self.first), ("orderLast", &mut self.last)])?;
+        Ok(())
+    }
+}
+
+/// An entry of `replacements`.
+#[derive(Clone, Debug, Default)]
+pub struct Replacement<'a> {
+    /// A file with one replacement or a list of them.
+    pub path: &'a str,
+    /// The field the value comes from.
+    pub source: Option<SourceSelector<'a>>,
+    /// The value itself.
+    pub source_value: Option<&'a str>,
+    pub targets: Vec<TargetSelector<'a>>,
+    pub pos: Pos,
+}
+
+impl<'a> Decode<'a> for Replacement<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
+        cx.object(
+            node,
+            &mut [
+                ("path", &mut self.path),
+                ("source", &mut self.source),
+                ("sourceValue", &mut self.source_value),
+                ("targets", &mut self.targets),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// The field of one resource. Texts are exact, empty ones match anything.
+#[derive(Clone, Debug, Default)]
+pub struct SourceSelector<'a> {
+    pub gvk: Gvk<'a>,
+    pub name: &'a str,
+    pub namespace: &'a str,
+    /// `metadata.name` if it is empty.
+    pub field_path: &'a str,
+    pub options: FieldOptions<'a>,
+}
+
+impl<'a> Decode<'a> for SourceSelector<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("group", &mut self.gvk.group),
+                ("version", &mut self.gvk.version),
+                ("kind", &mut self.gvk.kind),
+                ("name", &mut self.name),
+                ("namespace", &mut self.namespace),
+                ("fieldPath", &mut self.field_path),
+                ("options", &mut self.options),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// Where a value goes.
+#[derive(Clone, Debug, Default)]
+pub struct TargetSelector<'a> {
+    pub select: Option<Selector<'a>>,
+    /// Resources that are selected and left alone.
+    pub reject: Vec<Selector<'a>>,
+    /// `metadata.name` if there are none.
+    pub field_paths: Vec<&'a str>,
+    pub options: FieldOptions<'a>,
+}
+
+impl<'a> Decode<'a> for TargetSelector<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("select", &mut self.select),
+                ("reject", &mut self.reject),
+                ("fieldPaths", &mut self.field_paths),
+                ("options", &mut self.options),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+/// Which piece of a text is meant, and whether missing fields are made.
+#[derive(Clone, Debug, Default)]
+pub struct FieldOptions<'a> {
+    /// Splits a text into pieces.
+    pub delimiter: &'a str,
+    /// The piece. In a target, a negative one goes in front and one beyond the end behind.
+    pub index: i64,
+    /// Is accepted and has no effect.
+    pub encoding: &'a str,
+    pub create: bool,
+}
+
+impl<'a> Decode<'a> for FieldOptions<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("delimiter", &mut self.delimiter),
+                ("index", &mut self.index),
+                ("encoding", &mut self.encoding),
+                ("create", &mut self.create),
+            ],
+        )?;
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::decode::{Decode, Decoder};
 use crate::diag::{Error, Result};
-use crate::resource::Resource;
+use crate::resource::{Gvk, Resource};
 use crate::yaml::Node;
 use regex::Regex;
 
@@ -23,6 +23,15 @@ pub struct Selector<'a> {
     pub annotation_selector: &'a str,
     /// Kubernetes selector over labels.
     pub label_selector: &'a str,
+}
+
+impl Selector<'_> {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        [self.group, self.version, self.kind, self.name, self.namespace, self.annotation_selector, self.label_selector]
+            .iter()
+            .all(|part| part.is_empty())
+    }
 }
 
 impl<'a> Decode<'a> for Selector<'a> {
@@ -117,24 +126,65 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Whether a resource is selected (facts/behaviour-b.md, 4): namespace and name by the current or the original id,
-    /// the rest by the current one. O(length of the texts).
+    /// Whether a resource is the target of a patch (facts/behaviour-b.md, 4): namespace and name by the current or the
+    /// original id, the rest by the current one. O(length of the texts).
     ///
     /// # Errors
     /// A label or annotation selector that does not parse, once it is reached.
     pub fn is_match(&self, resource: &Resource<'_>) -> Result<bool> {
+        self.is_match_by(resource, Ids::OriginalOrCurrent)
+    }
+
+    /// Whether a resource is selected, by the ids that count.
+    ///
+    /// # Errors
+    /// As [`Matcher::is_match`].
+    pub fn is_match_by(&self, resource: &Resource<'_>, ids: Ids) -> Result<bool> {
+        let by_id = match ids {
+            Ids::OriginalOrCurrent => self.is_match_by_names(resource),
+            Ids::Any => self.is_match_by_any_id(resource),
+        };
+        Ok(by_id && self.is_match_by_metadata(resource)?)
+    }
+
+    /// Whether this, as an entry of `reject`, rejects a resource: by any of its ids, or by its metadata.
+    ///
+    /// # Errors
+    /// As [`Matcher::is_match`].
+    pub fn rejects(&self, resource: &Resource<'_>) -> Result<bool> {
+        let asks_for_id = [&self.group, &self.version, &self.kind, &self.name, &self.namespace]
+            .iter()
+            .any(|p| !matches!(p, Pattern::Any));
+        if asks_for_id && self.is_match_by_any_id(resource) {
+            return Ok(true);
+        }
+        let asks_for_metadata =
+            [&self.labels, &self.annotations].iter().any(|r| r.as_ref().map_or(true, |r| !r.0.is_empty()));
+        Ok(asks_for_metadata && self.is_match_by_metadata(resource)?)
+    }
+
+    fn is_match_by_names(&self, resource: &Resource<'_>) -> bool {
         let (current, original) = (resource.id(), resource.original_id());
         let namespace = self.namespace.is_match(current.effective_namespace())
             || self.namespace.is_match(original.effective_namespace());
         let name = || self.name.is_match(current.name) || self.name.is_match(original.name);
-        let gvk = || {
-            self.kind.is_match(current.gvk.kind)
-                && self.version.is_match(current.gvk.version)
-                && self.group.is_match(current.gvk.group)
-        };
-        if !(namespace && name() && gvk()) {
-            return Ok(false);
-        }
+        namespace && name() && self.is_match_gvk(&current.gvk)
+    }
+
+    /// All parts against one id. The current one counts with its namespace as written, others with the effective one.
+    fn is_match_by_any_id(&self, resource: &Resource<'_>) -> bool {
+        resource.any_ids().enumerate().any(|(nth, id)| {
+            let is_current = nth == resource.previous().len();
+            let namespace = if is_current { id.namespace } else { id.effective_namespace() };
+            self.name.is_match(id.name) && self.namespace.is_match(namespace) && self.is_match_gvk(&id.gvk)
+        })
+    }
+
+    fn is_match_gvk(&self, gvk: &Gvk<'_>) -> bool {
+        self.kind.is_match(gvk.kind) && self.version.is_match(gvk.version) && self.group.is_match(gvk.group)
+    }
+
+    fn is_match_by_metadata(&self, resource: &Resource<'_>) -> Result<bool> {
         let bad = |what: &str, e: &String| Error::input(format!("the {what} does not parse: {e}"));
         let labels = self.labels.as_ref().map_err(|e| bad("labelSelector", e))?;
         if !labels.is_match(|key| resource.label(key)) {
@@ -143,6 +193,15 @@ impl<'a> Matcher<'a> {
         let annotations = self.annotations.as_ref().map_err(|e| bad("annotationSelector", e))?;
         Ok(annotations.is_match(|key| resource.annotation(key)))
     }
+}
+
+/// Which ids of a resource a selector looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ids {
+    /// The original and the current one, part by part.
+    OriginalOrCurrent,
+    /// Each it has had, as a whole.
+    Any,
 }
 
 /// A Kubernetes label selector: all its requirements must hold.

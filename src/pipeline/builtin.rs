@@ -3,7 +3,7 @@
 
 use super::plan::{BoxedGenerator, BoxedTransformer};
 use super::{Session, Target};
-use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replica};
+use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
 use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap};
 use crate::diag::{Error, Result, nearest};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
@@ -15,11 +15,12 @@ use crate::transformer::label::LabelTransformer;
 use crate::transformer::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
 use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer};
 use crate::transformer::prefix::NameAffixTransformer;
+use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 
 const GENERATORS: [&str; 2] = ["ConfigMapGenerator", "SecretGenerator"];
 
-const TRANSFORMERS: [&str; 12] = [
+const TRANSFORMERS: [&str; 13] = [
     "AnnotationsTransformer",
     "HashTransformer",
     "ImageTagTransformer",
@@ -30,6 +31,7 @@ const TRANSFORMERS: [&str; 12] = [
     "PatchTransformer",
     "PrefixSuffixTransformer",
     "PrefixTransformer",
+    "ReplacementTransformer",
     "ReplicaCountTransformer",
     "SuffixTransformer",
 ];
@@ -129,6 +131,12 @@ pub fn transformers<'a>(
             let mut replica = Replica::default();
             read(session, config, &mut [("replica", &mut replica)])?;
             Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs })
+        }
+        "ReplacementTransformer" => {
+            let mut replacements: Vec<Replacement<'a>> = Vec::new();
+            read(session, config, &mut [("replacements", &mut replacements)])?;
+            let cx = Decoder::lenient(session.arena);
+            Box::new(ReplacementTransformer::new(session, &target.root, &replacements, &cx)?)
         }
         "PatchTransformer" => {
             Box::new(PatchTransformer::new(session, &target.root, &[patch(session, config, "patch")?])?)

@@ -3,7 +3,7 @@
 use super::{Session, Target};
 use crate::config::field_spec;
 use crate::config::kustomization::Label;
-use crate::config::{FieldSpec, FieldSpecs, TransformerConfig};
+use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig};
 use crate::diag::Result;
 use crate::generator::{ConfigMapGenerator, Generator, SecretGenerator};
 use crate::resource::Gvk;
@@ -14,6 +14,7 @@ use crate::transformer::label::LabelTransformer;
 use crate::transformer::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
 use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer};
 use crate::transformer::prefix::NameAffixTransformer;
+use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 
 /// A configured generator.
@@ -110,6 +111,10 @@ pub fn transformers<'a>(
     }
     if !k.images.is_empty() {
         stages.push(Box::new(ImageTagTransformer::new(&k.images, specs(&config.images))?));
+    }
+    if !k.replacements.is_empty() {
+        let cx = Decoder::strict(session.arena);
+        stages.push(Box::new(ReplacementTransformer::new(session, &target.root, &k.replacements, &cx)?));
     }
     Ok(stages)
 }

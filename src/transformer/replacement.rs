@@ -1,0 +1,407 @@
+//! ReplacementTransformer: copies a value from one resource's field into fields of others.
+//!
+//! *Selects*: the source by exact id, the targets by patterns. *Writes*: the fields of the targets' paths. *Order*: last of
+//! the built-in transformers; entries in order, over what earlier ones did. *Cost*: O(targets that may match + nodes on their
+//! paths). *Quirks*: facts/behaviour-c.md, 7: a value goes into a scalar as text, and the scalar keeps its type.
+//! A path into a text that holds YAML or JSON is refused: that is not built yet.
+
+use super::Transformer;
+use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
+use crate::config::selector::{Ids, Matcher};
+use crate::config::{Decode, Decoder};
+use crate::diag::{Error, Result};
+use crate::load::Root;
+use crate::pipeline::Session;
+use crate::resource::{DEFAULT_NAMESPACE, ResMap, Resource};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Value, first_document};
+use regex::Regex;
+
+/// All entries of `replacements`.
+pub struct ReplacementTransformer<'a>(Vec<Prepared<'a>>);
+
+struct Prepared<'a> {
+    source: Source<'a>,
+    targets: Vec<Target<'a>>,
+}
+
+enum Source<'a> {
+    Value(&'a str),
+    Field { selector: SourceSelector<'a>, path: Vec<Part<'a>> },
+}
+
+struct Target<'a> {
+    select: Matcher<'a>,
+    reject: Vec<Matcher<'a>>,
+    paths: Vec<(&'a str, Vec<Part<'a>>)>,
+    options: FieldOptions<'a>,
+}
+
+impl<'a> ReplacementTransformer<'a> {
+    /// Reads the files of entries that name one, and compiles all.
+    ///
+    /// # Errors
+    /// A file cannot be read, an entry has no source or no targets, or a pattern is wrong.
+    pub fn new(session: &Session<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
+        let mut prepared = Vec::new();
+        for entry in entries {
+            let at_entry = |e: Error| e.at(session.arena.place(entry.pos)).context("in an entry of 'replacements'");
+            if entry.path.is_empty() {
+                prepared.push(prepare(session.arena, entry).map_err(at_entry)?);
+                continue;
+            }
+            if entry.source.is_some() || !entry.targets.is_empty() {
+                return Err(at_entry(Error::input("cannot specify both path and inline replacement")));
+            }
+            for from_file in read(session, root, entry.path, cx).map_err(at_entry)? {
+                prepared.push(prepare(session.arena, &from_file).map_err(at_entry)?);
+            }
+        }
+        Ok(ReplacementTransformer(prepared))
+    }
+}
+
+/// The replacements of a file: one, or a list of them.
+fn read<'a>(session: &Session<'a>, root: &Root, path: &str, cx: &Decoder<'a>) -> Result<Vec<Replacement<'a>>> {
+    let source = session.files.text(root, path).map_err(Error::from)?;
+    let node = first_document(session.arena, source)
+        .map_err(|m| Error::input(m.message).at(session.arena.place(m.pos)))?
+        .ok_or_else(|| Error::input(format!("'{path}' holds no replacement")))?;
+    let mut replacements: Vec<Replacement<'a>> = Vec::new();
+    match &node.value {
+        Value::Sequence(_) => replacements.decode(&node, cx)?,
+        _ => {
+            let mut one = Replacement::default();
+            one.decode(&node, cx)?;
+            replacements.push(one);
+        }
+    }
+    Ok(replacements)
+}
+
+fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
+    let source = match (&entry.source, entry.source_value) {
+        (Some(_), Some(_)) => return Err(Error::input("value and resource selectors are mutually exclusive")),
+        (None, Some(value)) => Source::Value(value),
+        (Some(selector), None) => {
+            let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path };
+            Source::Field { selector: selector.clone(), path: parts(arena, path)? }
+        }
+        (None, None) => return Err(Error::input("replacements must specify a source and at least one target")),
+    };
+    if entry.targets.is_empty() {
+        return Err(Error::input("replacements must specify a source and at least one target"));
+    }
+    let targets = entry.targets.iter().map(|t| target(arena, t)).collect::<Result<_>>()?;
+    Ok(Prepared { source, targets })
+}
+
+fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a>> {
+    let select = target.select.as_ref().ok_or_else(|| Error::input("target must specify resources to select"))?;
+    let default = ["metadata.name"];
+    let paths: &[&'a str] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
+    Ok(Target {
+        select: Matcher::new(select)?,
+        reject: target.reject.iter().filter(|r| !r.is_empty()).map(Matcher::new).collect::<Result<_>>()?,
+        paths: paths.iter().map(|path| Ok((*path, parts(arena, path)?))).collect::<Result<_>>()?,
+        options: target.options.clone(),
+    })
+}
+
+impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        for replacement in &self.0 {
+            let place = match &replacement.source {
+                Source::Value(_) => None,
+                Source::Field { selector, .. } => Some(find_source(map, selector)?),
+            };
+            for target in &replacement.targets {
+                for i in map.candidates(target.select.literal_name()) {
+                    if !target.is_match(map.get(i))? {
+                        continue;
+                    }
+                    // Read again for each: a target may be the source of the next one.
+                    let value = replacement.source.value(map, place, session.arena)?;
+                    let id = *map.get(i).id();
+                    map.edit(i, |resource| target.apply(session.arena, resource, &value))
+                        .map_err(|e| e.context(format!("replacing in {id}")))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The one resource that a source names: by any id it has had.
+fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Result<usize> {
+    let name = Some(selector.name).filter(|n| !n.is_empty());
+    let wanted = if selector.namespace.is_empty() { None } else { Some(selector.namespace) };
+    let is_match = |resource: &Resource<'a>| {
+        let current = *resource.id();
+        resource.any_ids().enumerate().any(|(nth, id)| {
+            // The current id counts as namespaced, whatever its kind.
+            let written = if current.namespace.is_empty() { DEFAULT_NAMESPACE } else { current.namespace };
+            let namespace = if nth == resource.previous().len() { written } else { id.effective_namespace() };
+            selector.gvk.selects(&id.gvk) && name.is_none_or(|n| n == id.name) && wanted.is_none_or(|w| w == namespace)
+        })
+    };
+    let found: Vec<usize> = map.candidates(name).into_iter().filter(|&i| is_match(map.get(i))).collect();
+    let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
+    match found[..] {
+        [i] => Ok(i),
+        [] => Err(Error::input(format!("nothing selected by {}:{}", shown(), selector.field_path))),
+        _ => Err(Error::input(format!("multiple matches for selector {}", shown()))),
+    }
+}
+
+impl<'a> Source<'a> {
+    fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: &'a Arena) -> Result<Node<'a>> {
+        let (Source::Field { selector, path }, Some(i)) = (self, place) else {
+            let Source::Value(value) = self else { return Ok(Node::null()) };
+            return Ok(Node::string(value));
+        };
+        let resource = map.get(i);
+        let missing = || {
+            let message =
+                format!("fieldPath `{}` is missing for replacement source {}", selector.field_path, resource.id());
+            Error::input(message).at(arena.place(resource.pos()))
+        };
+        let node = lookup(resource.node(), path)?.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
+        let options = &selector.options;
+        if options.delimiter.is_empty() {
+            return Ok(node.clone());
+        }
+        let Some(scalar) = node.as_scalar() else {
+            return Err(Error::input("delimiter option can only be used with scalar nodes"));
+        };
+        let mut pieces = scalar.text.split(options.delimiter);
+        let piece = usize::try_from(options.index).ok().and_then(|n| pieces.nth(n));
+        let out_of_bounds =
+            || Error::input(format!("options.index {} is out of bounds for value {}", options.index, scalar.text));
+        Ok(Scalar { text: piece.ok_or_else(out_of_bounds)?, ..*scalar }.into())
+    }
+}
+
+impl<'a> Target<'a> {
+    fn is_match(&self, resource: &Resource<'a>) -> Result<bool> {
+        if !self.select.is_match_by(resource, Ids::Any)? {
+            return Ok(false);
+        }
+        for reject in &self.reject {
+            if reject.rejects(resource)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, value: &Node<'a>) -> Result<()> {
+        for (text, path) in &self.paths {
+            let mut found = 0;
+            visit(resource.node_mut(), path, self.options.create, &mut |node| {
+                found += 1;
+                set(arena, node, value, &self.options)
+            })
+            .map_err(|e| e.context(format!("at the field path '{text}'")))?;
+            if found == 0 {
+                let find = if self.options.create { "find or create" } else { "find" };
+                return Err(Error::input(format!("unable to {find} field \"{text}\" in replacement target")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One part of a field path.
+#[derive(Debug)]
+enum Part<'a> {
+    Key(&'a str),
+    /// `[key=value]`; an empty key is about scalar items.
+    Element {
+        key: &'a str,
+        value: &'a str,
+        pattern: Regex,
+    },
+    Index(usize),
+    Last,
+    All,
+}
+
+/// Splits a field path at its dots. `\.` is a dot in a key, as is one between brackets.
+fn parts<'a>(arena: &'a Arena, path: &'a str) -> Result<Vec<Part<'a>>> {
+    let mut texts: Vec<String> = vec![String::new()];
+    let mut brackets = false;
+    let mut chars = path.chars().peekable();
+    while let Some(c) = chars.next() {
+        let last = texts.len() - 1;
+        match c {
+            '\\' if chars.peek() == Some(&'.') => texts[last].extend(chars.next()),
+            '.' if !brackets => texts.push(String::new()),
+            c => {
+                brackets = (brackets || c == '[') && c != ']';
+                texts[last].push(c);
+            }
+        }
+    }
+    texts.iter().filter(|t| !t.is_empty()).map(|text| part(arena.text(text))).collect()
+}
+
+fn part(text: &str) -> Result<Part<'_>> {
+    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        let Some((key, value)) = inner.split_once('=') else { return Ok(Part::Key(inner)) };
+        let value = value.trim_matches(['"', '\'']);
+        let fault = |e| Error::input(format!("'{value}' is no regular expression: {e}"));
+        return Ok(Part::Element { key, value, pattern: Regex::new(value).map_err(fault)? });
+    }
+    Ok(match text {
+        "*" => Part::All,
+        "-" => Part::Last,
+        _ if text.bytes().all(|b| b.is_ascii_digit()) => Part::Index(text.parse().unwrap_or(usize::MAX)),
+        _ => Part::Key(text),
+    })
+}
+
+/// The node at a source's path.
+fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'n Node<'a>>> {
+    let mut node = node;
+    for part in path {
+        let next = match (part, &node.value) {
+            (Part::Key(key), Value::Mapping(m)) => m.get(key),
+            (Part::Element { key, value, .. }, Value::Sequence(items)) => {
+                items.iter().find(|item| element_text(item, key) == Some(*value))
+            }
+            (Part::Index(i), Value::Sequence(items)) => items.get(*i),
+            (Part::Index(i), Value::Mapping(m)) => m.get(&i.to_string()),
+            (Part::Last, Value::Sequence(items)) => items.last(),
+            (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
+            _ => None,
+        };
+        match next {
+            Some(found) => node = found,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(node))
+}
+
+fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
+    let node = if key.is_empty() { item } else { item.get(key)? };
+    node.as_scalar().map(|s| s.text)
+}
+
+/// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
+fn visit<'a>(
+    node: &mut Node<'a>,
+    path: &[Part<'a>],
+    create: bool,
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    let Some((part, rest)) = path.split_first() else {
+        return edit(node);
+    };
+    if create && node.is_null() {
+        node.value = match part {
+            Part::Key(_) | Part::All => Value::Mapping(Mapping::new()),
+            _ => Value::Sequence(Vec::new()),
+        };
+    }
+    if let Some(scalar) = node.as_scalar() {
+        return match scalar.is_null() {
+            true => Ok(()),
+            false => Err(Error::input("the path leads into a text, which is not supported yet")),
+        };
+    }
+    match (part, &mut node.value) {
+        (Part::Key(key), Value::Mapping(m)) => visit_key(m, key, rest, create, edit),
+        (Part::Index(i), Value::Mapping(m)) => {
+            m.get_mut(&i.to_string()).map_or(Ok(()), |n| visit(n, rest, create, edit))
+        }
+        (Part::All, Value::Mapping(m)) => m.iter_mut().try_for_each(|(_, n)| visit(n, rest, create, edit)),
+        (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(n, rest, create, edit)),
+        (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
+            let is_match = |item: &Node<'a>| element_text(item, key).is_some_and(|t| pattern.is_match(t));
+            if create && !items.iter().any(is_match) {
+                items.push(new_element(key, value));
+            }
+            items.iter_mut().filter(|item| is_match(item)).try_for_each(|n| visit(n, rest, create, edit))
+        }
+        (Part::Index(i), Value::Sequence(items)) => {
+            if create && *i == items.len() {
+                items.push(Scalar::plain("").into());
+            }
+            let len = items.len();
+            match items.get_mut(*i) {
+                Some(n) => visit(n, rest, create, edit),
+                None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
+            }
+        }
+        (Part::Last, _) => Err(Error::input("'-' is not allowed in the path of a target")),
+        (Part::Key(key), _) => Err(Error::input(format!("expected a mapping with '{key}', found a list"))),
+        _ => Err(Error::input("expected a list, found a mapping")),
+    }
+}
+
+fn visit_key<'a>(
+    m: &mut Mapping<'a>,
+    key: &'a str,
+    rest: &[Part<'a>],
+    create: bool,
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    if !create {
+        return m.get_mut(key).map_or(Ok(()), |n| visit(n, rest, create, edit));
+    }
+    visit(m.get_or_insert_with(key, || Scalar::plain("").into()), rest, create, edit)
+}
+
+fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
+    if key.is_empty() {
+        return Scalar::plain(value).into();
+    }
+    let mut m = Mapping::new();
+    m.insert(key, Scalar::plain(value).into());
+    m.into()
+}
+
+/// Puts a value into a node: as text into a scalar, which keeps its type and style; else in place of what is there.
+fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &FieldOptions<'a>) -> Result<()> {
+    let Value::Scalar(old) = &mut node.value else {
+        node.value = value.value.clone();
+        return Ok(());
+    };
+    let text = value.as_scalar().map_or("", |s| s.text);
+    let text = if options.delimiter.is_empty() { text } else { arena.text(&spliced(old.text, text, options)) };
+    if old.is_null() {
+        match &value.value {
+            // What was made on the way has no type: it is read anew from its text.
+            Value::Scalar(_) => *old = Scalar::plain(text),
+            other => node.value = other.clone(),
+        }
+        return Ok(());
+    }
+    *old = Scalar { text, style: old.style, tag: old.resolved_tag() };
+    Ok(())
+}
+
+/// The pieces of a text with one replaced, or one more in front or behind.
+fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {
+    let mut pieces: Vec<&str> = old.split(options.delimiter).collect();
+    match usize::try_from(options.index) {
+        Err(_) => pieces.insert(0, piece),
+        Ok(i) if i < pieces.len() => pieces[i] = piece,
+        Ok(_) => pieces.push(piece),
+    }
+    pieces.join(options.delimiter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let arena = Arena::new();
+        let show = |path| parts(&arena, path).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
+        assert_eq!(show("a.b\\.c.[d.e/f]"), [r#"Key("a")"#, r#"Key("b.c")"#, r#"Key("d.e/f")"#]);
+        assert_eq!(show("a.0.*.-"), [r#"Key("a")"#, "Index(0)", "All", "Last"]);
+    }
+}
