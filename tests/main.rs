@@ -6,6 +6,7 @@ mod cli;
 mod experiments;
 mod plugin;
 mod scaling;
+mod schema;
 mod suite;
 mod support;
 mod tidy;

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 /// Exit status after SIGINT, SIGTERM or SIGHUP.
-const INTERRUPTED: i32 = 130;
+const INTERRUPTED: u8 = 130;
 
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
     // Plugins and their configurations do not outlive an interrupted build.
     let handler = ctrlc::set_handler(|| {
         process::end_all();
-        std::process::exit(INTERRUPTED);
+        std::process::exit(INTERRUPTED.into());
     });
     if let Err(e) = handler {
         eprintln!("Warning: Ctrl-C will not clean up: {e}");
@@ -45,6 +45,8 @@ pub fn main() -> ExitCode {
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };
     match result {
+        // The handler ends the process too; whoever comes first says the same.
+        _ if process::was_ended() => ExitCode::from(INTERRUPTED),
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => match e.downcast_ref::<std::io::Error>() {
             Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -53,8 +54,16 @@ pub struct Failed {
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`end_all`] was called: no plugin starts any more, and a failure says nothing but that.
+pub fn was_ended() -> bool {
+    ENDED.load(Ordering::SeqCst)
+}
+
 /// Ends every running plugin and removes every directory that was made for one: for a signal handler's thread.
 pub fn end_all() {
+    ENDED.store(true, Ordering::SeqCst);
     let lock = |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for pid in lock(&RUNNING).drain(..) {
         let _ = kill_process_group(pid, Signal::KILL);
@@ -121,6 +130,9 @@ pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
     let (handle, group) = {
         // Held across the start, so that a signal finds every child that runs.
         let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if was_ended() {
+            return Err(not_started(io::ErrorKind::Interrupted.into()));
+        }
         let handle = expression.start().map_err(not_started)?;
         let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
         running.extend(group);

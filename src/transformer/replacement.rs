@@ -110,17 +110,20 @@ fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a
 impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for replacement in &self.0 {
+            // A piece of a text is copied; a whole value is read again for each target, which may be its source.
             let place = match &replacement.source {
                 Source::Value(_) => None,
                 Source::Field { selector, .. } => Some(find_source(map, selector)?),
             };
+            let mut value = replacement.source.value(map, place, session.arena)?;
             for target in &replacement.targets {
                 for i in map.candidates(target.select.literal_name()) {
                     if !target.is_match(map.get(i))? {
                         continue;
                     }
-                    // Read again for each: a target may be the source of the next one.
-                    let value = replacement.source.value(map, place, session.arena)?;
+                    if replacement.source.is_live() {
+                        value = replacement.source.value(map, place, session.arena)?;
+                    }
                     let id = *map.get(i).id();
                     map.edit(i, |resource| target.apply(session.arena, resource, &value))
                         .map_err(|e| e.context(format!("replacing in {id}")))?;
@@ -154,6 +157,10 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
 }
 
 impl<'a> Source<'a> {
+    fn is_live(&self) -> bool {
+        matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
+    }
+
     fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: &'a Arena) -> Result<Node<'a>> {
         let (Source::Field { selector, path }, Some(i)) = (self, place) else {
             let Source::Value(value) = self else { return Ok(Node::null()) };

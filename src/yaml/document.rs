@@ -83,3 +83,165 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     pieces.push(start..text.len());
     Ok(pieces)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::emit;
+
+    /// A random document of the common grammar.
+    struct Maker {
+        random: fastrand::Rng,
+        text: String,
+    }
+
+    const PLAIN: [&str; 14] =
+        ["a", "web-1", "true", "~", "12", "0x1F", "1.5", "http://a.b:80/c?d=e", "x # no", "2020-01-02", "yes", "-1", "a: b", ".5"];
+
+    impl Maker {
+        fn scalar(&mut self) -> String {
+            let word = PLAIN[self.random.usize(..PLAIN.len())];
+            match self.random.u8(..4) {
+                0 => format!("\"{}\\n\\u00e9\"", word.replace('"', "")),
+                1 => format!("'{word}''s'"),
+                _ => word.replace(": ", ":").replace(" #", "#"),
+            }
+        }
+
+        fn flow(&mut self, depth: usize) -> String {
+            let n = self.random.usize(..3);
+            match self.random.u8(..if depth == 0 { 1 } else { 3 }) {
+                0 => ["a", "\"b c\"", "'d'", "128Mi", "8080"][self.random.usize(..5)].to_owned(),
+                1 => format!("[{}]", (0..n).map(|_| self.flow(depth - 1)).collect::<Vec<_>>().join(", ")),
+                _ => format!("{{{}}}", (0..n).map(|i| format!("k{i}: {}", self.flow(depth - 1))).collect::<Vec<_>>().join(", ")),
+            }
+        }
+
+        fn line(&mut self, text: &str) {
+            self.text.push_str(text);
+            if self.random.u8(..8) == 0 {
+                self.text.push_str(" # a comment");
+            }
+            self.text.push('\n');
+            if self.random.u8(..10) == 0 {
+                self.text.push_str(["\n", "# between\n", "   \n"][self.random.usize(..3)]);
+            }
+        }
+
+        fn literal(&mut self, indent: usize) {
+            let header = ["|", "|-", "|+"][self.random.usize(..3)];
+            self.line(header);
+            let pad = " ".repeat(indent + 2);
+            for i in 0..1 + self.random.usize(..3) {
+                let blank = if i > 0 && self.random.bool() { "\n" } else { "" };
+                let deeper = if i > 0 && self.random.bool() { "  " } else { "" };
+                self.text.push_str(&format!("{blank}{pad}{deeper}text {i}: # kept\n"));
+            }
+            if self.random.u8(..3) == 0 {
+                self.text.push('\n');
+            }
+        }
+
+        /// A value behind a colon or dash; the line so far is written.
+        fn value(&mut self, indent: usize, depth: usize) {
+            match self.random.u8(..if depth == 0 { 3 } else { 6 }) {
+                0 => {
+                    let text = format!(" {}", self.scalar());
+                    self.line(&text);
+                }
+                1 => {
+                    let text = format!(" {}", self.flow(2));
+                    self.line(&text);
+                }
+                2 => {
+                    self.text.push(' ');
+                    self.literal(indent);
+                }
+                3 => {
+                    self.line("");
+                    let deeper = indent + 1 + self.random.usize(..3);
+                    self.mapping(deeper, depth - 1, false);
+                }
+                _ => {
+                    self.line("");
+                    let deeper = indent + 1 + self.random.usize(..2);
+                    self.sequence(deeper, depth - 1);
+                }
+            }
+        }
+
+        fn mapping(&mut self, indent: usize, depth: usize, mut inline: bool) {
+            for i in 0..1 + self.random.usize(..4) {
+                if !inline {
+                    self.text.push_str(&" ".repeat(indent));
+                }
+                inline = false;
+                let key = ["name", "\"q k\"", "'s'", "a.b/c", "x-y"][self.random.usize(..5)];
+                self.text.push_str(&format!("{}{i}{}:", &key[..key.len() - usize::from(!key.ends_with(char::is_alphanumeric))], &key[key.len() - usize::from(!key.ends_with(char::is_alphanumeric))..]));
+                self.value(indent, depth);
+            }
+        }
+
+        fn sequence(&mut self, indent: usize, depth: usize) {
+            for _ in 0..1 + self.random.usize(..3) {
+                self.text.push_str(&" ".repeat(indent));
+                self.text.push('-');
+                if depth > 0 && self.random.bool() {
+                    self.text.push(' ');
+                    self.mapping(indent + 2, depth - 1, true);
+                } else {
+                    self.value(indent, depth);
+                }
+            }
+        }
+    }
+
+    /// The two layers, on what the first one reads, give the same tree and the same text.
+    #[test]
+    fn the_layers_agree() {
+        let (mut read, mut unusual) = (0, 0);
+        for seed in 0..3_000 {
+            let mut maker = Maker { random: fastrand::Rng::with_seed(seed), text: String::new() };
+            maker.mapping(0, 4, false);
+            let arena = Arena::new();
+            let source = arena.add_source("made", maker.text);
+            let piece = 0..source.text.len();
+            let Ok(first) = fast::parse(&arena, source, piece.clone()) else {
+                unusual += 1;
+                continue;
+            };
+            read += 1;
+            let second = full::parse(&arena, source, piece)
+                .unwrap_or_else(|e| panic!("seed {seed}: the full layer refuses: {e:?}\n{}", source.text));
+            let (first, second) = (first.unwrap(), second.unwrap());
+            assert!(first.same(&second), "seed {seed}: the trees differ\n{}", source.text);
+            let print = |node| {
+                let mut out = String::new();
+                emit::document(&mut out, node).map(|()| out)
+            };
+            assert_eq!(print(&first).map_err(|e| e.message), print(&second).map_err(|e| e.message), "seed {seed}\n{}", source.text);
+        }
+        assert!(read > unusual, "{read} documents were read by the first layer, {unusual} were not");
+    }
+
+    /// What is printed reads as what was printed, and prints the same.
+    #[test]
+    fn printing_is_a_fixed_point() {
+        for seed in 0..1_000 {
+            let mut maker = Maker { random: fastrand::Rng::with_seed(seed), text: String::new() };
+            maker.mapping(0, 4, false);
+            let arena = Arena::new();
+            let source = arena.add_source("made", maker.text);
+            let Ok(Some(node)) = parse(&arena, source, 0..source.text.len()) else { continue };
+            let mut once = String::new();
+            if emit::document(&mut once, &node).is_err() {
+                continue;
+            }
+            let printed = arena.add_source("printed", once.clone());
+            let again = parse(&arena, printed, 0..printed.text.len()).unwrap().unwrap();
+            let mut twice = String::new();
+            emit::document(&mut twice, &again).unwrap();
+            assert_eq!(once, twice, "seed {seed}");
+        }
+    }
+}

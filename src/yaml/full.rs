@@ -18,18 +18,110 @@ pub fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> R
     let text = &source.text[piece.clone()];
     check_characters(source, text, piece.start)?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let start = piece.end - body.len();
+    let mut body = Body { text: body, start: piece.end - body.len(), indents: Vec::new() };
+    loop {
+        match attempt(arena, source, &body) {
+            Err(Fault::Quoted(offset)) if body.indents.len() < MAX_INDENTS => body.indent_quoted(arena, offset),
+            Err(Fault::Quoted(offset)) => {
+                return Err(Malformed { message: QUOTED_INDENTATION.into(), pos: source.pos(body.original(offset)) });
+            }
+            Err(Fault::Malformed(m)) => return Err(m),
+            Ok(root) => return Ok(root),
+        }
+    }
+}
+
+/// The parser's words for a quoted scalar whose later lines stand too far left for it. Upstream does not care where
+/// they stand.
+const QUOTED_INDENTATION: &str = "invalid indentation in quoted scalar";
+
+/// How many lines of such scalars are helped; each scalar costs one more pass over the document.
+const MAX_INDENTS: usize = 2_000;
+
+/// Why an attempt to read a text failed.
+enum Fault {
+    /// The quoted scalar at this offset of the body is indented as only upstream takes it.
+    Quoted(usize),
+    Malformed(Malformed),
+}
+
+impl From<Malformed> for Fault {
+    fn from(m: Malformed) -> Self {
+        Fault::Malformed(m)
+    }
+}
+
+/// What the parser reads: a piece of the source, with blanks put before lines of quoted scalars, where they mean nothing.
+struct Body<'a> {
+    text: &'a str,
+    /// The offset of the text in the source.
+    start: usize,
+    /// Where blanks were put in, and how many; sorted.
+    indents: Vec<(usize, usize)>,
+}
+
+impl<'a> Body<'a> {
+    /// The offset in the source of an offset in the text.
+    fn original(&self, offset: usize) -> usize {
+        let put_in: usize = self.indents.iter().take_while(|(at, _)| *at < offset).map(|(_, n)| n).sum();
+        self.start + offset.saturating_sub(put_in)
+    }
+
+    /// Indents the later lines of the quoted scalar at `offset` to its own column.
+    fn indent_quoted(&mut self, arena: &'a Arena, offset: usize) {
+        let bytes = self.text.as_bytes();
+        let quote = bytes.get(offset).copied().unwrap_or(b'"');
+        let blanks = 1 + offset - self.text[..offset].rfind('\n').map_or(0, |i| i + 1);
+        let mut text = self.text[..offset].to_owned();
+        let mut end = offset + 1;
+        let mut breaks = Vec::new();
+        while end < bytes.len() && bytes[end] != quote {
+            match bytes[end] {
+                b'\n' => breaks.push(end + 1),
+                // An escape, which may hide a quote or a line break.
+                b'\\' if quote == b'"' => {
+                    end += 1;
+                    if bytes.get(end) == Some(&b'\n') {
+                        breaks.push(end + 1);
+                    }
+                }
+                _ => {}
+            }
+            end += 1;
+        }
+        let mut from = offset;
+        let mut indents: Vec<(usize, usize)> = Vec::new();
+        for at in breaks {
+            text.push_str(&self.text[from..at]);
+            indents.push((text.len(), blanks));
+            text.extend(std::iter::repeat_n(' ', blanks));
+            from = at;
+        }
+        text.push_str(&self.text[from..]);
+        // Nothing stands behind this scalar that was indented before: scalars are found in order.
+        self.indents.extend(indents);
+        self.text = arena.text(&text);
+    }
+}
+
+fn attempt<'a>(arena: &'a Arena, source: &'a Source, body: &Body<'a>) -> Result<Option<Node<'a>>, Fault> {
     let mut builder = Builder {
         arena,
         source,
-        cursor: Cursor { text: body, chars: 0, bytes: 0 },
-        start,
+        cursor: Cursor { text: body.text, chars: 0, bytes: 0 },
+        body,
         frames: Vec::new(),
         anchors: Vec::new(),
         budget: MAX_ALIAS_NODES,
     };
-    for event in Parser::new_from_str(body) {
-        let (event, span) = event.map_err(|e| builder.scan_error(&e))?;
+    for event in Parser::new_from_str(body.text) {
+        let (event, span) = match event {
+            Ok(event) => event,
+            Err(e) if e.info() == QUOTED_INDENTATION => {
+                return Err(Fault::Quoted(builder.cursor.byte(e.marker().index())));
+            }
+            Err(e) => return Err(builder.scan_error(&e).into()),
+        };
         match event {
             Event::DocumentEnd | Event::StreamEnd => return Ok(None),
             event => {
@@ -96,20 +188,20 @@ struct Frame<'a> {
     mapping: Option<(Vec<Entry<'a>>, Option<Key<'a>>, Vec<Mapping<'a>>)>,
 }
 
-struct Builder<'a> {
+struct Builder<'b, 'a> {
     arena: &'a Arena,
     source: &'a Source,
     cursor: Cursor<'a>,
-    start: usize,
+    body: &'b Body<'a>,
     frames: Vec<Frame<'a>>,
     /// Nodes by the parser's anchor ids, which count from 1; `None` while the node is not complete.
     anchors: Vec<Option<Node<'a>>>,
     budget: usize,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> Builder<'_, 'a> {
     fn offset(&mut self, span: Span) -> usize {
-        self.start + self.cursor.byte(span.start.index())
+        self.body.original(self.cursor.byte(span.start.index()))
     }
 
     fn error(&self, message: impl Into<String>, offset: usize) -> Malformed {
@@ -117,7 +209,7 @@ impl<'a> Builder<'a> {
     }
 
     fn scan_error(&mut self, e: &ScanError) -> Malformed {
-        let offset = self.start + self.cursor.byte(e.marker().index());
+        let offset = self.body.original(self.cursor.byte(e.marker().index()));
         self.error(e.info(), offset)
     }
 
@@ -127,7 +219,7 @@ impl<'a> Builder<'a> {
         let pos = self.source.pos(offset);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let end = self.start + self.cursor.byte(span.end.index());
+                let end = self.body.original(self.cursor.byte(span.end.index()));
                 self.check_scalar(style, offset..end)?;
                 let scalar = self.scalar(text, style, tag.as_deref(), offset..end)?;
                 self.complete(anchor, Node { value: Value::Scalar(scalar), pos })
@@ -238,7 +330,7 @@ impl<'a> Builder<'a> {
             Cow::Owned(text) => self.arena.text(&text),
         };
         let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        let piece_end = self.start + self.cursor.text.len();
+        let piece_end = self.body.original(self.cursor.text.len());
         if block && span.end >= piece_end && !self.cursor.text.ends_with('\n') {
             // A block that the end of the text cuts off has no last line break.
             text = text.strip_suffix('\n').unwrap_or(text);
