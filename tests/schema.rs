@@ -18,9 +18,10 @@ type Definitions = BTreeMap<String, Vec<Field>>;
 #[test]
 fn merge_keys_are_those_of_the_recorded_schema() {
     let facts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts");
-    let (Ok(fields), Ok(kinds)) =
-        (std::fs::read_to_string(facts.join("schema-fields.tsv")), std::fs::read_to_string(facts.join("schema-gvk.tsv")))
-    else {
+    let (Ok(fields), Ok(kinds)) = (
+        std::fs::read_to_string(facts.join("schema-fields.tsv")),
+        std::fs::read_to_string(facts.join("schema-gvk.tsv")),
+    ) else {
         println!("skipped: the recorded schema is not beside this checkout");
         return;
     };

@@ -6,6 +6,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::plugin::exec::{ExecPlugin, Mode};
 use crate::resource::{Behavior, Found, ResMap, Resource};
+use crate::transformer::transform_each;
 use crate::yaml::{Mapping, Node, Source, Value, documents, first_document};
 use std::rc::Rc;
 
@@ -270,8 +271,20 @@ fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumu
             }
         }
     }
-    for (stage, name) in stages {
-        stage.transform(&mut all.map, session).map_err(|e| e.context(name))?;
+    run(session, &stages, &mut all.map)
+}
+
+/// Runs transformers in order; neighbours that look at one resource at a time share a pass.
+fn run<'a>(session: &Session<'a>, stages: &[(plan::BoxedTransformer<'a>, String)], map: &mut ResMap<'a>) -> Result<()> {
+    for group in stages.chunk_by(|(a, _), (b, _)| a.as_each().is_some() && b.as_each().is_some()) {
+        let each: Vec<_> = group.iter().filter_map(|(stage, name)| Some((stage.as_each()?, name.as_str()))).collect();
+        if !each.is_empty() {
+            transform_each(&each, map, session)?;
+            continue;
+        }
+        for (stage, name) in group {
+            stage.transform(map, session).map_err(|e| e.context(name))?;
+        }
     }
     Ok(())
 }

@@ -23,22 +23,26 @@ pub struct ResMap<'a> {
     names: Option<HashMap<&'a str, Places, foldhash::fast::RandomState>>,
 }
 
-/// Nearly every id belongs to one resource.
+/// Places in a map. Nearly every id belongs to one resource.
 #[derive(Clone, Debug)]
-enum Places {
+pub enum Places {
+    /// The usual case.
     One(u32),
+    /// In the order in which they were added.
     Many(Vec<u32>),
 }
 
 impl Places {
-    fn as_slice(&self) -> &[u32] {
+    /// All places.
+    pub fn as_slice(&self) -> &[u32] {
         match self {
             Places::One(i) => std::slice::from_ref(i),
             Places::Many(list) => list,
         }
     }
 
-    fn add(&mut self, i: u32) {
+    /// Adds a place, unless it is there.
+    pub fn add(&mut self, i: u32) {
         match self {
             Places::One(first) if *first == i => {}
             Places::One(first) => *self = Places::Many(vec![*first, i]),

@@ -80,7 +80,20 @@ impl<'a> Resource<'a> {
         if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
-        Ok(Resource::unchecked(node))
+        let mut resource = Resource::unchecked(node);
+        resource.share_kind(arena);
+        Ok(resource)
+    }
+
+    /// Lets apiVersion and kind be the texts that all resources share: they are compared again and again.
+    fn share_kind(&mut self, arena: &'a Arena) {
+        for field in ["apiVersion", "kind"] {
+            let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
+            if let Some(scalar) = value.and_then(Node::as_scalar_mut) {
+                scalar.text = arena.key(scalar.text);
+            }
+        }
+        self.refresh_id();
     }
 
     /// A resource from a node that is known to have kind and name.
@@ -173,7 +186,7 @@ impl<'a> Resource<'a> {
     }
 
     /// Reads the identity from the node again.
-    pub(super) fn refresh_id(&mut self) {
+    pub(crate) fn refresh_id(&mut self) {
         self.id = read_id(&self.node);
     }
 

@@ -2,11 +2,11 @@
 //!
 //! *Writes*: the mappings its field specs lead to. *Order*: after labels. *Cost*: O(resources x specs of their kind).
 
-use super::{Transformer, label::set_entries};
+use super::{TransformEach, Transformer, label::set_entries, transform_each};
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
 use crate::pipeline::Session;
-use crate::resource::ResMap;
+use crate::resource::{ResMap, Resource};
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {
@@ -15,7 +15,17 @@ pub struct AnnotationsTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, _: &Session<'a>) -> Result<()> {
-        set_entries(map, &self.annotations, &self.specs)
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, session)
+    }
+
+    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
+    fn edit(&self, resource: &mut Resource<'a>, _: &Session<'a>) -> Result<()> {
+        set_entries(resource, &self.annotations, &self.specs)
     }
 }

@@ -6,13 +6,13 @@
 //! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix`; its name is an
 //! unescaped pattern.
 
-use super::Transformer;
+use super::{TransformEach, Transformer, transform_each};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::ResMap;
+use crate::resource::{ResMap, Resource};
 use crate::yaml::{Arena, Node, Tag, Value, steps};
 use hashbrown::HashMap;
 use regex::Regex;
@@ -119,21 +119,26 @@ impl<'a> ImageTagTransformer<'a> {
 
 impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, session)
+    }
+
+    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
+    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
         let arena = session.arena;
-        map.edit_content(|resource| {
-            let id = *resource.id();
-            if id.gvk.kind == "CustomResourceDefinition" {
-                return Ok(());
-            }
-            let paths: Vec<&[Step<'a>]> = self.specs.for_gvk(id.gvk).map(|(_, path)| path).collect();
-            let node = resource.node_mut();
-            let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
-            self.containers(arena, node, &mut Vec::new(), &paths).map_err(in_object)?;
-            for path in &paths {
-                self.field(arena, node, path).map_err(in_object)?;
-            }
-            Ok(())
-        })
+        let id = *resource.id();
+        if id.gvk.kind == "CustomResourceDefinition" {
+            return Ok(());
+        }
+        let paths: Vec<&[Step<'a>]> = self.specs.for_gvk(id.gvk).map(|(_, path)| path).collect();
+        let node = resource.node_mut();
+        let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
+        self.containers(arena, node, &mut Vec::new(), &paths).map_err(in_object)?;
+        paths.iter().try_for_each(|path| self.field(arena, node, path)).map_err(in_object)
     }
 }
 

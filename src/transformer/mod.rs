@@ -25,6 +25,60 @@ pub trait Transformer<'a> {
     /// # Errors
     /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()>;
+
+    /// This transformer as one that looks at one resource at a time, if it is.
+    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
+        None
+    }
+}
+
+/// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind run in one pass: a
+/// resource that has come into the processor's cache goes through all of them.
+pub trait TransformEach<'a> {
+    /// Changes one resource.
+    ///
+    /// # Errors
+    /// The resource is not as the transformer needs it.
+    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()>;
+
+    /// Whether it changes identities.
+    fn renames(&self) -> bool {
+        false
+    }
+
+    /// Looks at the result as a whole.
+    ///
+    /// # Errors
+    /// The result cannot be.
+    fn check(&self, _map: &mut ResMap<'a>, _session: &Session<'a>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs neighbouring transformers, each with what its errors call it, in one pass. O(resources x transformers).
+///
+/// # Errors
+/// The first that one gives.
+pub fn transform_each<'a>(
+    stages: &[(&dyn TransformEach<'a>, &str)],
+    map: &mut ResMap<'a>,
+    session: &Session<'a>,
+) -> Result<()> {
+    let edit = |resource: &mut Resource<'a>| {
+        stages.iter().try_for_each(|(stage, name)| {
+            stage.edit(resource, session).map_err(|e| e.context(*name))?;
+            if stage.renames() {
+                resource.refresh_id();
+            }
+            Ok(())
+        })
+    };
+    if stages.iter().any(|(stage, _)| stage.renames()) {
+        map.edit_all(edit)?
+    } else {
+        map.edit_content(edit)?
+    }
+    stages.iter().try_for_each(|(stage, name)| stage.check(map, session).map_err(|e| e.context(*name)))
 }
 
 use crate::config::field_spec::{Create, FieldSpecs, walk};

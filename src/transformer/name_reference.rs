@@ -10,8 +10,9 @@ use crate::config::field_spec::split;
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::{Gvk, NOT_NAMESPACED, ResId, ResMap, Resource};
+use crate::resource::{Gvk, NOT_NAMESPACED, Places, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Tag, Value};
+use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use std::cell::OnceCell;
 
@@ -22,22 +23,19 @@ pub struct NameReferenceTransformer<'a> {
     pub references: Vec<NameBackReferences<'a>>,
 }
 
-/// Places in the map; most keys have one.
-type Found = Vec<u32>;
-
 /// What may be referred to, what has or has had another name: found by kind, a name it had, and its namespace.
 struct Candidates<'m, 'a> {
     map: &'m ResMap<'a>,
-    by_namespace: Table<(&'a str, &'a str, &'a str), Found>,
+    by_namespace: Table<(&'a str, &'a str, &'a str), Places>,
     /// The same without the namespace, made for the first cluster-scoped referrer.
-    anywhere: OnceCell<Table<(&'a str, &'a str), Found>>,
+    anywhere: OnceCell<Table<(&'a str, &'a str), Places>>,
     /// Pairs of original and current namespace that occur among all resources.
     namespaces: HashSet<(&'a str, &'a str), foldhash::fast::RandomState>,
 }
 
 impl<'m, 'a> Candidates<'m, 'a> {
     fn of(map: &'m ResMap<'a>) -> Self {
-        let mut by_namespace: Table<_, Found> = Table::default();
+        let mut by_namespace: Table<_, Places> = Table::with_capacity_and_hasher(map.len(), Default::default());
         let mut namespaces = HashSet::default();
         let mut last = ("", "");
         for (i, resource) in map.iter().enumerate() {
@@ -47,20 +45,24 @@ impl<'m, 'a> Candidates<'m, 'a> {
                 namespaces.insert(pair);
                 last = pair;
             }
-            each_name(resource, |kind, name| by_namespace.entry((kind, name, namespace)).or_default().push(i as u32));
+            each_name(resource, |kind, name| add(by_namespace.entry((kind, name, namespace)), i as u32));
         }
         Candidates { map, by_namespace, anywhere: OnceCell::new(), namespaces }
     }
 
-    fn anywhere(&self) -> &Table<(&'a str, &'a str), Found> {
+    fn anywhere(&self) -> &Table<(&'a str, &'a str), Places> {
         self.anywhere.get_or_init(|| {
-            let mut table: Table<_, Found> = Table::default();
+            let mut table: Table<_, Places> = Table::default();
             for (i, resource) in self.map.iter().enumerate() {
-                each_name(resource, |kind, name| table.entry((kind, name)).or_default().push(i as u32));
+                each_name(resource, |kind, name| add(table.entry((kind, name)), i as u32));
             }
             table
         })
     }
+}
+
+fn add<K: std::hash::Hash>(entry: Entry<'_, K, Places, foldhash::fast::RandomState>, i: u32) {
+    entry.and_modify(|places| places.add(i)).or_insert(Places::One(i));
 }
 
 /// Each different pair of a kind and a name that a resource has had; they need not have been together.
@@ -304,12 +306,12 @@ impl<'c, 'a> Referrer<'c, 'a> {
             let had_name = |r: &Resource<'a>| self.is_in_reach(r.id()) && r.previous().iter().any(|p| p.name == name);
             places.extend(c.map.iter().enumerate().filter(|(_, r)| had_name(r)).map(|(i, _)| i as u32));
         } else if self.id.is_cluster_scoped() {
-            places.extend(c.anywhere().get(&(target.kind, name)).into_iter().flatten());
+            places.extend(c.anywhere().get(&(target.kind, name)).map_or(&[][..], Places::as_slice));
         } else {
             let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
             let accounts = self.subject_namespaces.iter().filter(|_| target.kind == "ServiceAccount");
             for namespace in mine.iter().chain(accounts) {
-                places.extend(c.by_namespace.get(&(target.kind, name, *namespace)).into_iter().flatten());
+                places.extend(c.by_namespace.get(&(target.kind, name, *namespace)).map_or(&[][..], Places::as_slice));
             }
         }
         places.sort_unstable();

@@ -4,7 +4,7 @@
 //! fields of the specs. *Order*: after patches, before the names. *Cost*: O(resources + subjects). *Quirks*: only
 //! subjects named `default` move by default; two v1 Namespaces under one namespace always collide.
 
-use super::Transformer;
+use super::{TransformEach, Transformer, transform_each};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
@@ -35,13 +35,28 @@ pub struct NamespaceTransformer<'a> {
 
 impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, session)
+    }
+
+    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
+    fn edit(&self, resource: &mut Resource<'a>, _: &Session<'a>) -> Result<()> {
         if self.namespace.is_empty() {
             return Ok(());
         }
-        map.edit_all(|resource| {
-            resource.record_previous();
-            self.resource(resource)
-        })?;
+        resource.record_previous();
+        self.resource(resource)
+    }
+
+    fn renames(&self) -> bool {
+        true
+    }
+
+    fn check(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         map.check_unique(session.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
 }

@@ -63,29 +63,60 @@ impl<'a> PatchTransformer<'a> {
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        for patch in &self.0 {
-            let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
-            match (&patch.content, &patch.target) {
-                (Content::Json(operations), target) => {
-                    apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?
-                }
-                (Content::StrategicMerge(documents), Some(target)) => {
-                    for document in documents {
-                        merge_into_target(map, session.arena, document, target, patch.options).map_err(in_patch)?;
-                    }
-                }
-                (Content::StrategicMerge(documents), None) => {
-                    for document in documents {
-                        let document =
-                            if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                        merge_by_id(map, &document, patch.options).map_err(in_patch)?;
-                    }
-                }
+        for group in self.0.chunk_by(|a, b| a.looks_at_all() && b.looks_at_all()) {
+            if group.len() > 1 {
+                apply_together(map, session, group)?;
+                continue;
             }
+            group.iter().try_for_each(|patch| apply_one(map, session, patch))?;
         }
         map.drop_empty();
         Ok(())
     }
+}
+
+impl Prepared<'_> {
+    /// Whether this is a JSON patch whose target may be any resource.
+    fn looks_at_all(&self) -> bool {
+        let target = self.target.as_ref().filter(|t| t.literal_name().is_none());
+        matches!(self.content, Content::Json(_)) && target.is_some()
+    }
+}
+
+/// Applies JSON patches in one pass: what one does to a resource depends on that resource alone.
+fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<()> {
+    for i in map.candidates(None) {
+        patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
+            (Content::Json(operations), Some(target)) => {
+                let in_patch =
+                    |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
+                apply_json_to(map, i, session.arena, operations, target, true).map_err(in_patch)
+            }
+            _ => Ok(()),
+        })?;
+    }
+    Ok(())
+}
+
+fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<()> {
+    let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
+    match (&patch.content, &patch.target) {
+        (Content::Json(operations), target) => {
+            apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?
+        }
+        (Content::StrategicMerge(documents), Some(target)) => {
+            for document in documents {
+                merge_into_target(map, session.arena, document, target, patch.options).map_err(in_patch)?;
+            }
+        }
+        (Content::StrategicMerge(documents), None) => {
+            for document in documents {
+                let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
+                merge_by_id(map, &document, patch.options).map_err(in_patch)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// `patchesStrategicMerge`: every document finds its own resource.
@@ -230,16 +261,28 @@ fn apply_json<'a>(
     record: bool,
 ) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
-    let renames = operations.iter().any(Operation::touches_identity);
-    for i in map.candidates(target.literal_name()) {
-        if target.is_match(map.get(i))? {
-            let id = *map.get(i).id();
-            let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
-            let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
-            patched.map_err(|e| e.context(format!("patching {id}")))?;
-        }
+    map.candidates(target.literal_name())
+        .into_iter()
+        .try_for_each(|i| apply_json_to(map, i, arena, operations, target, record))
+}
+
+/// Applies a JSON patch to one resource, if it is a target.
+fn apply_json_to<'a>(
+    map: &mut ResMap<'a>,
+    i: usize,
+    arena: &'a Arena,
+    operations: &[Operation<'a>],
+    target: &Matcher<'a>,
+    record: bool,
+) -> Result<()> {
+    if !target.is_match(map.get(i))? {
+        return Ok(());
     }
-    Ok(())
+    let id = *map.get(i).id();
+    let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
+    let renames = operations.iter().any(Operation::touches_identity);
+    let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
+    patched.map_err(|e| e.context(format!("patching {id}")))
 }
 
 /// Merges a patch into the resource that it names, by any id the resource has had.

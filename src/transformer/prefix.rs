@@ -4,12 +4,12 @@
 //! `metadata/name` and what `configurations` add. *Order*: after `namespace`, before labels. *Cost*: O(resources).
 //! *Quirks*: the new text keeps the old style, so a plain `e5` with prefix `1` becomes a number.
 
-use super::{Transformer, edit_fields, scalar_of};
+use super::{TransformEach, Transformer, edit_fields, scalar_of, transform_each};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::Result;
 use crate::pipeline::Session;
-use crate::resource::{Gvk, ResMap};
+use crate::resource::{Gvk, ResMap, Resource};
 use crate::yaml::Tag;
 
 /// `namePrefix` or `nameSuffix`.
@@ -21,32 +21,44 @@ pub struct NameAffixTransformer<'a> {
 
 impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, session)
+    }
+
+    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
+    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
         if self.text.is_empty() {
             return Ok(());
         }
-        map.edit_all(|resource| {
-            let original = resource.original_id().gvk;
-            let names_itself =
-                |gvk| self.specs.for_gvk(gvk).any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name");
-            if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
-                return Ok(());
-            }
-            if names_itself(resource.id().gvk) && names_itself(original) {
-                resource.record_previous();
-                if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
-            }
-            edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
-                let scalar = scalar_of(node)?;
-                let old = if scalar.is_null() { "" } else { scalar.text };
-                scalar.text = if self.is_suffix {
-                    session.arena.concat(&[old, self.text])
-                } else {
-                    session.arena.concat(&[self.text, old])
-                };
-                scalar.tag = Tag::Auto;
-                Ok(())
-            })
+        let original = resource.original_id().gvk;
+        let names_itself =
+            |gvk| self.specs.for_gvk(gvk).any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name");
+        if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
+            return Ok(());
+        }
+        if names_itself(resource.id().gvk) && names_itself(original) {
+            resource.record_previous();
+            if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
+        }
+        edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
+            let scalar = scalar_of(node)?;
+            let old = if scalar.is_null() { "" } else { scalar.text };
+            scalar.text = if self.is_suffix {
+                session.arena.concat(&[old, self.text])
+            } else {
+                session.arena.concat(&[self.text, old])
+            };
+            scalar.tag = Tag::Auto;
+            Ok(())
         })
+    }
+
+    fn renames(&self) -> bool {
+        true
     }
 }
 

@@ -95,8 +95,22 @@ mod tests {
         text: String,
     }
 
-    const PLAIN: [&str; 14] =
-        ["a", "web-1", "true", "~", "12", "0x1F", "1.5", "http://a.b:80/c?d=e", "x # no", "2020-01-02", "yes", "-1", "a: b", ".5"];
+    const PLAIN: [&str; 14] = [
+        "a",
+        "web-1",
+        "true",
+        "~",
+        "12",
+        "0x1F",
+        "1.5",
+        "http://a.b:80/c?d=e",
+        "x # no",
+        "2020-01-02",
+        "yes",
+        "-1",
+        "a: b",
+        ".5",
+    ];
 
     impl Maker {
         fn scalar(&mut self) -> String {
@@ -113,7 +127,10 @@ mod tests {
             match self.random.u8(..if depth == 0 { 1 } else { 3 }) {
                 0 => ["a", "\"b c\"", "'d'", "128Mi", "8080"][self.random.usize(..5)].to_owned(),
                 1 => format!("[{}]", (0..n).map(|_| self.flow(depth - 1)).collect::<Vec<_>>().join(", ")),
-                _ => format!("{{{}}}", (0..n).map(|i| format!("k{i}: {}", self.flow(depth - 1))).collect::<Vec<_>>().join(", ")),
+                _ => format!(
+                    "{{{}}}",
+                    (0..n).map(|i| format!("k{i}: {}", self.flow(depth - 1))).collect::<Vec<_>>().join(", ")
+                ),
             }
         }
 
@@ -177,7 +194,11 @@ mod tests {
                 }
                 inline = false;
                 let key = ["name", "\"q k\"", "'s'", "a.b/c", "x-y"][self.random.usize(..5)];
-                self.text.push_str(&format!("{}{i}{}:", &key[..key.len() - usize::from(!key.ends_with(char::is_alphanumeric))], &key[key.len() - usize::from(!key.ends_with(char::is_alphanumeric))..]));
+                self.text.push_str(&format!(
+                    "{}{i}{}:",
+                    &key[..key.len() - usize::from(!key.ends_with(char::is_alphanumeric))],
+                    &key[key.len() - usize::from(!key.ends_with(char::is_alphanumeric))..]
+                ));
                 self.value(indent, depth);
             }
         }
@@ -219,7 +240,12 @@ mod tests {
                 let mut out = String::new();
                 emit::document(&mut out, node).map(|()| out)
             };
-            assert_eq!(print(&first).map_err(|e| e.message), print(&second).map_err(|e| e.message), "seed {seed}\n{}", source.text);
+            assert_eq!(
+                print(&first).map_err(|e| e.message),
+                print(&second).map_err(|e| e.message),
+                "seed {seed}\n{}",
+                source.text
+            );
         }
         assert!(read > unusual, "{read} documents were read by the first layer, {unusual} were not");
     }
