@@ -47,7 +47,7 @@ fn merge_keys_are_those_of_the_recorded_schema() {
         let schema = Schema::of(&Gvk { group: c[0], version: c[1], kind: c[2] });
         compared += compare(&definitions, c[3], schema, &mut BTreeSet::new(), line);
     }
-    assert!(compared > 500, "only {compared} keyed lists were compared");
+    assert!(compared > 400, "only {compared} keyed lists were compared");
 }
 
 /// Walks both schemas together; gives how many keyed lists were met.

@@ -126,6 +126,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
+    /// The kind, if the selector takes just one.
+    pub fn literal_kind(&self) -> Option<&'a str> {
+        match self.kind {
+            Pattern::Literal(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
     /// Whether a resource is the target of a patch (facts/behaviour-b.md, 4): namespace and name by the current or the
     /// original id, the rest by the current one. O(length of the texts).
     ///

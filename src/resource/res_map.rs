@@ -5,6 +5,8 @@ use crate::diag::{Error, Result};
 use crate::yaml::{Arena, Node, steps};
 use hashbrown::HashMap;
 
+type Words<'a> = HashMap<&'a str, Places, foldhash::fast::RandomState>;
+
 type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
 
 /// Resources in output order. Indexes are made when they are first asked for, kept up to date by single edits, and
@@ -20,7 +22,9 @@ pub struct ResMap<'a> {
     /// Where each id stands that a resource has or has had.
     any: Option<Index<'a, Places>>,
     /// Where each name stands that a resource has or has had.
-    names: Option<HashMap<&'a str, Places, foldhash::fast::RandomState>>,
+    names: Option<Words<'a>>,
+    /// Where each kind stands that a resource has or has had.
+    kinds: Option<Words<'a>>,
 }
 
 /// Places in a map. Nearly every id belongs to one resource.
@@ -46,7 +50,8 @@ impl Places {
         match self {
             Places::One(first) if *first == i => {}
             Places::One(first) => *self = Places::Many(vec![*first, i]),
-            Places::Many(list) if list.contains(&i) => {}
+            // Places come in order, but for those that single edits add.
+            Places::Many(list) if list.last() == Some(&i) => {}
             Places::Many(list) => list.push(i),
         }
     }
@@ -108,7 +113,10 @@ impl<'a> ResMap<'a> {
             add_ids(any, &resource, i);
         }
         if let Some(names) = &mut self.names {
-            add_names(names, &resource, i);
+            add_words(names, &resource, i, |id| id.name);
+        }
+        if let Some(kinds) = &mut self.kinds {
+            add_words(kinds, &resource, i, |id| id.gvk.kind);
         }
         self.resources.push(resource);
         Ok(())
@@ -128,7 +136,7 @@ impl<'a> ResMap<'a> {
     }
 
     fn drop_indexes(&mut self) {
-        (self.current, self.any, self.names) = (None, None, None);
+        (self.current, self.any, self.names, self.kinds) = (None, None, None, None);
     }
 
     fn index_current(&mut self, arena: &'a Arena) -> Result<()> {
@@ -166,13 +174,12 @@ impl<'a> ResMap<'a> {
         let holds = |i: &&u32| resources[**i as usize].any_ids().any(|held| held == *id);
         let mut places: Vec<usize> =
             any.get(id).map_or(&[][..], Places::as_slice).iter().filter(holds).map(|&i| i as usize).collect();
+        places.sort_unstable();
+        places.dedup();
         match places.len() {
             0 => Found::None,
             1 => Found::One(places[0]),
-            _ => {
-                places.sort_unstable();
-                Found::Many(places)
-            }
+            _ => Found::Many(places),
         }
     }
 
@@ -245,7 +252,10 @@ impl<'a> ResMap<'a> {
             add_ids(any, resource, i as u32);
         }
         if let Some(names) = &mut self.names {
-            add_names(names, resource, i as u32);
+            add_words(names, resource, i as u32, |id| id.name);
+        }
+        if let Some(kinds) = &mut self.kinds {
+            add_words(kinds, resource, i as u32, |id| id.gvk.kind);
         }
         if moved && let Some(current) = &mut self.current {
             if current.get(before) == Some(&(i as u32)) {
@@ -272,24 +282,29 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Places of resources that a selector may select: all that have or have had its name if it names one, else all.
-    /// In order. O(answer).
-    pub fn candidates(&mut self, name: Option<&str>) -> Vec<usize> {
+    /// Places of resources that a selector may select: all that have or have had its name if it names one, else its kind,
+    /// else all. In order. O(answer), once the index is there.
+    pub fn candidates(&mut self, name: Option<&str>, kind: Option<&str>) -> Vec<usize> {
         let live = |i: &usize| !self.resources[*i].is_deleted();
-        let Some(name) = name else {
-            steps::add(self.resources.len());
-            return (0..self.resources.len()).filter(live).collect();
-        };
         let resources = &self.resources;
-        let names = self.names.get_or_insert_with(|| {
-            let mut index = HashMap::with_capacity_and_hasher(resources.len(), Default::default());
-            resources.iter().enumerate().for_each(|(i, r)| add_names(&mut index, r, i as u32));
-            index
-        });
-        let mut places: Vec<usize> =
-            names.get(name).map_or(&[][..], Places::as_slice).iter().map(|&i| i as usize).collect();
-        places.retain(live);
+        let places = match (name, kind) {
+            (Some(name), _) => {
+                let names = self.names.get_or_insert_with(|| words(resources, |id| id.name));
+                names.get(name).map_or(&[][..], Places::as_slice)
+            }
+            (None, Some(kind)) => {
+                let kinds = self.kinds.get_or_insert_with(|| words(resources, |id| id.gvk.kind));
+                kinds.get(kind).map_or(&[][..], Places::as_slice)
+            }
+            (None, None) => {
+                steps::add(self.resources.len());
+                return (0..self.resources.len()).filter(live).collect();
+            }
+        };
+        steps::add(places.len());
+        let mut places: Vec<usize> = places.iter().map(|&i| i as usize).filter(live).collect();
         places.sort_unstable();
+        places.dedup();
         places
     }
 
@@ -353,10 +368,21 @@ fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, i: u32) {
     }
 }
 
-fn add_names<'a>(index: &mut HashMap<&'a str, Places, foldhash::fast::RandomState>, resource: &Resource<'a>, i: u32) {
+fn words<'a>(resources: &[Resource<'a>], word: impl Fn(&ResId<'a>) -> &'a str + Copy) -> Words<'a> {
+    let mut index = Words::default();
+    resources.iter().enumerate().for_each(|(i, r)| add_words(&mut index, r, i as u32, word));
+    index
+}
+
+fn add_words<'a>(index: &mut Words<'a>, resource: &Resource<'a>, i: u32, word: impl Fn(&ResId<'a>) -> &'a str) {
+    let mut last = None;
     for id in resource.any_ids() {
         steps::add(1);
-        index.entry(id.name).and_modify(|places| places.add(i)).or_insert(Places::One(i));
+        let word = word(&id);
+        if last != Some(word) {
+            index.entry(word).and_modify(|places| places.add(i)).or_insert(Places::One(i));
+            last = Some(word);
+        }
     }
 }
 

@@ -85,7 +85,10 @@ impl Prepared<'_> {
 
 /// Applies JSON patches in one pass: what one does to a resource depends on that resource alone.
 fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<()> {
-    for i in map.candidates(None) {
+    let kinds = patches.iter().map(|patch| patch.target.as_ref().and_then(Matcher::literal_kind));
+    // One kind for all of them, or any.
+    let kind = kinds.reduce(|a, b| if a == b { a } else { None }).flatten();
+    for i in map.candidates(None, kind) {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch =
@@ -261,7 +264,7 @@ fn apply_json<'a>(
     record: bool,
 ) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
-    map.candidates(target.literal_name())
+    map.candidates(target.literal_name(), target.literal_kind())
         .into_iter()
         .try_for_each(|i| apply_json_to(map, i, arena, operations, target, record))
 }
@@ -325,7 +328,7 @@ fn merge_into_target<'a>(
             }
         }
     }
-    for i in map.candidates(target.literal_name()) {
+    for i in map.candidates(target.literal_name(), target.literal_kind()) {
         if target.is_match(map.get(i))? {
             merge_into(map, i, &patch, options)?;
         }

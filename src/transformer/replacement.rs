@@ -117,7 +117,7 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
             };
             let mut value = replacement.source.value(map, place, session.arena)?;
             for target in &replacement.targets {
-                for i in map.candidates(target.select.literal_name()) {
+                for i in map.candidates(target.select.literal_name(), target.select.literal_kind()) {
                     if !target.is_match(map.get(i))? {
                         continue;
                     }
@@ -125,8 +125,9 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
                         value = replacement.source.value(map, place, session.arena)?;
                     }
                     let id = *map.get(i).id();
-                    map.edit(i, |resource| target.apply(session.arena, resource, &value))
-                        .map_err(|e| e.context(format!("replacing in {id}")))?;
+                    let apply = |resource: &mut Resource<'a>| target.apply(session.arena, resource, &value);
+                    let applied = if target.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
+                    applied.map_err(|e| e.context(format!("replacing in {id}")))?;
                 }
             }
         }
@@ -147,7 +148,11 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
             selector.gvk.selects(&id.gvk) && name.is_none_or(|n| n == id.name) && wanted.is_none_or(|w| w == namespace)
         })
     };
-    let found: Vec<usize> = map.candidates(name).into_iter().filter(|&i| is_match(map.get(i))).collect();
+    let found: Vec<usize> = map
+        .candidates(name, Some(selector.gvk.kind).filter(|k| !k.is_empty()))
+        .into_iter()
+        .filter(|&i| is_match(map.get(i)))
+        .collect();
     let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
     match found[..] {
         [i] => Ok(i),
@@ -189,6 +194,12 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Target<'a> {
+    /// Whether a path may lead to what identifies a resource.
+    fn renames(&self) -> bool {
+        let is_content = |path: &[Part<'_>]| matches!(path.first(), Some(Part::Key(k)) if !matches!(*k, "metadata" | "kind" | "apiVersion"));
+        !self.paths.iter().all(|(_, path)| is_content(path))
+    }
+
     fn is_match(&self, resource: &Resource<'a>) -> Result<bool> {
         if !self.select.is_match_by(resource, Ids::Any)? {
             return Ok(false);

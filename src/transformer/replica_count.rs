@@ -21,7 +21,7 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         let count = session.arena.text(&self.count.to_string());
         let mut found = false;
-        for i in map.candidates(Some(self.name)) {
+        for i in map.candidates(Some(self.name), None) {
             let ids: Vec<_> = map.get(i).any_ids().filter(|id| id.name == self.name).collect();
             let mut paths = Vec::new();
             for id in &ids {
