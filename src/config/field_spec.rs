@@ -135,6 +135,11 @@ impl<'a> FieldSpecs<'a> {
         self.specs.is_empty()
     }
 
+    /// Whether there is just one spec, with this path and for all kinds.
+    pub fn is_one_for_all(&self, path: &str) -> bool {
+        matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
+    }
+
     /// The specs for one kind, in order.
     pub fn for_gvk<'s>(&'s self, gvk: Gvk<'s>) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
         self.specs.iter().filter(move |(spec, _)| spec.gvk.selects(&gvk)).map(|(spec, path)| (spec, &path[..]))

@@ -17,6 +17,9 @@ type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
 #[derive(Default, Debug)]
 pub struct ResMap<'a> {
     resources: Vec<Resource<'a>>,
+    /// Whether it is known that no two resources share an id. A step that renames all in the same way keeps it so, and the
+    /// check between layers then costs nothing.
+    unique: bool,
     /// Where each current id stands.
     current: Option<Index<'a, u32>>,
     /// Where each id stands that a resource has or has had.
@@ -129,7 +132,7 @@ impl<'a> ResMap<'a> {
     pub fn append_all(&mut self, arena: &'a Arena, other: ResMap<'a>) -> Result<()> {
         if self.resources.is_empty() {
             *self = other;
-            return self.index_current(arena);
+            return self.check_unique(arena);
         }
         self.resources.reserve(other.resources.len());
         other.resources.into_iter().try_for_each(|r| self.append(arena, r))
@@ -150,7 +153,7 @@ impl<'a> ResMap<'a> {
                 return Err(duplicate(arena, &self.resources[first as usize], resource));
             }
         }
-        self.current = Some(index);
+        (self.current, self.unique) = (Some(index), true);
         Ok(())
     }
 
@@ -159,7 +162,7 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// Two do.
     pub fn check_unique(&mut self, arena: &'a Arena) -> Result<()> {
-        self.index_current(arena)
+        if self.unique { Ok(()) } else { self.index_current(arena) }
     }
 
     /// The resources that have or have had an id. O(1).
@@ -218,7 +221,17 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// The first that an edit gives.
-    pub fn edit_all(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+    pub fn edit_all(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+        self.unique = false;
+        self.edit_all_alike(edit)
+    }
+
+    /// As [`ResMap::edit_all`], for edits that change identities in the same way for all resources of a kind: what was told
+    /// apart before is told apart after.
+    ///
+    /// # Errors
+    /// The first that an edit gives.
+    pub fn edit_all_alike(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         steps::add(self.resources.len());
         self.drop_indexes();
         self.resources.iter_mut().try_for_each(|resource| {
@@ -257,13 +270,16 @@ impl<'a> ResMap<'a> {
         if let Some(kinds) = &mut self.kinds {
             add_words(kinds, resource, i as u32, |id| id.gvk.kind);
         }
+        if moved && self.current.is_none() {
+            self.unique = false;
+        }
         if moved && let Some(current) = &mut self.current {
             if current.get(before) == Some(&(i as u32)) {
                 current.remove(before);
             }
             // Where the new id is taken, the next check has to find that out.
             if current.insert(*resource.id(), i as u32).is_some() {
-                self.current = None;
+                (self.current, self.unique) = (None, false);
             }
         }
     }

@@ -46,6 +46,11 @@ pub trait TransformEach<'a> {
         false
     }
 
+    /// Whether it changes identities in the same way for all resources of a kind.
+    fn renames_alike(&self) -> bool {
+        false
+    }
+
     /// Looks at the result as a whole.
     ///
     /// # Errors

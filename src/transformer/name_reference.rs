@@ -35,7 +35,8 @@ struct Candidates<'m, 'a> {
 
 impl<'m, 'a> Candidates<'m, 'a> {
     fn of(map: &'m ResMap<'a>) -> Self {
-        let mut by_namespace: Table<_, Places> = Table::with_capacity_and_hasher(map.len(), Default::default());
+        let names = map.iter().map(|r| r.previous().len()).sum();
+        let mut by_namespace: Table<_, Places> = Table::with_capacity_and_hasher(names, Default::default());
         let mut namespaces = HashSet::default();
         let mut last = ("", "");
         for (i, resource) in map.iter().enumerate() {

@@ -60,6 +60,10 @@ impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
     fn renames(&self) -> bool {
         true
     }
+
+    fn renames_alike(&self) -> bool {
+        self.specs.is_one_for_all("metadata/name")
+    }
 }
 
 fn is_skipped(gvk: &Gvk<'_>) -> bool {
