@@ -148,7 +148,7 @@ impl<'a> ResMap<'a> {
         }
         steps::add(self.resources.len());
         let mut index = Index::with_capacity_and_hasher(self.resources.len(), Default::default());
-        for (i, resource) in self.resources.iter().enumerate() {
+        for (i, resource) in self.resources.iter().enumerate().filter(|(_, r)| !r.is_deleted()) {
             if let Some(first) = index.insert(*resource.id(), i as u32) {
                 return Err(duplicate(arena, &self.resources[first as usize], resource));
             }
