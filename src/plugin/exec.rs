@@ -185,9 +185,9 @@ impl<'a> Generator<'a> for ExecPlugin {
 
 impl<'a> Transformer<'a> for ExecPlugin {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        let input = wire::print(session.arena, map)?;
         // What the plugin prints takes the place of everything: the old resources make room for it first.
-        let places = map.take_places(session.arena)?;
+        let (places, resources) = map.take_all(session.arena)?;
+        let input = wire::print(session.arena, resources)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
         let resources = wire::parse(session.arena, self.output_name(), printed)?;
         *map = wire::merge_output(session.arena, &places, resources, &self.program.display().to_string())?;

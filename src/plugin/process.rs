@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Room for what a plugin prints, before it is known how much that is; memory that is not written to costs nothing.
+/// Room for what a plugin prints, at the least.
 const READ_AHEAD: usize = 1 << 20;
 
 /// What a pipe holds, in bytes: the most that a user may ask for by default.
@@ -119,8 +120,15 @@ pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
     for (name, value) in call.environment {
         expression = expression.env(name, value);
     }
+    // What a transformer prints is about as much as it reads. Memory that is not written to costs nothing.
+    let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
+    let mut input = None;
     expression = match call.stdin {
-        Some(bytes) => expression.stdin_file(write_in_thread(bytes).map_err(not_started)?),
+        Some(bytes) => {
+            let (reader, thread) = write_in_thread(bytes).map_err(not_started)?;
+            input = Some(thread);
+            expression.stdin_file(reader)
+        }
         None => expression.stdin_null(),
     };
     expression = expression.stdout_file(stdout).stderr_file(stderr).before_spawn(|command| {
@@ -141,11 +149,15 @@ pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
     // Our ends of the pipes that the child writes to close with the expression.
     drop(expression);
     let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-    let output = read_in_thread(stdout_reader, Keep::All { limit: options.output_limit });
+    let output = read_in_thread(stdout_reader, Keep::All { limit: options.output_limit, expected });
     let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr });
     let outcome = collect(&handle, output, options, deadline);
     if outcome.is_err() {
         end(group);
+    }
+    // Freed where it was made: the allocator then has room for what the output is read into.
+    if let Some(input) = input.filter(JoinHandle::is_finished) {
+        drop(input.join());
     }
     RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|pid| Some(*pid) != group);
     let grace = Duration::from_secs(1);
@@ -203,17 +215,20 @@ fn collect(
 /// What a reader keeps of a stream.
 enum Keep {
     /// Everything, up to a limit.
-    All { limit: u64 },
+    All { limit: u64, expected: usize },
     /// The end; all of it is passed on as it comes.
     Tail { pass: fn(&[u8]) },
 }
 
 /// The reading end of a pipe that a thread fills. A child that stops reading early is none of our business.
-fn write_in_thread(bytes: Vec<u8>) -> io::Result<PipeReader> {
+fn write_in_thread(bytes: Vec<u8>) -> io::Result<(PipeReader, JoinHandle<Vec<u8>>)> {
     let (reader, mut writer) = io::pipe()?;
     widen(&reader);
-    std::thread::spawn(move || writer.write_all(&bytes));
-    Ok(reader)
+    let thread = std::thread::spawn(move || {
+        let _ = writer.write_all(&bytes);
+        bytes
+    });
+    Ok((reader, thread))
 }
 
 /// Asks for a large pipe: fewer turns between two processes. A system that refuses has a small one.
@@ -225,7 +240,7 @@ fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u
     let (send, receive) = channel();
     std::thread::spawn(move || {
         let result = match keep {
-            Keep::All { limit } => read_all(&mut pipe, limit),
+            Keep::All { limit, expected } => read_all(&mut pipe, limit, expected),
             Keep::Tail { pass } => read_tail(&mut pipe, pass),
         };
         let _ = send.send(result);
@@ -233,8 +248,8 @@ fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u
     receive
 }
 
-fn read_all(pipe: &mut PipeReader, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(READ_AHEAD);
+fn read_all(pipe: &mut PipeReader, limit: u64, expected: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(expected);
     pipe.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }

@@ -3,7 +3,7 @@
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{documents_to_resources, print_one};
-use crate::resource::{Behavior, PreviousId, ResId, ResMap, Resource};
+use crate::resource::{Behavior, Index, PreviousId, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
@@ -30,19 +30,24 @@ pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Prints resources for a transformer. They are annotated in place: what the plugin prints takes their place. O(size).
+/// Resources whose annotations share one piece of memory, which is freed before the next ones get theirs.
+const CHUNK: usize = 256;
+
+/// Prints resources for a transformer, and frees each when it is printed: what the plugin prints takes its place. O(size).
 ///
 /// # Errors
 /// One cannot be printed.
-pub fn print<'a>(arena: &'a Arena, map: &mut ResMap<'a>) -> Result<String> {
+pub fn print<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<String> {
     let mut text = String::with_capacity(2 * arena.size());
-    let mut first = true;
-    map.edit_content(|resource| {
-        text.push_str(if first { "" } else { "---\n" });
-        first = false;
-        annotate(arena, resource, true)?;
-        print_one(arena, resource, &mut text)
-    })?;
+    let mut rest = resources.into_iter().peekable();
+    while rest.peek().is_some() {
+        let scratch = Arena::new();
+        for mut resource in rest.by_ref().take(CHUNK) {
+            text.push_str(if text.is_empty() { "" } else { "---\n" });
+            annotate(&scratch, &mut resource, true)?;
+            print_one(arena, &resource, &mut text)?;
+        }
+    }
     Ok(text)
 }
 
@@ -191,9 +196,6 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }
 
-/// Where the resources stood that a transformer was given.
-pub type Places<'a> = HashMap<ResId<'a>, u32, foldhash::fast::RandomState>;
-
 /// The map after a transformer: what it printed takes the place of what had the same id, the rest is appended, and what
 /// it did not print is gone. O(n).
 ///
@@ -201,7 +203,7 @@ pub type Places<'a> = HashMap<ResId<'a>, u32, foldhash::fast::RandomState>;
 /// Two of the printed resources have one id.
 pub fn merge_output<'a>(
     arena: &'a Arena,
-    old: &Places<'a>,
+    old: &Index<'a, u32>,
     printed: Vec<Resource<'a>>,
     plugin: &str,
 ) -> Result<ResMap<'a>> {

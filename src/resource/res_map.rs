@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 
 type Words<'a> = HashMap<&'a str, Places, foldhash::fast::RandomState>;
 
-type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
+/// What is found by an id.
+pub type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
 
 /// Resources in output order. Indexes are made when they are first asked for, kept up to date by single edits, and
 /// dropped by steps that touch every resource: so no step scans all resources for one, and a build that never looks one
@@ -36,7 +37,7 @@ pub enum Places {
     /// The usual case.
     One(u32),
     /// In the order in which they were added.
-    Many(Vec<u32>),
+    Many(Box<Vec<u32>>),
 }
 
 impl Places {
@@ -52,7 +53,7 @@ impl Places {
     pub fn add(&mut self, i: u32) {
         match self {
             Places::One(first) if *first == i => {}
-            Places::One(first) => *self = Places::Many(vec![*first, i]),
+            Places::One(first) => *self = Places::Many(Box::new(vec![*first, i])),
             // Places come in order, but for those that single edits add.
             Places::Many(list) if list.last() == Some(&i) => {}
             Places::Many(list) => list.push(i),
@@ -186,13 +187,14 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Empties the map, and tells where each id stood. O(n) to free the resources.
+    /// Empties the map: where each id stood, and the resources in order. O(n).
     ///
     /// # Errors
     /// Two resources share an id.
-    pub fn take_places(&mut self, arena: &'a Arena) -> Result<HashMap<ResId<'a>, u32, foldhash::fast::RandomState>> {
+    pub fn take_all(&mut self, arena: &'a Arena) -> Result<(Index<'a, u32>, Vec<Resource<'a>>)> {
         self.index_current(arena)?;
-        Ok(std::mem::take(self).current.unwrap_or_default())
+        let all = std::mem::take(self);
+        Ok((all.current.unwrap_or_default(), all.resources))
     }
 
     /// Edits one resource and brings the indexes up to date. O(edit).

@@ -141,6 +141,10 @@ impl<'a> Resource<'a> {
     /// Remembers the current identity, before a step that may change it.
     pub fn record_previous(&mut self) {
         let id = &self.id;
+        // Few resources have more than a few: doubling would keep more room than is used.
+        if self.previous.len() == self.previous.capacity() {
+            self.previous.reserve_exact(2);
+        }
         self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
     }
 

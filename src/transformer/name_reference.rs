@@ -15,6 +15,7 @@ use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use std::cell::OnceCell;
+use std::hash::BuildHasher;
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -26,7 +27,9 @@ pub struct NameReferenceTransformer<'a> {
 /// What may be referred to, what has or has had another name: found by kind, a name it had, and its namespace.
 struct Candidates<'m, 'a> {
     map: &'m ResMap<'a>,
-    by_namespace: Table<(&'a str, &'a str, &'a str), Places>,
+    hasher: foldhash::fast::RandomState,
+    /// By the hash of the three texts: there are many names, and few that are referred to. Who finds one looks at it again.
+    by_namespace: Table<u64, Places>,
     /// The same without the namespace, made for the first cluster-scoped referrer.
     anywhere: OnceCell<Table<(&'a str, &'a str), Places>>,
     /// Pairs of original and current namespace that occur among all resources.
@@ -36,7 +39,8 @@ struct Candidates<'m, 'a> {
 impl<'m, 'a> Candidates<'m, 'a> {
     fn of(map: &'m ResMap<'a>) -> Self {
         let names = map.iter().map(|r| r.previous().len()).sum();
-        let mut by_namespace: Table<_, Places> = Table::with_capacity_and_hasher(names, Default::default());
+        let hasher = foldhash::fast::RandomState::default();
+        let mut by_namespace: Table<u64, Places> = Table::with_capacity_and_hasher(names, Default::default());
         let mut namespaces = HashSet::default();
         let mut last = ("", "");
         for (i, resource) in map.iter().enumerate() {
@@ -46,9 +50,11 @@ impl<'m, 'a> Candidates<'m, 'a> {
                 namespaces.insert(pair);
                 last = pair;
             }
-            each_name(resource, |kind, name| add(by_namespace.entry((kind, name, namespace)), i as u32));
+            each_name(resource, |kind, name| {
+                add(by_namespace.entry(hasher.hash_one((kind, name, namespace))), i as u32)
+            });
         }
-        Candidates { map, by_namespace, anywhere: OnceCell::new(), namespaces }
+        Candidates { map, hasher, by_namespace, anywhere: OnceCell::new(), namespaces }
     }
 
     fn anywhere(&self) -> &Table<(&'a str, &'a str), Places> {
@@ -312,14 +318,16 @@ impl<'c, 'a> Referrer<'c, 'a> {
             let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
             let accounts = self.subject_namespaces.iter().filter(|_| target.kind == "ServiceAccount");
             for namespace in mine.iter().chain(accounts) {
-                places.extend(c.by_namespace.get(&(target.kind, name, *namespace)).map_or(&[][..], Places::as_slice));
+                let key = c.hasher.hash_one((target.kind, name, *namespace));
+                places.extend(c.by_namespace.get(&key).map_or(&[][..], Places::as_slice));
             }
         }
         places.sort_unstable();
         places.dedup();
         let is_target = |r: &&Resource<'a>| {
             let gvk = r.id().gvk;
-            r.previous().iter().any(|p| target.selects(&Gvk { kind: p.kind, ..gvk }))
+            r.previous().iter().any(|p| p.name == name)
+                && r.previous().iter().any(|p| target.selects(&Gvk { kind: p.kind, ..gvk }))
         };
         places.into_iter().map(|i| c.map.get(i as usize)).filter(is_target).collect()
     }

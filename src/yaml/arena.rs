@@ -158,11 +158,6 @@ impl Arena {
         joined.into_bump_str()
     }
 
-    /// The allocator behind [`Arena::text`], for texts that are built in place.
-    pub(super) fn bump(&self) -> &Bump {
-        &self.bump
-    }
-
     /// Bytes that sources and made texts take.
     pub fn size(&self) -> usize {
         self.bump.allocated_bytes() + self.sources.iter().map(|s| s.text.len()).sum::<usize>()

@@ -43,6 +43,7 @@ pub fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> R
         depth: 0,
         entries: Vec::new(),
         items: Vec::new(),
+        scratch: String::new(),
     };
     reader.document()
 }
@@ -76,6 +77,8 @@ struct Reader<'a> {
     depth: usize,
     entries: Vec<Entry<'a>>,
     items: Vec<Node<'a>>,
+    /// Where a text is put together before the arena gets it in its final size.
+    scratch: String,
 }
 
 impl<'a> Reader<'a> {
@@ -413,7 +416,8 @@ impl<'a> Reader<'a> {
         }
         let start = self.at;
         let indent = self.literal_indent(parent)?;
-        let mut text = bumpalo::collections::String::new_in(self.arena.bump());
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
         let mut content_end = 0;
         let mut i = start;
         while i < self.bytes.len() {
@@ -438,7 +442,9 @@ impl<'a> Reader<'a> {
         }
         self.at = i;
         self.next_line()?;
-        Ok(Scalar { text: text.into_bump_str(), style: Style::Literal, tag: Tag::Auto })
+        let kept = self.arena.text(&text);
+        self.scratch = text;
+        Ok(Scalar { text: kept, style: Style::Literal, tag: Tag::Auto })
     }
 
     /// The indentation of a literal block: that of its first line with content.
