@@ -204,28 +204,24 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
 pub fn merge_output<'a>(
     arena: &'a Arena,
     old: &Index<'a, u32>,
-    printed: Vec<Resource<'a>>,
+    mut printed: Vec<Resource<'a>>,
     plugin: &str,
 ) -> Result<ResMap<'a>> {
-    let mut slots: Vec<Option<Resource<'a>>> = Vec::new();
-    slots.resize_with(old.len(), || None);
+    let mut keys: Vec<u32> = Vec::with_capacity(printed.len());
+    let mut taken = vec![false; old.len()];
     let mut appended: HashMap<ResId<'a>, (), foldhash::fast::RandomState> = HashMap::default();
-    for mut resource in printed {
-        take_build_annotations(&mut resource);
+    for resource in &mut printed {
+        take_build_annotations(resource);
         let id = *resource.id();
-        let is_new = match old.get(&id).map(|&i| &mut slots[i as usize]) {
-            Some(slot @ None) => {
-                *slot = Some(resource);
-                continue;
-            }
-            Some(_) => false,
-            None => appended.insert(id, ()).is_none(),
+        let (key, is_new) = match old.get(&id) {
+            Some(&i) => (i, !std::mem::replace(&mut taken[i as usize], true)),
+            None => ((old.len() + appended.len()) as u32, appended.insert(id, ()).is_none()),
         };
         if !is_new {
             let error = Error::new(ErrorKind::Plugin, format!("plugin {plugin} generated duplicate resource: {id}"));
             return Err(error.at(arena.place(resource.pos())));
         }
-        slots.push(Some(resource));
+        keys.push(key);
     }
-    Ok(slots.into_iter().flatten().collect())
+    Ok(ResMap::by_keys(printed, &keys))
 }

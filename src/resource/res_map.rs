@@ -350,8 +350,7 @@ impl<'a> ResMap<'a> {
         let mut order: Vec<(usize, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
         let resources = &self.resources;
         order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));
-        let mut taken: Vec<Option<Resource<'a>>> = std::mem::take(&mut self.resources).into_iter().map(Some).collect();
-        self.resources = order.iter().filter_map(|(_, i)| taken[*i as usize].take()).collect();
+        permute(&mut self.resources, order.iter().map(|(_, from)| *from));
     }
 
     /// Edits all nodes while the rest of what is known about the resources, their identities above all, can be read.
@@ -369,6 +368,29 @@ impl<'a> ResMap<'a> {
         }
         self.drop_indexes();
         out
+    }
+}
+
+impl<'a> ResMap<'a> {
+    /// A map of resources in the order of their keys, which are all different. O(n log n), in place.
+    pub fn by_keys(mut resources: Vec<Resource<'a>>, keys: &[u32]) -> Self {
+        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| keys[i as usize]);
+        permute(&mut resources, order.into_iter());
+        ResMap { resources, ..ResMap::default() }
+    }
+}
+
+/// Puts the items into the order in which `order` names their places. Following the cycles moves each once, in place.
+fn permute<T>(items: &mut [T], order: impl ExactSizeIterator<Item = u32>) {
+    let mut goes_to = vec![0u32; order.len()];
+    order.enumerate().for_each(|(to, from)| goes_to[from as usize] = to as u32);
+    for i in 0..goes_to.len() {
+        while goes_to[i] as usize != i {
+            let to = goes_to[i] as usize;
+            items.swap(i, to);
+            goes_to.swap(i, to);
+        }
     }
 }
 

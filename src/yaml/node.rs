@@ -435,6 +435,10 @@ impl<'a> Mapping<'a> {
     }
 
     fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> usize {
+        // Most mappings get one or two more entries: doubling would keep more room than is used.
+        if self.entries.len() == self.entries.capacity() {
+            self.entries.reserve_exact(1 + self.entries.len() / 4);
+        }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
         self.entries.insert(at, Entry { key, value });
         at
