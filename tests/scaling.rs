@@ -124,3 +124,21 @@ fn one_large_mapping() {
             + &lines(n * 4, |i| format!("  - key-{i}=v\n"))
     });
 }
+
+#[test]
+fn replacements() {
+    let one = |i: usize| {
+        format!(
+            "- source: {{kind: ConfigMap, name: settings-{i}, fieldPath: data.k}}\n  targets:\n  - select: {{kind: Deployment, name: app-{i}}}\n    \
+             fieldPaths: [spec.x]\n    options: {{create: true}}\n"
+        )
+    };
+    check("replacements by name", |n| {
+        // One that touches a name keeps them from running in one pass, which is for few of them.
+        let renaming = one(0).replace("spec.x", "metadata.labels.x");
+        "resources: [all.yaml]\nreplacements:\n".to_owned() + &renaming + &lines(n, one)
+    });
+    check("replacements of a kind", |_| {
+        "resources: [all.yaml]\nreplacements:\n".to_owned() + &lines(5, |_| one(0).replace(", name: app-0", ""))
+    });
+}

@@ -109,12 +109,14 @@ fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a
 
 impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        if self.0.len() > 1
+            && let Some(sources) = self.independent_sources(map)?
+        {
+            return self.together(map, session, &sources);
+        }
         for replacement in &self.0 {
             // A piece of a text is copied; a whole value is read again for each target, which may be its source.
-            let place = match &replacement.source {
-                Source::Value(_) => None,
-                Source::Field { selector, .. } => Some(find_source(map, selector)?),
-            };
+            let place = replacement.source.find(map)?;
             let mut value = replacement.source.value(map, place, session.arena)?;
             for target in &replacement.targets {
                 for i in map.candidates(target.select.literal_name(), target.select.literal_kind()) {
@@ -124,10 +126,53 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
                     if replacement.source.is_live() {
                         value = replacement.source.value(map, place, session.arena)?;
                     }
-                    let id = *map.get(i).id();
-                    let apply = |resource: &mut Resource<'a>| target.apply(session.arena, resource, &value);
-                    let applied = if target.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
-                    applied.map_err(|e| e.context(format!("replacing in {id}")))?;
+                    target.replace(map, i, session.arena, &value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> ReplacementTransformer<'a> {
+    /// The places of all sources, if no replacement changes one, or what identifies a resource. Which resource a
+    /// replacement is for, and with what, is then known from the start.
+    fn independent_sources(&self, map: &mut ResMap<'a>) -> Result<Option<Vec<Option<usize>>>> {
+        let targets = || self.0.iter().flat_map(|replacement| &replacement.targets);
+        if targets().any(Target::renames) {
+            return Ok(None);
+        }
+        let mut sources = Vec::with_capacity(self.0.len());
+        for replacement in &self.0 {
+            sources.push(replacement.source.find(map)?);
+        }
+        let mut places: Vec<usize> = sources.iter().flatten().copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        for i in places {
+            for target in targets() {
+                if target.is_match(map.get(i))? {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(sources))
+    }
+
+    /// Runs independent replacements in one pass: a resource that has come into the cache goes through all of them.
+    fn together(&self, map: &mut ResMap<'a>, session: &Session<'a>, sources: &[Option<usize>]) -> Result<()> {
+        let mut values = Vec::with_capacity(sources.len());
+        for (replacement, place) in self.0.iter().zip(sources) {
+            values.push(replacement.source.value(map, *place, session.arena)?);
+        }
+        let kinds = self.0.iter().flat_map(|r| &r.targets).map(|target| target.select.literal_kind());
+        let kind = kinds.reduce(|a, b| if a == b { a } else { None }).flatten();
+        for i in map.candidates(None, kind) {
+            for (replacement, value) in self.0.iter().zip(&values) {
+                for target in &replacement.targets {
+                    if target.is_match(map.get(i))? {
+                        target.replace(map, i, session.arena, value)?;
+                    }
                 }
             }
         }
@@ -162,6 +207,14 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
 }
 
 impl<'a> Source<'a> {
+    /// The place of the resource that the value comes from; `None` for a value that is written out.
+    fn find(&self, map: &mut ResMap<'a>) -> Result<Option<usize>> {
+        match self {
+            Source::Value(_) => Ok(None),
+            Source::Field { selector, .. } => find_source(map, selector).map(Some),
+        }
+    }
+
     fn is_live(&self) -> bool {
         matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
     }
@@ -198,6 +251,14 @@ impl<'a> Target<'a> {
     fn renames(&self) -> bool {
         let is_content = |path: &[Part<'_>]| matches!(path.first(), Some(Part::Key(k)) if !matches!(*k, "metadata" | "kind" | "apiVersion"));
         !self.paths.iter().all(|(_, path)| is_content(path))
+    }
+
+    /// Puts a value into one resource.
+    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: &Node<'a>) -> Result<()> {
+        let id = *map.get(i).id();
+        let apply = |resource: &mut Resource<'a>| self.apply(arena, resource, value);
+        let applied = if self.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
+        applied.map_err(|e| e.context(format!("replacing in {id}")))
     }
 
     fn is_match(&self, resource: &Resource<'a>) -> Result<bool> {
