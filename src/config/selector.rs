@@ -172,11 +172,15 @@ impl<'a> Matcher<'a> {
     }
 
     fn is_match_by_names(&self, resource: &Resource<'_>) -> bool {
-        let (current, original) = (resource.id(), resource.original_id());
-        let namespace = self.namespace.is_match(current.effective_namespace())
-            || self.namespace.is_match(original.effective_namespace());
-        let name = || self.name.is_match(current.name) || self.name.is_match(original.name);
-        namespace && name() && self.is_match_gvk(&current.gvk)
+        // The cheapest question first: patterns are for names.
+        let current = resource.id();
+        if !self.is_match_gvk(&current.gvk) {
+            return false;
+        }
+        let original = resource.original_id();
+        let either = |p: &Pattern<'_>, a: &str, b: &str| p.is_match(a) || p.is_match(b);
+        either(&self.namespace, current.effective_namespace(), original.effective_namespace())
+            && either(&self.name, current.name, original.name)
     }
 
     /// All parts against one id. The current one counts with its namespace as written, others with the effective one.

@@ -117,10 +117,10 @@ impl<'a> ResMap<'a> {
             add_ids(any, &resource, i);
         }
         if let Some(names) = &mut self.names {
-            add_words(names, &resource, i, |id| id.name);
+            add_words(names, &resource, i, |(_, name)| name);
         }
         if let Some(kinds) = &mut self.kinds {
-            add_words(kinds, &resource, i, |id| id.gvk.kind);
+            add_words(kinds, &resource, i, |(kind, _)| kind);
         }
         self.resources.push(resource);
         Ok(())
@@ -224,18 +224,20 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// The first that an edit gives.
     pub fn edit_all(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
-        self.unique = false;
+        (self.unique, self.kinds) = (false, None);
         self.edit_all_alike(edit)
     }
 
-    /// As [`ResMap::edit_all`], for edits that change identities in the same way for all resources of a kind: what was told
-    /// apart before is told apart after.
+    /// As [`ResMap::edit_all`], for edits that change names or namespaces in the same way for all resources of a kind: what
+    /// was told apart before is told apart after, and kinds stay.
     ///
     /// # Errors
     /// The first that an edit gives.
     pub fn edit_all_alike(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         steps::add(self.resources.len());
+        let kinds = self.kinds.take();
         self.drop_indexes();
+        self.kinds = kinds;
         self.resources.iter_mut().try_for_each(|resource| {
             let out = edit(resource);
             resource.refresh_id();
@@ -267,10 +269,10 @@ impl<'a> ResMap<'a> {
             add_ids(any, resource, i as u32);
         }
         if let Some(names) = &mut self.names {
-            add_words(names, resource, i as u32, |id| id.name);
+            add_words(names, resource, i as u32, |(_, name)| name);
         }
         if let Some(kinds) = &mut self.kinds {
-            add_words(kinds, resource, i as u32, |id| id.gvk.kind);
+            add_words(kinds, resource, i as u32, |(kind, _)| kind);
         }
         if moved && self.current.is_none() {
             self.unique = false;
@@ -307,11 +309,11 @@ impl<'a> ResMap<'a> {
         let resources = &self.resources;
         let places = match (name, kind) {
             (Some(name), _) => {
-                let names = self.names.get_or_insert_with(|| words(resources, |id| id.name));
+                let names = self.names.get_or_insert_with(|| words(resources, |(_, name)| name));
                 names.get(name).map_or(&[][..], Places::as_slice)
             }
             (None, Some(kind)) => {
-                let kinds = self.kinds.get_or_insert_with(|| words(resources, |id| id.gvk.kind));
+                let kinds = self.kinds.get_or_insert_with(|| words(resources, |(kind, _)| kind));
                 kinds.get(kind).map_or(&[][..], Places::as_slice)
             }
             (None, None) => {
@@ -408,17 +410,19 @@ fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, i: u32) {
     }
 }
 
-fn words<'a>(resources: &[Resource<'a>], word: impl Fn(&ResId<'a>) -> &'a str + Copy) -> Words<'a> {
+fn words<'a>(resources: &[Resource<'a>], word: impl Fn((&'a str, &'a str)) -> &'a str + Copy) -> Words<'a> {
     let mut index = Words::default();
     resources.iter().enumerate().for_each(|(i, r)| add_words(&mut index, r, i as u32, word));
     index
 }
 
-fn add_words<'a>(index: &mut Words<'a>, resource: &Resource<'a>, i: u32, word: impl Fn(&ResId<'a>) -> &'a str) {
+/// Adds the word of each pair of kind and name that a resource has or has had.
+fn add_words<'a>(index: &mut Words<'a>, resource: &Resource<'a>, i: u32, word: impl Fn((&'a str, &'a str)) -> &'a str) {
+    let current = (resource.id().gvk.kind, resource.id().name);
     let mut last = None;
-    for id in resource.any_ids() {
+    for pair in resource.previous().iter().map(|p| (p.kind, p.name)).chain([current]) {
         steps::add(1);
-        let word = word(&id);
+        let word = word(pair);
         if last != Some(word) {
             index.entry(word).and_modify(|places| places.add(i)).or_insert(Places::One(i));
             last = Some(word);
