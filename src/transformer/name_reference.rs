@@ -37,8 +37,11 @@ struct Candidates<'m, 'a> {
 }
 
 impl<'m, 'a> Candidates<'m, 'a> {
-    fn of(map: &'m ResMap<'a>) -> Self {
-        let names = map.iter().map(|r| r.previous().len()).sum();
+    /// Only resources of kinds that may be referred to are looked at: a name after ten layers is ten names.
+    fn of(map: &'m ResMap<'a>, kinds: &[&str]) -> Self {
+        let is_wanted = |kind: &str| kinds.binary_search(&kind).is_ok();
+        let wanted = |r: &&Resource<'a>| r.previous().iter().any(|p| is_wanted(p.kind));
+        let names = map.iter().filter(wanted).map(|r| r.previous().len()).sum();
         let hasher = foldhash::fast::RandomState::default();
         let mut by_namespace: Table<u64, Places> = Table::with_capacity_and_hasher(names, Default::default());
         let mut namespaces = HashSet::default();
@@ -49,6 +52,9 @@ impl<'m, 'a> Candidates<'m, 'a> {
             if pair != last {
                 namespaces.insert(pair);
                 last = pair;
+            }
+            if !wanted(&resource) {
+                continue;
             }
             each_name(resource, |kind, name| {
                 add(by_namespace.entry(hasher.hash_one((kind, name, namespace))), i as u32)
@@ -131,12 +137,10 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             return Ok(());
         }
         map.edit_nodes(|map, nodes| {
-            let candidates = Candidates::of(map);
-            let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
+            let tries = self.tries(map, session.arena);
+            let candidates = Candidates::of(map, &wanted_kinds(&tries));
             for (resource, node) in map.iter().zip(nodes) {
-                // A referrer is chosen by the kind it had at first.
-                let gvk = Gvk { kind: resource.original_id().gvk.kind, ..resource.id().gvk };
-                let trie = tries.entry(gvk).or_insert_with(|| Trie::of(session.arena, &self.references, &gvk));
+                let Some(trie) = tries.get(&referrer_gvk(resource)) else { continue };
                 if trie.children.is_empty() {
                     continue;
                 }
@@ -146,6 +150,40 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             Ok(())
         })
     }
+}
+
+/// A referrer is chosen by the kind it had at first.
+fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
+    let kind = resource.previous().first().map_or(resource.id().gvk.kind, |p| p.kind);
+    Gvk { kind, ..resource.id().gvk }
+}
+
+impl<'a> NameReferenceTransformer<'a> {
+    /// The paths of references of each kind that is there.
+    fn tries(&self, map: &ResMap<'a>, arena: &'a Arena) -> Table<Gvk<'a>, Trie<'a>> {
+        let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
+        for resource in map.iter() {
+            let gvk = referrer_gvk(resource);
+            tries.entry(gvk).or_insert_with(|| Trie::of(arena, &self.references, &gvk));
+        }
+        tries
+    }
+}
+
+/// The kinds that anything there may refer to; an empty one stands for any.
+fn wanted_kinds<'a>(tries: &Table<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
+    fn collect<'a>(trie: &Trie<'a>, kinds: &mut Vec<&'a str>) {
+        kinds.extend(trie.actions.iter().map(|action| action.target.kind));
+        trie.children.iter().for_each(|(_, child)| collect(child, kinds));
+    }
+    let mut kinds = Vec::new();
+    #[allow(clippy::iter_over_hash_type, reason = "what is collected is sorted")]
+    for trie in tries.values() {
+        collect(trie, &mut kinds);
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 /// A resource that holds references.
