@@ -6,7 +6,7 @@ use std::fmt;
 /// The result of everything that can fail on what a user gave us.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What an [`Error`] is about; the command maps it to its exit status.
+/// What an [`Error`] is about, for programs that use the library; the command exits with 1 for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The command line asks for something that is not there.
