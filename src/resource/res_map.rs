@@ -219,30 +219,34 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
-    /// Edits every resource, in order; identities may change. O(edits).
+    /// Edits every resource, in order; who edits reads identities again where they change. O(edits).
     ///
     /// # Errors
     /// The first that an edit gives.
-    pub fn edit_all(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
-        (self.unique, self.kinds) = (false, None);
-        self.edit_all_alike(edit)
+    pub fn rename(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+        steps::add(self.resources.len());
+        self.drop_indexes();
+        self.unique = false;
+        self.resources.iter_mut().try_for_each(edit)
     }
 
-    /// As [`ResMap::edit_all`], for edits that change names or namespaces in the same way for all resources of a kind: what
-    /// was told apart before is told apart after, and kinds stay.
+    /// As [`ResMap::rename`], for edits that change names or namespaces in the same way for all resources whose kind is and
+    /// was the same: what was told apart before is told apart after, and kinds stay.
     ///
     /// # Errors
     /// The first that an edit gives.
-    pub fn edit_all_alike(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
-        steps::add(self.resources.len());
-        let kinds = self.kinds.take();
-        self.drop_indexes();
-        self.kinds = kinds;
-        self.resources.iter_mut().try_for_each(|resource| {
-            let out = edit(resource);
-            resource.refresh_id();
-            out
-        })
+    pub fn rename_alike(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+        let (unique, kinds) = (self.unique, self.kinds.take());
+        let mut alike = true;
+        self.rename(|resource| {
+            edit(resource)?;
+            alike &= resource.previous().first().is_none_or(|first| first.kind == resource.id().gvk.kind);
+            Ok(())
+        })?;
+        if alike {
+            (self.unique, self.kinds) = (unique, kinds);
+        }
+        Ok(())
     }
 
     /// Edits one resource in ways that leave its identity alone, its history aside. O(edit).
@@ -366,7 +370,9 @@ impl<'a> ResMap<'a> {
         let out = edit(self, &mut nodes);
         for (resource, node) in self.resources.iter_mut().zip(nodes) {
             *resource.node_mut_in_form() = node;
+            let before = *resource.id();
             resource.refresh_id();
+            self.unique &= before == *resource.id();
         }
         self.drop_indexes();
         out

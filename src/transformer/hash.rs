@@ -15,24 +15,20 @@ pub struct HashTransformer;
 
 impl<'a> Transformer<'a> for HashTransformer {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        if !map.iter().any(needs_hash) {
-            return Ok(());
-        }
-        map.edit_all(|resource| {
-            if !needs_hash(resource) {
-                return Ok(());
-            }
-            let hash = name_hash::hash(resource).map_err(|e| e.at(session.arena.place(resource.pos())))?;
-            resource.record_previous();
-            let name = session.arena.concat(&[resource.id().name, "-", &hash]);
-            if let Some(scalar) =
-                resource.metadata_mut().and_then(|m| m.get_mut("name")).and_then(crate::yaml::Node::as_scalar_mut)
-            {
-                (scalar.text, scalar.tag) = (name, Tag::Auto);
-            }
-            Ok(())
-        })
+        let places: Vec<usize> = map.iter().enumerate().filter(|(_, r)| needs_hash(r)).map(|(i, _)| i).collect();
+        places.into_iter().try_for_each(|i| map.edit(i, |resource| add_hash(resource, session)))
     }
+}
+
+fn add_hash<'a>(resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
+    let hash = name_hash::hash(resource).map_err(|e| e.at(session.arena.place(resource.pos())))?;
+    resource.record_previous();
+    let name = session.arena.concat(&[resource.id().name, "-", &hash]);
+    let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));
+    if let Some(scalar) = node.and_then(crate::yaml::Node::as_scalar_mut) {
+        (scalar.text, scalar.tag) = (name, Tag::Auto);
+    }
+    Ok(())
 }
 
 /// Whether a resource asks for a hash: a generator said so, or its manifest does, by hand.

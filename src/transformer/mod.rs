@@ -78,10 +78,13 @@ pub fn transform_each<'a>(
             Ok(())
         })
     };
-    if stages.iter().any(|(stage, _)| stage.renames()) {
-        map.edit_all(edit)?
-    } else {
+    let mut renaming = stages.iter().filter(|(stage, _)| stage.renames()).peekable();
+    if renaming.peek().is_none() {
         map.edit_content(edit)?
+    } else if renaming.all(|(stage, _)| stage.renames_alike()) {
+        map.rename_alike(edit)?
+    } else {
+        map.rename(edit)?
     }
     stages.iter().try_for_each(|(stage, name)| stage.check(map, session).map_err(|e| e.context(*name)))
 }

@@ -87,7 +87,11 @@ impl<'a> Scalar<'a> {
 
     /// Whether this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
-        self.kind() == Kind::Null
+        match self.tag {
+            Tag::Str => false,
+            Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),
+            _ => self.kind() == Kind::Null,
+        }
     }
 
     /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its value under

@@ -83,6 +83,11 @@ pub fn resolve(text: &str) -> Kind {
     resolve_in(text, Dialect::V3)
 }
 
+/// Whether a plain scalar is a null: what [`resolve`] says, sooner.
+pub fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
 /// The type of a plain scalar in YAML 1.1, the dialect of kustomization files and of the printer.
 pub fn resolve_v2(text: &str) -> Kind {
     resolve_in(text, Dialect::V2)
