@@ -18,7 +18,8 @@
 //! * [`resource`]: resources and their list; identity changes only inside [`resource::ResMap`].
 //! * [`schema`]: static tables of Kubernetes kinds; a build pays only for what it looks up.
 //! * [`generator`], [`transformer`]: one stage, one file, named by its kustomize kind.
-//! * [`plugin`]: child processes with limits; no configuration is left behind on any path.
+//! * [`plugin`]: external plugins, found by kind; no configuration is left behind on any path.
+//! * [`process`]: child processes with limits; none outlives the build.
 //! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
 //! * [`diag`]: errors as values with places; the library prints nothing.
 //! * [`cli`]: the only one that knows terminal, environment and exit status.
@@ -45,6 +46,8 @@ pub mod generator;
 pub mod transformer;
 
 pub mod plugin;
+
+pub mod process;
 
 pub mod yaml;
 

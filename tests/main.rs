@@ -4,7 +4,9 @@
 
 mod cli;
 mod experiments;
+mod helm;
 mod plugin;
+mod remote;
 mod scaling;
 mod schema;
 mod suite;

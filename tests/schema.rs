@@ -1,7 +1,7 @@
 //! The table of merge keys against the recorded schema, where that lies beside the checkout.
 
 use rustomize::resource::Gvk;
-use rustomize::schema::Schema;
+use rustomize::schema::{Schema, Schemas};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -41,17 +41,18 @@ fn merge_keys_are_those_of_the_recorded_schema() {
         let field = Field { name, is_list: kind == "array", target, keys: is_merged.then_some(keys) };
         definitions.entry(definition).or_default().push(field);
     }
+    let schemas = Schemas::default();
     let mut compared = 0;
     for line in kinds.lines().filter(|l| !l.starts_with('#')) {
         let c: Vec<&str> = line.split('\t').collect();
-        let schema = Schema::of(&Gvk { group: c[0], version: c[1], kind: c[2] });
+        let schema = schemas.of(&Gvk { group: c[0], version: c[1], kind: c[2] });
         compared += compare(&definitions, c[3], schema, &mut BTreeSet::new(), line);
     }
     assert!(compared > 400, "only {compared} keyed lists were compared");
 }
 
 /// Walks both schemas together; gives how many keyed lists were met.
-fn compare(all: &Definitions, definition: &str, schema: Schema, seen: &mut BTreeSet<String>, way: &str) -> usize {
+fn compare(all: &Definitions, definition: &str, schema: Schema<'_>, seen: &mut BTreeSet<String>, way: &str) -> usize {
     if !seen.insert(definition.to_owned()) {
         return 0;
     }

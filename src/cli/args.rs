@@ -77,6 +77,42 @@ pub struct Build {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub plugin_output_limit: u64,
 
+    /// Let the build run helm for 'helmCharts'; charts can do what helm lets them
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_helm: Option<bool>,
+
+    /// The helm to run: a path, or a name in PATH
+    #[arg(long, value_name = "COMMAND", default_value = "helm")]
+    pub helm_command: String,
+
+    /// An API version for helm's .Capabilities.APIVersions; may be repeated
+    #[arg(long, value_name = "VERSION")]
+    pub helm_api_versions: Vec<String>,
+
+    /// The version of Kubernetes for helm's .Capabilities.KubeVersion
+    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
+    pub helm_kube_version: String,
+
+    /// Let helm print what it does
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub helm_debug: Option<bool>,
+
+    /// Fetch nothing: use the clones of earlier builds, and fail where one is missing
+    #[arg(long)]
+    pub offline: bool,
+
+    /// Where clones of git repositories are kept between builds [default: in the user's cache directory]
+    #[arg(long, value_name = "DIR")]
+    pub remote_cache: Option<PathBuf>,
+
+    /// How long one fetch of a file or one git command may take [default: 60s for a file, 27s for a git command]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub remote_timeout: Option<std::time::Duration>,
+
+    /// How large a file over HTTP may be
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
+    pub remote_size_limit: u64,
+
     /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come from anyway
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub stack_trace: Option<bool>,
@@ -92,18 +128,8 @@ pub struct Later {
     as_current_user: Option<bool>,
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     enable_exec: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    enable_helm: Option<bool>,
     #[arg(short, long, hide = true)]
     env: Vec<String>,
-    #[arg(long, hide = true)]
-    helm_api_versions: Vec<String>,
-    #[arg(long, hide = true)]
-    helm_command: Option<String>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    helm_debug: Option<bool>,
-    #[arg(long, hide = true)]
-    helm_kube_version: Option<String>,
     #[arg(long, hide = true)]
     mount: Vec<String>,
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -119,12 +145,7 @@ impl Later {
         [
             ("--as-current-user", on(self.as_current_user)),
             ("--enable-exec", on(self.enable_exec)),
-            ("--enable-helm", on(self.enable_helm)),
             ("--env", !self.env.is_empty()),
-            ("--helm-api-versions", !self.helm_api_versions.is_empty()),
-            ("--helm-command", self.helm_command.is_some()),
-            ("--helm-debug", on(self.helm_debug)),
-            ("--helm-kube-version", self.helm_kube_version.is_some()),
             ("--mount", !self.mount.is_empty()),
             ("--network", on(self.network)),
             ("--network-name", self.network_name.is_some()),

@@ -2,13 +2,15 @@
 
 use super::args::Build;
 use super::output;
-use crate::load::Restrictor;
+use crate::generator::helm_chart::HelmOptions;
+use crate::load::{RemoteOptions, Restrictor};
 use crate::pipeline::{self, Options, Session};
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::Order;
 use crate::yaml::Arena;
 use anyhow::{Result, bail};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Runs `build`.
 ///
@@ -58,17 +60,38 @@ fn options(args: &Build) -> Result<Options> {
             "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead."
         );
     }
+    let plugins_enabled = args.enable_alpha_plugins.unwrap_or(false);
     let variable = |name: &str| std::env::var_os(name);
     Ok(Options {
         restrictor,
         order,
         managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
         plugins: PluginOptions {
-            enabled: args.enable_alpha_plugins.unwrap_or(false),
+            enabled: plugins_enabled,
             timeout: Some(args.plugin_timeout).filter(|t| !t.is_zero()),
             output_limit: args.plugin_output_limit,
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         },
+        remote: RemoteOptions {
+            cache: args.remote_cache.clone().or_else(|| cache(|name| variable(name).map(Into::into))),
+            offline: args.offline,
+            timeout: args.remote_timeout,
+            size_limit: args.remote_size_limit,
+        },
+        helm: HelmOptions {
+            enabled: args.enable_helm.unwrap_or(false) || plugins_enabled,
+            command: args.helm_command.clone(),
+            api_versions: args.helm_api_versions.clone(),
+            kube_version: args.helm_kube_version.clone(),
+            debug: args.helm_debug.unwrap_or(false),
+        },
     })
+}
+
+/// Where this system keeps what can be fetched again.
+fn cache(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|v| v.is_absolute());
+    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(caches.join("rustomize"))
 }

@@ -8,7 +8,7 @@ mod build;
 mod output;
 mod version;
 
-use crate::plugin::process;
+use crate::process;
 use clap::error::ErrorKind as ClapError;
 use std::io::Write;
 use std::process::ExitCode;

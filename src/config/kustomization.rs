@@ -2,7 +2,9 @@
 
 use super::decode::{Decode, Decoder, StringMap};
 use super::field_spec::FieldSpec;
+use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
+use super::var::Var;
 use crate::diag::{Error, Result, Warning};
 use crate::resource::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
@@ -67,8 +69,16 @@ pub struct Kustomization<'a> {
     pub build_metadata: Vec<&'a str>,
     /// Extra field specs for transformers: files.
     pub configurations: Vec<&'a str>,
-    /// Fields that this build does not know yet; a file that uses one is refused by name.
-    later: Vec<(&'static str, Node<'a>)>,
+    /// Files that tell which fields of custom kinds hold labels, annotations, names and references.
+    pub crds: Vec<&'a str>,
+    /// The schema that lists are merged by, in place of the built-in one.
+    pub openapi: OpenApi<'a>,
+    /// Values that other fields use as `$(NAME)`.
+    pub vars: Vec<Var<'a>>,
+    /// What holds for all charts.
+    pub helm_globals: Option<HelmGlobals<'a>>,
+    /// Charts that helm makes resources of.
+    pub helm_charts: Vec<HelmChart<'a>>,
 }
 
 impl<'a> Kustomization<'a> {
@@ -82,15 +92,7 @@ impl<'a> Kustomization<'a> {
         let node = node.unwrap_or(&empty);
         let mut bases: Vec<&'a str> = Vec::new();
         let mut image_tags: Vec<Image<'a>> = Vec::new();
-        let mut later: [(&'static str, Node<'a>); 6] = [
-            ("crds", Node::null()),
-            ("openapi", Node::null()),
-            ("vars", Node::null()),
-            ("helmGlobals", Node::null()),
-            ("helmCharts", Node::null()),
-            ("helmChartInflationGenerator", Node::null()),
-        ];
-        let [crds, openapi, vars, helm_globals, helm_charts, helm_generator] = &mut later;
+        let mut helm_generator: Vec<HelmChartArgs<'a>> = Vec::new();
         let given = cx.object(
             node,
             &mut [
@@ -122,17 +124,17 @@ impl<'a> Kustomization<'a> {
                 ("sortOptions", &mut k.sort_options),
                 ("buildMetadata", &mut k.build_metadata),
                 ("configurations", &mut k.configurations),
-                (crds.0, &mut crds.1),
-                (openapi.0, &mut openapi.1),
-                (vars.0, &mut vars.1),
-                (helm_globals.0, &mut helm_globals.1),
-                (helm_charts.0, &mut helm_charts.1),
-                (helm_generator.0, &mut helm_generator.1),
+                ("crds", &mut k.crds),
+                ("openapi", &mut k.openapi),
+                ("vars", &mut k.vars),
+                ("helmGlobals", &mut k.helm_globals),
+                ("helmCharts", &mut k.helm_charts),
+                ("helmChartInflationGenerator", &mut helm_generator),
             ],
         )?;
-        k.later = later.into_iter().filter(|(name, node)| given.contains(name) && !is_empty_list(node)).collect();
         k.resources.append(&mut bases);
         k.images.append(&mut image_tags);
+        helm::upgrade(helm_generator, &mut k.helm_charts, &mut k.helm_globals);
         let says_something = given.iter().any(|name| !matches!(*name, "apiVersion" | "kind")) && k.has_content(&given);
         let warnings = deprecations(&given);
         if !says_something {
@@ -179,15 +181,6 @@ impl<'a> Kustomization<'a> {
     pub fn is_component(&self) -> bool {
         self.kind == "Component"
     }
-
-    /// The first field that is used here and not built yet.
-    pub fn unsupported(&self) -> Option<(&'static str, Pos)> {
-        self.later.first().map(|(name, node)| (*name, node.pos))
-    }
-}
-
-fn is_empty_list(node: &Node<'_>) -> bool {
-    node.as_sequence().is_some_and(<[_]>::is_empty)
 }
 
 /// Upstream's words for deprecated fields, in its order.
@@ -417,6 +410,25 @@ pub struct Replica<'a> {
 impl<'a> Decode<'a> for Replica<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         cx.object(node, &mut [("name", &mut self.name), ("count", &mut self.count)])?;
+        Ok(())
+    }
+}
+
+/// `openapi`: one of the two.
+#[derive(Clone, Debug, Default)]
+pub struct OpenApi<'a> {
+    /// A built-in version: `v1.21.2` is the only one.
+    pub version: &'a str,
+    /// A file with a schema, JSON or YAML.
+    pub path: &'a str,
+}
+
+impl<'a> Decode<'a> for OpenApi<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let mut fields = StringMap::default();
+        fields.decode(node, cx)?;
+        let field = |name: &str| fields.get(name).copied().unwrap_or_default();
+        (self.version, self.path) = (field("version"), field("path"));
         Ok(())
     }
 }

@@ -2,10 +2,13 @@
 
 pub mod decode;
 pub mod defaults;
+pub mod field_path;
 pub mod field_spec;
+pub mod helm;
 pub mod kustomization;
 pub mod selector;
 pub mod transformer_config;
+pub mod var;
 
 pub use decode::{Decode, Decoder, StringMap};
 pub use field_spec::{FieldSpec, FieldSpecs};

@@ -1,11 +1,14 @@
 //! Generators: what adds resources to those that were read.
 
 mod config_map;
+pub mod helm_chart;
+mod iam_policy;
 pub mod key_values;
 pub mod name_hash;
 mod secret;
 
 pub use config_map::ConfigMapGenerator;
+pub use iam_policy::IamPolicyGenerator;
 pub use secret::SecretGenerator;
 
 use crate::diag::Result;

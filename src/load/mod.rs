@@ -1,20 +1,30 @@
-//! The only door to bytes: files below a kustomization root, under a load restrictor.
+//! The only door to bytes: files below a kustomization root, under a load restrictor, and remote ones.
+//!
+//! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them.
+//! * [`http`]: files over HTTP.
 
+pub mod git;
+pub mod http;
 mod path;
+pub mod repo_spec;
 
 pub use path::{clean, join};
+pub use repo_spec::RepoSpec;
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::yaml::{Arena, Source};
+use git::Git;
 use hashbrown::HashMap;
+use http::Http;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Which files a kustomization may name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,12 +36,39 @@ pub enum Restrictor {
     None,
 }
 
+/// Where remote files and repositories come from.
+#[derive(Clone, Debug)]
+pub struct RemoteOptions {
+    /// Where clones are kept between builds; `None` for nowhere.
+    pub cache: Option<PathBuf>,
+    /// Nothing is fetched: what the cache lacks is an error.
+    pub offline: bool,
+    /// How long one fetch over HTTP, or one git command whose reference does not say, may take.
+    pub timeout: Option<Duration>,
+    /// How large a file over HTTP may be, in bytes.
+    pub size_limit: u64,
+}
+
+/// How long one fetch over HTTP may take unless an option says so.
+const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        RemoteOptions { cache: None, offline: false, timeout: None, size_limit: 64 << 20 }
+    }
+}
+
 /// Files of a build: each text is read once, each directory resolved once.
 pub struct Files<'a> {
     pub arena: &'a Arena,
     restrictor: Restrictor,
     sources: RefCell<HashMap<PathBuf, &'a Source>>,
     directories: RefCell<HashMap<PathBuf, Rc<Directory>>>,
+    git: Git,
+    remote: RemoteOptions,
+    http: OnceCell<Http>,
+    /// What was fetched, by URL.
+    fetched: RefCell<HashMap<String, Rc<[u8]>>>,
 }
 
 /// The directory of a kustomization.
@@ -41,13 +78,44 @@ pub struct Root {
     pub real: Rc<Path>,
     /// What messages call it: as the user named it, from the directory the build started in.
     pub shown: String,
+    /// Where it is, from where the build started or from the top of its repository.
+    relative: String,
+    /// The repository it was cloned from.
+    remote: Option<Rc<Remote>>,
     /// The real paths of the roots that led here, this one last.
     chain: Rc<Chain>,
+}
+
+/// A clone of a repository.
+#[derive(Debug)]
+pub struct Remote {
+    /// The reference that led here, as it was written.
+    pub raw: String,
+    /// What was cloned.
+    pub url: String,
+    /// The version that was asked for.
+    pub reference: String,
+    /// The real path of the clone: nothing outside it may be named.
+    pub directory: PathBuf,
+}
+
+impl Root {
+    /// The path of a file that this root names, from where the build started or from the top of its repository.
+    pub fn relative(&self, path: &str) -> String {
+        join(&self.relative, path)
+    }
+
+    /// The repository this root was cloned from.
+    pub fn remote(&self) -> Option<&Remote> {
+        self.remote.as_deref()
+    }
 }
 
 #[derive(Debug)]
 struct Chain {
     real: Rc<Path>,
+    /// The reference that this root was cloned by.
+    raw: Option<String>,
     parent: Option<Rc<Chain>>,
 }
 
@@ -67,25 +135,97 @@ impl From<NotLoaded> for Error {
 
 impl<'a> Files<'a> {
     /// Nothing is read yet.
-    pub fn new(arena: &'a Arena, restrictor: Restrictor) -> Self {
-        Files { arena, restrictor, sources: RefCell::default(), directories: RefCell::default() }
+    pub fn new(arena: &'a Arena, restrictor: Restrictor, remote: RemoteOptions) -> Self {
+        Files {
+            arena,
+            restrictor,
+            sources: RefCell::default(),
+            directories: RefCell::default(),
+            git: Git::new(remote.cache.clone(), remote.offline, remote.timeout),
+            remote,
+            http: OnceCell::new(),
+            fetched: RefCell::default(),
+        }
     }
 
-    /// The root a build starts at.
+    /// Clones the repositories that entries name, side by side. An entry that is a file or directory here is none.
+    pub fn prefetch(&self, root: &Root, entries: &[&str]) {
+        let is_here = |entry: &str| !http::is_url(entry) && root.real.join(entry).exists();
+        let specs = entries.iter().filter(|entry| !is_here(entry)).filter_map(|entry| RepoSpec::parse(entry));
+        self.git.prefetch(specs.collect());
+    }
+
+    fn fetch(&self, url: &str) -> Result<Rc<[u8]>, NotLoaded> {
+        if let Some(bytes) = self.fetched.borrow().get(url) {
+            return Ok(bytes.clone());
+        }
+        let client = self.http.get_or_init(|| {
+            Http::new(self.remote.timeout.unwrap_or(HTTP_TIMEOUT), self.remote.size_limit, self.remote.offline)
+        });
+        // What cannot be fetched may be a repository.
+        let may_be_git = RepoSpec::parse(url).is_some();
+        let bytes: Rc<[u8]> = client.get(url).map_err(|f| NotLoaded { missing: may_be_git, error: f.error })?.into();
+        self.fetched.borrow_mut().insert(url.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+
+    /// The root a build starts at: a repository, else a directory.
     ///
     /// # Errors
-    /// It is no directory.
+    /// It is no directory, or cannot be cloned.
     pub fn root(&self, argument: &str) -> Result<Root> {
+        if let Some(spec) = RepoSpec::parse(argument) {
+            return self.clone(&spec, None);
+        }
         let real = directory(Path::new(argument), argument)?;
-        let chain = Rc::new(Chain { real: real.clone(), parent: None });
-        Ok(Root { real, shown: clean(argument), chain })
+        let chain = Rc::new(Chain { real: real.clone(), raw: None, parent: None });
+        Ok(Root { real, shown: clean(argument), relative: ".".to_owned(), remote: None, chain })
     }
 
-    /// The root of a base or component that `root` names. Directories are not restricted.
+    /// The root in a clone of a repository.
+    fn clone(&self, spec: &RepoSpec, parent: Option<&Root>) -> Result<Root> {
+        let mut chain = parent.map(|p| &p.chain);
+        while let Some(link) = chain {
+            if link.raw.as_deref().is_some_and(|raw| raw.starts_with(&spec.raw)) {
+                return Err(Error::input(format!("cycle detected: '{}' led here", spec.raw)));
+            }
+            chain = link.parent.as_ref();
+        }
+        let in_reference = |e: Error| e.context(format!("in '{}'", spec.raw));
+        let top = directory(&self.git.checkout(spec)?, &spec.raw)?;
+        let real = directory(&top.join(&spec.path), &spec.path).map_err(in_reference)?;
+        if !real.starts_with(&top) {
+            return Err(in_reference(Error::input(format!("'{}' refers to directory outside of repo", spec.path))));
+        }
+        let version = if spec.reference.is_empty() { String::new() } else { format!("@{}", spec.reference) };
+        let url = spec.url.split_once("://").map_or(spec.url.as_str(), |(_, rest)| rest);
+        let url = url.rsplit_once('@').map_or(url, |(_, host)| host);
+        let remote = Remote {
+            raw: spec.raw.clone(),
+            url: spec.url.clone(),
+            reference: spec.reference.clone(),
+            directory: top.to_path_buf(),
+        };
+        Ok(Root {
+            chain: Rc::new(Chain {
+                real: real.clone(),
+                raw: Some(spec.raw.clone()),
+                parent: parent.map(|p| p.chain.clone()),
+            }),
+            real,
+            shown: join(&format!("{url}{version}"), &spec.path),
+            // What upstream calls the top of a repository in origins.
+            relative: if spec.path.is_empty() { "notCloned".to_owned() } else { spec.path.clone() },
+            remote: Some(Rc::new(remote)),
+        })
+    }
+
+    /// The root of a base or component that `root` names: a repository, else a directory. Directories are not restricted,
+    /// but from a clone none outside it can be reached.
     ///
     /// # Errors
-    /// It is no directory, the path is empty or absolute (unless `allow_absolute`), or the directory is or contains one
-    /// on the way here: a cycle.
+    /// It is no directory or cannot be cloned, the path is empty or absolute (unless `allow_absolute`), or the directory is
+    /// or contains one on the way here: a cycle.
     pub fn base(&self, root: &Root, path: &str, allow_absolute: bool) -> Result<Root> {
         if path.is_empty() {
             return Err(Error::input("new root cannot be empty"));
@@ -94,7 +234,16 @@ impl<'a> Files<'a> {
             let error = Error::input(format!("new root '{path}' cannot be absolute"));
             return Err(error.hint("name the directory relative to the kustomization"));
         }
+        if let Some(spec) = RepoSpec::parse(path) {
+            return self.clone(&spec, Some(root));
+        }
         let real = directory(&root.real.join(path), path)?;
+        if let Some(remote) = &root.remote
+            && !real.starts_with(&remote.directory)
+        {
+            let message = "security; bases in kustomizations found in cloned git repos must be within the repo";
+            return Err(Error::input(format!("{message}, '{path}' is not")));
+        }
         let mut link = Some(&root.chain);
         while let Some(chain) = link {
             if chain.real.starts_with(&real) {
@@ -104,8 +253,14 @@ impl<'a> Files<'a> {
             }
             link = chain.parent.as_ref();
         }
-        let chain = Rc::new(Chain { real: real.clone(), parent: Some(root.chain.clone()) });
-        Ok(Root { real, shown: join(&root.shown, path), chain })
+        let chain = Rc::new(Chain { real: real.clone(), raw: None, parent: Some(root.chain.clone()) });
+        Ok(Root {
+            real,
+            shown: join(&root.shown, path),
+            relative: root.relative(path),
+            remote: root.remote.clone(),
+            chain,
+        })
     }
 
     /// Loads a text that `root` names. O(size); a text that was loaded before costs a look-up.
@@ -113,15 +268,19 @@ impl<'a> Files<'a> {
     /// # Errors
     /// It cannot be read, is no file, lies where the restrictor forbids it, or is no UTF-8.
     pub fn text(&self, root: &Root, path: &str) -> Result<&'a Source, NotLoaded> {
+        if http::is_url(path) {
+            if let Some(source) = self.sources.borrow().get(Path::new(path)) {
+                return Ok(source);
+            }
+            let source = self.arena.add_file(path, utf8(self.fetch(path)?.to_vec(), path)?);
+            self.sources.borrow_mut().insert(path.into(), source);
+            return Ok(source);
+        }
         let (real, file) = self.open(root, path)?;
         if let Some(source) = self.sources.borrow().get(&real) {
             return Ok(source);
         }
-        let bytes = read(&file, path)?;
-        let text = String::from_utf8(bytes).map_err(|e| {
-            let place = format!("byte {}", e.utf8_error().valid_up_to());
-            not_loaded(Error::input(format!("'{path}' is not valid UTF-8 at {place}")))
-        })?;
+        let text = utf8(read(&file, path)?, path)?;
         let source = self.arena.add_file(join(&root.shown, path), text);
         self.sources.borrow_mut().insert(real, source);
         Ok(source)
@@ -132,6 +291,9 @@ impl<'a> Files<'a> {
     /// # Errors
     /// As [`Files::text`], less UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
+        if http::is_url(path) {
+            return Ok(self.fetch(path)?.to_vec());
+        }
         let (_, file) = self.open(root, path)?;
         read(&file, path)
     }
@@ -173,13 +335,22 @@ impl<'a> Files<'a> {
 
     /// Refuses a real path that the restrictor forbids.
     fn restrict(&self, root: &Root, real: PathBuf, is_directory: bool) -> Result<PathBuf, NotLoaded> {
-        if self.restrictor == Restrictor::RootOnly && !real.starts_with(&root.real) {
+        // What was cloned is restricted whatever the options say.
+        let is_restricted = self.restrictor == Restrictor::RootOnly || root.remote.is_some();
+        if is_restricted && !real.starts_with(&root.real) {
             let message = format!("security; file '{}' is not in or below '{}'", real.display(), root.real.display());
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
             return Err(NotLoaded { missing: is_directory || real.is_dir(), error: Error::input(message).hint(hint) });
         }
         Ok(real)
     }
+}
+
+fn utf8(bytes: Vec<u8>, path: &str) -> Result<String, NotLoaded> {
+    String::from_utf8(bytes).map_err(|e| {
+        let place = format!("byte {}", e.utf8_error().valid_up_to());
+        not_loaded(Error::input(format!("'{path}' is not valid UTF-8 at {place}")))
+    })
 }
 
 fn not_loaded(error: Error) -> NotLoaded {

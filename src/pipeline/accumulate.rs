@@ -1,12 +1,15 @@
 //! [`accumulate`]: one kustomization root, recursively, in kustomize's order of steps.
 
-use super::{Session, Target, builtin, documents_to_resources, plan};
+use super::origin::{Origin, note_origin, note_transformation};
+use super::validate::{Contents, adopt_labels};
+use super::{Session, Target, builtin, crds, documents_to_resources, openapi, plan};
+use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig};
 use crate::diag::{Error, Result};
-use crate::load::Root;
+use crate::load::{RepoSpec, Root, http};
 use crate::plugin::exec::{ExecPlugin, Mode};
-use crate::resource::{Behavior, Found, ResMap, Resource};
-use crate::transformer::transform_each;
+use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
+use crate::transformer::{ref_var, transform_each};
 use crate::yaml::{Mapping, Node, Source, Value, documents, first_document};
 use std::rc::Rc;
 
@@ -16,6 +19,8 @@ pub struct Accumulator<'a> {
     pub map: ResMap<'a>,
     /// `None` until the first root has brought its own.
     pub config: Option<Rc<TransformerConfig<'a>>>,
+    /// The vars of all layers so far.
+    pub vars: Vec<Var<'a>>,
 }
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its components; then its
@@ -30,30 +35,36 @@ pub fn accumulate<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accu
     components(session, target, all)?;
     // All resources of this root are there after this point.
     transformers(session, target, all)?;
-    validators(target)
+    validators(session, target, &mut all.map)?;
+    vars(session, target, all)
 }
 
 fn resources<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    let remote = [target.kustomization.resources.as_slice(), &target.kustomization.components].concat();
+    session.files.prefetch(&target.root, &remote);
     for entry in &target.kustomization.resources {
         let in_entry = |e: Error| e.context(format!("accumulating resources from '{entry}' of {}", target.file));
         match load(session, &target.root, entry, false).map_err(in_entry)? {
-            Entry::File(source) => {
-                for resource in read(session, source).map_err(in_entry)? {
+            Entry::File(mut found) => {
+                note_origin(session, &mut found, &Origin::file(&target.root, entry))?;
+                for resource in found {
                     all.map.append(session.arena, resource).map_err(in_entry)?;
                 }
             }
             Entry::Root(root) => {
-                let base = Target::load(session, root).map_err(in_entry)?;
+                let base = Target::load_below(session, root, target).map_err(in_entry)?;
                 if base.kustomization.is_component() {
                     let message = format!("expected kind != 'Component' for path '{entry}'");
                     return Err(in_entry(base.error(message).hint("list it under 'components'")));
                 }
+                openapi::set(session, &base).map_err(in_entry)?;
                 let mut below = Accumulator::default();
                 accumulate(session, &base, &mut below).map_err(in_entry)?;
                 all.map.append_all(session.arena, below.map).map_err(in_entry)?;
                 if let Some(config) = below.config {
                     merge_config(all, config).map_err(in_entry)?;
                 }
+                below.vars.into_iter().try_for_each(|var| add_var(session, all, var)).map_err(in_entry)?;
             }
         }
     }
@@ -62,27 +73,26 @@ fn resources<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulat
 
 /// What an entry of `resources` names.
 enum Entry<'a> {
-    File(&'a Source),
+    File(Vec<Resource<'a>>),
     Root(Root),
 }
 
-/// Finds out what an entry names: a file, else a directory.
+/// Finds out what an entry names: a file with resources, else a repository or directory with a kustomization.
 fn load<'a>(session: &Session<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
+    let is_remote = RepoSpec::parse(entry).is_some();
     let as_file = match session.files.text(root, entry) {
-        Ok(source) => return Ok(Entry::File(source)),
-        Err(e) => e,
+        Ok(source) => match read(session, source) {
+            Ok(resources) => return Ok(Entry::File(resources)),
+            // A server that has a page for everything may have a repository too.
+            Err(e) if is_remote && http::is_url(entry) => e,
+            Err(e) => return Err(e),
+        },
+        Err(e) if !e.missing && !entry.is_empty() => return Err(e.error),
+        Err(e) => e.error,
     };
-    let is_remote = ["http://", "https://", "ssh://", "git::", "git@", "github.com"]
-        .iter()
-        .any(|p| entry.to_lowercase().starts_with(p));
-    if !as_file.missing && !entry.is_empty() {
-        return Err(as_file.error);
-    }
     match session.files.base(root, entry, allow_absolute) {
         Ok(base) => Ok(Entry::Root(base)),
-        Err(_) if is_remote => {
-            Err(Error::input(format!("'{entry}' is a remote reference, which is not supported yet")))
-        }
+        Err(e) if is_remote && http::is_url(entry) => Err(e.context(format!("as a file: {}", as_file.message()))),
         Err(e) => Err(e),
     }
 }
@@ -92,7 +102,9 @@ fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a
         Error::input(format!("MalformedYAMLError: {}", m.message)).at(session.arena.place(m.pos))
     };
     let nodes = documents(session.arena, source).map_err(malformed)?;
-    documents_to_resources(session.arena, nodes)
+    let mut resources = documents_to_resources(session.arena, nodes)?;
+    openapi::note_scope(session, &mut resources);
+    Ok(resources)
 }
 
 /// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not merged.
@@ -108,7 +120,7 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>
 }
 
 fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    if target.kustomization.configurations.is_empty() {
+    if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
         return merge_config(all, session.default_config.clone());
     }
     let mut own = TransformerConfig::defaults();
@@ -122,6 +134,7 @@ fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accu
             own.merge(config).map_err(in_file)?;
         }
     }
+    own.merge(crds::config(session, target)?).map_err(|e| e.context(format!("merging the crds of {}", target.file)))?;
     // Merged item by item, also into nothing: a specific spec stands before a general default and takes its place.
     let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
     let into = all.config.get_or_insert_default();
@@ -129,24 +142,28 @@ fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accu
 }
 
 fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut stages: Vec<(plan::BoxedGenerator<'a>, String)> = Vec::new();
-    for stage in plan::generators(target) {
-        stages.push((stage, format!("generating for {}", target.file)));
+    let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Origin)> = Vec::new();
+    let planned = plan::generators(session, target).map_err(|e| e.context(format!("in {}", target.file)))?;
+    for (stage, kind) in planned {
+        stages.push((stage, format!("generating for {}", target.file), Origin::builtin(target, kind)));
     }
     // A broken entry fails before any generator of this root has run.
     for config in plugin_configs(session, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
+        let origin = Origin::plugin(target, &config);
         let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
             true => builtin::generator(session, target, &config).map_err(|e| e.context(name.clone()))?,
             false => Box::new(
                 ExecPlugin::load(session, &target.root, config, Mode::Generate).map_err(|e| e.context(name.clone()))?,
             ),
         };
-        stages.push((stage, name));
+        stages.push((stage, name, origin));
     }
-    for (stage, name) in stages {
+    for (stage, name, origin) in stages {
         let in_stage = |e: Error| e.context(name.clone());
-        for resource in stage.generate(session).map_err(in_stage)? {
+        let mut generated = stage.generate(session).map_err(in_stage)?;
+        note_origin(session, &mut generated, &origin)?;
+        for resource in generated {
             absorb(session, &mut all.map, resource).map_err(in_stage)?;
         }
     }
@@ -216,6 +233,10 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
     new.prefixes.clone_from(&old.prefixes);
     new.suffixes.clone_from(&old.suffixes);
     new.set_previous(old.previous().to_vec());
+    if let Some(rare) = old.rare() {
+        let origin = if merge_data { rare.origin } else { new.rare().and_then(|own| own.origin) };
+        *new.rare_mut() = Rare { origin, ..rare.clone() };
+    }
     new.with_fresh_id()
 }
 
@@ -241,59 +262,119 @@ fn components<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
     for entry in &target.kustomization.components {
         let in_entry = |e: Error| e.context(format!("accumulating components from '{entry}' of {}", target.file));
         let root = session.files.base(&target.root, entry, false).map_err(in_entry)?;
-        let component = Target::load(session, root).map_err(in_entry)?;
+        let component = Target::load_below(session, root, target).map_err(in_entry)?;
         if !component.kustomization.is_component() {
             let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
             return Err(in_entry(component.error(message).hint("list it under 'resources'")));
         }
+        openapi::set(session, &component).map_err(in_entry)?;
         accumulate(session, &component, all).map_err(in_entry)?;
     }
     Ok(())
 }
 
+/// A transformer, ready to run.
+struct Stage<'a> {
+    transformer: plan::BoxedTransformer<'a>,
+    /// What errors call it.
+    name: String,
+    /// What annotations call it, and for how many it stands there.
+    origin: Origin,
+    instances: usize,
+}
+
 fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut stages: Vec<(plan::BoxedTransformer<'a>, String)> = Vec::new();
+    let mut stages: Vec<Stage<'a>> = Vec::new();
     let config = all.config.clone().unwrap_or_else(|| session.default_config.clone());
-    for stage in plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
-        stages.push((stage, format!("transforming in {}", target.file)));
+    for planned in plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
+        stages.push(Stage {
+            transformer: planned.stage,
+            name: format!("transforming in {}", target.file),
+            origin: Origin::builtin(target, planned.kind),
+            instances: planned.instances,
+        });
     }
     for config in plugin_configs(session, target, &target.kustomization.transformers, "transformers")? {
         let name = format!("running the transformer {} of {}", config.id(), target.file);
         let in_config = |e: Error| e.context(name.clone());
-        match builtin::is_builtin(&config) {
-            true => {
-                let loaded = builtin::transformers(session, target, &config).map_err(in_config)?;
-                stages.extend(loaded.into_iter().map(|stage| (stage, name.clone())));
-            }
+        let origin = Origin::plugin(target, &config);
+        let loaded: Vec<plan::BoxedTransformer<'a>> = match builtin::is_builtin(&config) {
+            true => builtin::transformers(session, target, &config).map_err(in_config)?,
             false => {
-                let plugin = ExecPlugin::load(session, &target.root, config, Mode::Transform).map_err(in_config)?;
-                stages.push((Box::new(plugin), name));
+                vec![Box::new(ExecPlugin::load(session, &target.root, config, Mode::Transform).map_err(in_config)?)]
             }
+        };
+        let last = loaded.len() - 1;
+        for (i, transformer) in loaded.into_iter().enumerate() {
+            let instances = usize::from(i == last);
+            stages.push(Stage { transformer, name: name.clone(), origin: origin.clone(), instances });
         }
     }
     run(session, &stages, &mut all.map)
 }
 
 /// Runs transformers in order; neighbours that look at one resource at a time share a pass.
-fn run<'a>(session: &Session<'a>, stages: &[(plan::BoxedTransformer<'a>, String)], map: &mut ResMap<'a>) -> Result<()> {
-    for group in stages.chunk_by(|(a, _), (b, _)| a.as_each().is_some() && b.as_each().is_some()) {
-        let each: Vec<_> = group.iter().filter_map(|(stage, name)| Some((stage.as_each()?, name.as_str()))).collect();
-        if !each.is_empty() {
+fn run<'a>(session: &Session<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
+    let shares = |stage: &Stage<'a>| stage.transformer.as_each().is_some();
+    for group in stages.chunk_by(|a, b| shares(a) && shares(b)) {
+        let each: Vec<_> =
+            group.iter().filter_map(|stage| Some((stage.transformer.as_each()?, stage.name.as_str()))).collect();
+        if each.is_empty() {
+            for stage in group {
+                stage.transformer.transform(map, session).map_err(|e| e.context(&stage.name))?;
+            }
+        } else {
             transform_each(&each, map, session)?;
-            continue;
         }
-        for (stage, name) in group {
-            stage.transform(map, session).map_err(|e| e.context(name))?;
+        if session.keeps_origins() {
+            for stage in group {
+                note_transformation(session, map, &stage.origin, stage.instances)?;
+            }
         }
     }
     Ok(())
 }
 
-fn validators(target: &Target<'_>) -> Result<()> {
-    match target.kustomization.validators.first() {
-        Some(_) => Err(target.error("the field 'validators' is not supported yet")),
-        None => Ok(()),
+/// Runs the checks: they see all resources, and may change nothing but a label that says that they were here.
+fn validators<'a>(session: &Session<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    for config in plugin_configs(session, target, &target.kustomization.validators, "validators")? {
+        let name = format!("running the validator {} of {}", config.id(), target.file);
+        let in_validator = |e: Error| e.context(name.clone());
+        if builtin::is_builtin(&config) {
+            let before = Contents::of(map);
+            for transformer in builtin::transformers(session, target, &config).map_err(in_validator)? {
+                transformer.transform(map, session).map_err(in_validator)?;
+            }
+            before.check(map.iter()).map_err(in_validator)?;
+        } else {
+            let plugin = ExecPlugin::load(session, &target.root, config, Mode::Transform).map_err(in_validator)?;
+            let printed = plugin.print_for(session, map).map_err(in_validator)?;
+            adopt_labels(map, &printed).map_err(in_validator)?;
+        }
     }
+    Ok(())
+}
+
+/// The last step of a root: its vars are bound to the resources that have their values now.
+fn vars<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    for var in &target.kustomization.vars {
+        let in_file = |e: Error| e.context(format!("in 'vars' of {}", target.file));
+        ref_var::attach(&mut all.map, var, session.arena).map_err(in_file)?;
+        add_var(session, all, var.clone()).map_err(in_file)?;
+    }
+    Ok(())
+}
+
+fn add_var<'a>(session: &Session<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
+    if let Some(first) = all.vars.iter().find(|have| have.name == var.name) {
+        let error = Error::input(format!("var '{}' already encountered", var.name)).at(session.arena.place(var.pos));
+        return Err(match session.arena.place(first.pos) {
+            Some(place) => error.hint(format!("the first one is at {place}")),
+            None => error,
+        });
+    }
+    all.vars.push(var);
+    Ok(())
 }
 
 /// The plugin configuration objects that the entries of a field give: all inline ones first, then those of paths.
@@ -325,9 +406,13 @@ fn plugin_configs<'a>(
     }
     for entry in paths {
         let found = match load(session, &target.root, entry, true).map_err(|e| e.context(in_entry(entry)))? {
-            Entry::File(source) => read(session, source).map_err(|e| e.context(in_entry(entry)))?.into_iter().collect(),
+            Entry::File(mut found) => {
+                note_origin(session, &mut found, &Origin::file(&target.root, entry))?;
+                found.into_iter().collect()
+            }
             Entry::Root(root) => {
-                let target = Target::load(session, root).map_err(|e| e.context(in_entry(entry)))?;
+                let target = Target::load_below(session, root, target).map_err(|e| e.context(in_entry(entry)))?;
+                openapi::set(session, &target).map_err(|e| e.context(in_entry(entry)))?;
                 let mut below = Accumulator::default();
                 accumulate(session, &target, &mut below).map_err(|e| e.context(in_entry(entry)))?;
                 below.map

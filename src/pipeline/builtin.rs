@@ -3,10 +3,12 @@
 
 use super::plan::{BoxedGenerator, BoxedTransformer};
 use super::{Session, Target};
+use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
 use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap};
 use crate::diag::{Error, Result, nearest};
-use crate::generator::{ConfigMapGenerator, SecretGenerator};
+use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
+use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
 use crate::resource::Resource;
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::hash::HashTransformer;
@@ -17,10 +19,12 @@ use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTra
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
+use crate::transformer::value_add::{self, ValueAddTransformer};
 
-const GENERATORS: [&str; 2] = ["ConfigMapGenerator", "SecretGenerator"];
+const GENERATORS: [&str; 4] =
+    ["ConfigMapGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator", "SecretGenerator"];
 
-const TRANSFORMERS: [&str; 13] = [
+const TRANSFORMERS: [&str; 14] = [
     "AnnotationsTransformer",
     "HashTransformer",
     "ImageTagTransformer",
@@ -34,6 +38,7 @@ const TRANSFORMERS: [&str; 13] = [
     "ReplacementTransformer",
     "ReplicaCountTransformer",
     "SuffixTransformer",
+    "ValueAddTransformer",
 ];
 
 /// Whether a configuration object is for a built-in.
@@ -72,6 +77,19 @@ pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resour
             Error::input(format!("plugin {} not a generator", config.id())).at(session.arena.place(config.pos()))
         );
     }
+    let root = target.root.clone();
+    if kind == "IAMPolicyGenerator" {
+        let mut stage = IamPolicyGenerator::default();
+        stage.decode(config.node(), &Decoder::lenient(session.arena))?;
+        return Ok(Box::new(stage));
+    }
+    if kind == "HelmChartInflationGenerator" {
+        let (mut chart, mut globals) =
+            (HelmChart { pos: config.pos(), ..HelmChart::default() }, HelmGlobals::default());
+        read(session, config, &mut chart.fields())?;
+        globals.decode(config.node(), &Decoder::lenient(session.arena))?;
+        return Ok(Box::new(HelmChartInflationGenerator::new(session, &root, chart, globals, AskedBy::Object)?));
+    }
     let mut args = GeneratorArgs::default();
     args.decode(config.node(), &Decoder::lenient(session.arena))?;
     if args.name.is_empty() {
@@ -80,7 +98,6 @@ pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resour
     if args.namespace.is_empty() {
         args.namespace = config.id().namespace;
     }
-    let root = target.root.clone();
     match kind {
         "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator { args, shared: None, root })),
         "SecretGenerator" => Ok(Box::new(SecretGenerator { args, shared: None, root })),
@@ -152,6 +169,14 @@ pub fn transformers<'a>(
                 paths.push(patches);
             }
             Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &paths)?)
+        }
+        "ValueAddTransformer" => {
+            let (mut value, mut file) = ("", "");
+            let mut targets: Vec<value_add::Target<'a>> = Vec::new();
+            let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
+                &mut [("value", &mut value), ("targets", &mut targets), ("targetFilePath", &mut file)];
+            read(session, config, fields)?;
+            Box::new(ValueAddTransformer::new(session, &target.root, value, targets, file)?)
         }
         _ => return Err(unknown(session, config)),
     };

@@ -2,24 +2,32 @@
 
 mod accumulate;
 mod builtin;
+mod crds;
 mod documents;
+mod openapi;
+mod origin;
 pub mod plan;
 mod target;
+mod validate;
 
 pub use accumulate::Accumulator;
 pub use documents::documents_to_resources;
+pub(crate) use origin::{ORIGIN, TRANSFORMATIONS};
 pub use target::Target;
 
 use crate::config::TransformerConfig;
 use crate::diag::{Error, Result, Warning};
-use crate::load::{Files, Restrictor};
+use crate::generator::helm_chart::HelmOptions;
+use crate::load::{Files, RemoteOptions, Restrictor};
 use crate::plugin::Plugins;
 use crate::resource::{Order, ResMap, Resource, order};
+use crate::schema::Schemas;
 use crate::transformer::Transformer;
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
+use crate::transformer::ref_var::RefVarTransformer;
 use crate::yaml::{Arena, Mapping, Node, Style, Tag, emit};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// What a build is asked for, beside its directory.
@@ -32,6 +40,10 @@ pub struct Options {
     pub managed_by_label: bool,
     /// Whether and how external plugins run.
     pub plugins: crate::plugin::PluginOptions,
+    /// Whether and how helm runs.
+    pub helm: HelmOptions,
+    /// Where remote files and repositories come from.
+    pub remote: RemoteOptions,
 }
 
 /// One build: its memory, its files, its plugins. Two builds in one process share nothing.
@@ -42,6 +54,10 @@ pub struct Session<'a> {
     options: Options,
     warnings: RefCell<Vec<Warning>>,
     default_config: Rc<TransformerConfig<'a>>,
+    /// Whether the root's `buildMetadata` asks for anything: then this build keeps account of what comes from where.
+    keeps_origins: Cell<bool>,
+    schema: openapi::SessionSchema<'a>,
+    helm_api_versions: RefCell<Vec<String>>,
 }
 
 impl<'a> Session<'a> {
@@ -49,12 +65,43 @@ impl<'a> Session<'a> {
     pub fn new(arena: &'a Arena, options: Options) -> Self {
         Session {
             arena,
-            files: Files::new(arena, options.restrictor),
+            files: Files::new(arena, options.restrictor, options.remote.clone()),
             plugins: Plugins::new(options.plugins.clone()),
+            helm_api_versions: RefCell::new(options.helm.api_versions.clone()),
             options,
             warnings: RefCell::default(),
             default_config: Rc::new(TransformerConfig::defaults()),
+            keeps_origins: Cell::new(false),
+            schema: openapi::SessionSchema::default(),
         }
+    }
+
+    /// Whether and how helm runs.
+    pub fn helm(&self) -> &HelmOptions {
+        &self.options.helm
+    }
+
+    /// The API versions for charts that name none.
+    pub fn helm_api_versions(&self) -> Vec<String> {
+        self.helm_api_versions.borrow().clone()
+    }
+
+    /// Upstream reads a chart's own API versions over the ones that all charts share, if there are as many or more.
+    pub fn note_helm_api_versions(&self, own: &[&str]) {
+        let mut shared = self.helm_api_versions.borrow_mut();
+        if own.len() <= shared.len() {
+            shared.iter_mut().zip(own).for_each(|(into, version)| *into = (*version).to_owned());
+        }
+    }
+
+    /// What is known of kinds, for merging.
+    pub fn schemas(&self) -> &Schemas<'a> {
+        self.schema.for_merging()
+    }
+
+    /// Whether this build keeps account of where resources come from and what transforms them.
+    pub fn keeps_origins(&self) -> bool {
+        self.keeps_origins.get()
     }
 
     /// Remembers something the user should know.
@@ -76,24 +123,29 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
     let root = session.files.root(directory)?;
     let target = Target::load(session, root)?;
     let order = output_order(session, &target)?;
+    openapi::set(session, &target)?;
+    let asked = &target.kustomization.build_metadata;
+    session.keeps_origins.set(!asked.is_empty());
     let mut all = Accumulator::default();
     accumulate::accumulate(session, &target, &mut all)?;
-    let Accumulator { mut map, config } = all;
+    let Accumulator { mut map, config, vars } = all;
+    let config = config.unwrap_or_default();
     // No resource is added after this point.
     HashTransformer.transform(&mut map, session)?;
     // Names are final after this point.
-    let references = config.map(|c| c.name_reference.clone()).unwrap_or_default();
-    NameReferenceTransformer { references }.transform(&mut map, session)?;
+    NameReferenceTransformer { references: config.name_reference.clone() }.transform(&mut map, session)?;
+    RefVarTransformer { vars, specs: config.var_reference.clone() }.transform(&mut map, session)?;
     map.check_unique(session.arena)?;
     drop_local_config(&mut map);
     order::sort(&mut map, &order);
-    if session.options.managed_by_label || target.kustomization.build_metadata.contains(&"managedByLabel") {
+    if session.options.managed_by_label || asked.contains(&"managedByLabel") {
         add_managed_by_label(&mut map)?;
     }
     map.edit_content(|resource| {
         strip_build_annotations(resource);
         Ok(())
     })?;
+    origin::annotate(session, &mut map, asked)?;
     Ok(map)
 }
 
@@ -165,7 +217,7 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
 const MANAGED_BY: &str = "kustomize-v5.8.1";
 
 /// Annotations that tools keep for themselves and that no output has (facts/behaviour-a.md, 6.3).
-fn is_build_annotation(key: &str) -> bool {
+pub(crate) fn is_build_annotation(key: &str) -> bool {
     if let Some(name) = key.strip_prefix("internal.config.kubernetes.io/") {
         return matches!(
             name,

@@ -5,6 +5,7 @@ use crate::config::field_spec;
 use crate::config::kustomization::Label;
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig};
 use crate::diag::Result;
+use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, Generator, SecretGenerator};
 use crate::resource::Gvk;
 use crate::transformer::Transformer;
@@ -23,25 +24,37 @@ pub type BoxedGenerator<'a> = Box<dyn Generator<'a> + 'a>;
 /// A configured transformer.
 pub type BoxedTransformer<'a> = Box<dyn Transformer<'a> + 'a>;
 
-/// The built-in generators that the fields of a kustomization ask for.
-pub fn generators<'a>(target: &Target<'a>) -> Vec<BoxedGenerator<'a>> {
+/// A transformer that a field asks for.
+pub struct Planned<'a> {
+    pub stage: BoxedTransformer<'a>,
+    /// The kustomize kind.
+    pub kind: &'static str,
+    /// For how many transformers of upstream it stands: most have one for each entry of a field.
+    pub instances: usize,
+}
+
+/// The built-in generators that the fields of a kustomization ask for, with their kustomize kinds.
+///
+/// # Errors
+/// A chart cannot be made.
+pub fn generators<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<Vec<(BoxedGenerator<'a>, &'static str)>> {
     let k = &target.kustomization;
-    let mut stages: Vec<BoxedGenerator<'a>> = Vec::new();
+    let mut stages: Vec<(BoxedGenerator<'a>, &'static str)> = Vec::new();
     for args in &k.config_map_generator {
-        stages.push(Box::new(ConfigMapGenerator {
-            args: args.clone(),
-            shared: k.generator_options.clone(),
-            root: target.root.clone(),
-        }));
+        let (args, shared, root) = (args.clone(), k.generator_options.clone(), target.root.clone());
+        stages.push((Box::new(ConfigMapGenerator { args, shared, root }), "ConfigMapGenerator"));
     }
     for args in &k.secret_generator {
-        stages.push(Box::new(SecretGenerator {
-            args: args.clone(),
-            shared: k.generator_options.clone(),
-            root: target.root.clone(),
-        }));
+        let (args, shared, root) = (args.clone(), k.generator_options.clone(), target.root.clone());
+        stages.push((Box::new(SecretGenerator { args, shared, root }), "SecretGenerator"));
     }
-    stages
+    for chart in &k.helm_charts {
+        let globals = k.helm_globals.clone().unwrap_or_default();
+        let asked_by = AskedBy::Field { namespace: target.helm_namespace };
+        let stage = HelmChartInflationGenerator::new(session, &target.root, chart.clone(), globals, asked_by)?;
+        stages.push((Box::new(stage), "HelmChartInflationGenerator"));
+    }
+    Ok(stages)
 }
 
 /// The built-in transformers that the fields of a kustomization ask for, in kustomize's fixed order. All are configured,
@@ -53,68 +66,69 @@ pub fn transformers<'a>(
     session: &Session<'a>,
     target: &Target<'a>,
     config: &TransformerConfig<'a>,
-) -> Result<Vec<BoxedTransformer<'a>>> {
+) -> Result<Vec<Planned<'a>>> {
     let k = &target.kustomization;
     let specs = |list: &[FieldSpec<'a>]| FieldSpecs::new(session.arena, list.iter().cloned());
-    let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
+    let mut stages: Vec<Planned<'a>> = Vec::new();
+    let mut add = |kind: &'static str, instances: usize, stage: BoxedTransformer<'a>| {
+        stages.push(Planned { stage, kind, instances });
+    };
     if !k.patches_strategic_merge.is_empty() {
-        stages.push(Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge)?));
+        let stage = PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge)?;
+        add("PatchStrategicMergeTransformer", 1, Box::new(stage));
     }
     if !k.patches.is_empty() {
-        stages.push(Box::new(PatchTransformer::new(session, &target.root, &k.patches)?));
+        let stage = PatchTransformer::new(session, &target.root, &k.patches)?;
+        add("PatchTransformer", k.patches.len(), Box::new(stage));
     }
     if !k.namespace.is_empty() {
-        stages.push(Box::new(NamespaceTransformer {
+        let stage = NamespaceTransformer {
             namespace: k.namespace,
             specs: specs(&config.namespace),
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
-        }));
+        };
+        add("NamespaceTransformer", 1, Box::new(stage));
     }
     if !k.name_prefix.is_empty() {
-        stages.push(Box::new(NameAffixTransformer {
-            text: k.name_prefix,
-            specs: specs(&config.name_prefix),
-            is_suffix: false,
-        }));
+        let stage = NameAffixTransformer { text: k.name_prefix, specs: specs(&config.name_prefix), is_suffix: false };
+        add("PrefixTransformer", 1, Box::new(stage));
     }
     if !k.name_suffix.is_empty() {
-        stages.push(Box::new(NameAffixTransformer {
-            text: k.name_suffix,
-            specs: specs(&config.name_suffix),
-            is_suffix: true,
-        }));
+        let stage = NameAffixTransformer { text: k.name_suffix, specs: specs(&config.name_suffix), is_suffix: true };
+        add("SuffixTransformer", 1, Box::new(stage));
     }
     for label in &k.labels {
-        stages.push(Box::new(LabelTransformer {
-            labels: label.pairs.clone(),
-            specs: specs(&label_specs(label, config)?),
-        }));
+        let specs = specs(&label_specs(label, config)?);
+        add("LabelTransformer", 1, Box::new(LabelTransformer { labels: label.pairs.clone(), specs }));
     }
-    if !k.common_labels.is_empty() {
-        stages
-            .push(Box::new(LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels) }));
+    // Upstream has one for commonLabels as soon as there is one for labels.
+    if !k.common_labels.is_empty() || (session.keeps_origins() && !k.labels.is_empty()) {
+        let stage = LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels) };
+        add("LabelTransformer", 1, Box::new(stage));
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations);
-        stages.push(Box::new(AnnotationsTransformer { annotations: k.common_annotations.clone(), specs }));
+        let stage = AnnotationsTransformer { annotations: k.common_annotations.clone(), specs };
+        add("AnnotationsTransformer", 1, Box::new(stage));
     }
     if !k.patches_json6902.is_empty() {
-        stages.push(Box::new(PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?));
+        let stage = PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?;
+        add("PatchJson6902Transformer", k.patches_json6902.len(), Box::new(stage));
     }
     for replica in &k.replicas {
-        stages.push(Box::new(ReplicaCountTransformer {
-            name: replica.name,
-            count: replica.count,
-            specs: specs(&config.replicas),
-        }));
+        let (name, count) = (replica.name, replica.count);
+        let stage = ReplicaCountTransformer { name, count, specs: specs(&config.replicas) };
+        add("ReplicaCountTransformer", 1, Box::new(stage));
     }
     if !k.images.is_empty() {
-        stages.push(Box::new(ImageTagTransformer::new(&k.images, specs(&config.images))?));
+        let stage = ImageTagTransformer::new(&k.images, specs(&config.images))?;
+        add("ImageTagTransformer", k.images.len(), Box::new(stage));
     }
     if !k.replacements.is_empty() {
         let cx = Decoder::strict(session.arena);
-        stages.push(Box::new(ReplacementTransformer::new(session, &target.root, &k.replacements, &cx)?));
+        let stage = ReplacementTransformer::new(session, &target.root, &k.replacements, &cx)?;
+        add("ReplacementTransformer", 1, Box::new(stage));
     }
     Ok(stages)
 }

@@ -14,6 +14,10 @@ pub struct Target<'a> {
     pub kustomization: Kustomization<'a>,
     /// The kustomization file, as messages name it.
     pub file: String,
+    /// Its name alone.
+    pub file_name: String,
+    /// The namespace that helm is told, for charts that name none: this root's, or that of the nearest one above.
+    pub helm_namespace: &'a str,
 }
 
 impl<'a> Target<'a> {
@@ -33,15 +37,21 @@ impl<'a> Target<'a> {
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         warnings.into_iter().for_each(|w| session.warn(w.message));
-        if let Some((field, pos)) = kustomization.unsupported() {
-            let error = Error::input(format!("the field '{field}' is not supported yet")).at(arena.place(pos));
-            return Err(error.hint("build this kustomization with kustomize for now"));
+        let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
+        let helm_namespace = kustomization.namespace;
+        Ok(Target { root, kustomization, file: source.name.clone(), file_name, helm_namespace })
+    }
+
+    /// As [`Target::load`], for a base or component of another root.
+    ///
+    /// # Errors
+    /// As [`Target::load`].
+    pub fn load_below(session: &Session<'a>, root: Root, above: &Target<'a>) -> Result<Self> {
+        let mut target = Target::load(session, root)?;
+        if target.helm_namespace.is_empty() {
+            target.helm_namespace = above.helm_namespace;
         }
-        let wanted = |word: &&&str| matches!(**word, "originAnnotations" | "transformerAnnotations");
-        if let Some(word) = kustomization.build_metadata.iter().find(wanted) {
-            return Err(invalid(Error::input(format!("buildMetadata '{word}' is not supported yet"))));
-        }
-        Ok(Target { root, kustomization, file: source.name.clone() })
+        Ok(target)
     }
 
     /// An error in this kustomization file.

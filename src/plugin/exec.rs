@@ -4,12 +4,12 @@
 //! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
 //! resources once each.
 
-use super::process::{Call, Failed, Failure, PrivateDirectory, run};
 use super::{locate, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
 use crate::pipeline::Session;
+use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
 use crate::yaml::{Arena, Place};
@@ -90,7 +90,7 @@ impl ExecPlugin {
             |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
-        let directory = PrivateDirectory::new().map_err(no_file)?;
+        let directory = PrivateDirectory::new("rustomize-plugin-").map_err(no_file)?;
         let config_file = directory.path().join(&self.file_name);
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config_file).map_err(no_file)?;
@@ -101,11 +101,12 @@ impl ExecPlugin {
         let call = Call {
             program: &self.program,
             args,
-            directory: &self.root.real,
+            directory: Some(&self.root.real),
             environment: self.environment(session),
+            without: &[],
             stdin,
         };
-        run(call, &session.plugins.options).map_err(|failed| self.explain(&failed))
+        run(call, &session.plugins.options.limits()).map_err(|failed| self.explain(&failed))
     }
 
     fn environment(&self, session: &Session<'_>) -> Vec<(&'static str, OsString)> {
@@ -165,6 +166,16 @@ impl ExecPlugin {
         }
     }
 
+    /// Lets a validator look at all resources, and gives what it printed.
+    ///
+    /// # Errors
+    /// The plugin fails, or prints no resources.
+    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
+        let input = wire::print(session.arena, map.iter().cloned())?;
+        let printed = self.call(session, Some(input.into_bytes()))?;
+        wire::parse(session.arena, self.output_name(), printed)
+    }
+
     fn output_name(&self) -> String {
         format!("the output of {}", self.name)
     }
@@ -187,7 +198,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         // What the plugin prints takes the place of everything: the old resources make room for it first.
         let (places, resources) = map.take_all(session.arena)?;
-        let input = wire::print(session.arena, resources)?;
+        let input = wire::print(session.arena, resources.into_iter())?;
         let printed = self.call(session, Some(input.into_bytes()))?;
         let resources = wire::parse(session.arena, self.output_name(), printed)?;
         *map = wire::merge_output(session.arena, &places, resources, &self.program.display().to_string())?;

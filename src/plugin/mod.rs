@@ -3,13 +3,14 @@
 //! * [`locate`]: where the plugin for a kind is found.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
 //! * [`exec`]: plugins that are executables.
-//! * [`process`]: a child process with limits.
+//!
+//! Children run with the limits of [`crate::process`].
 
 pub mod exec;
 pub mod locate;
-pub mod process;
 pub mod wire;
 
+use crate::process::Limits;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +38,13 @@ impl Default for PluginOptions {
             homes: Vec::new(),
             stderr: |_| {},
         }
+    }
+}
+
+impl PluginOptions {
+    /// What one call may take.
+    pub fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
     }
 }
 

@@ -2,8 +2,8 @@
 //! build knows (facts/behaviour-d.md, 2.4 to 2.7). They are written and read here and nowhere else.
 
 use crate::diag::{Error, ErrorKind, Result};
-use crate::pipeline::{documents_to_resources, print_one};
-use crate::resource::{Behavior, Index, PreviousId, ResId, ResMap, Resource};
+use crate::pipeline::{ORIGIN, TRANSFORMATIONS, documents_to_resources, print_one};
+use crate::resource::{Behavior, Index, PreviousId, Rare, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
@@ -14,6 +14,8 @@ const PREFIXES: &str = "internal.config.kubernetes.io/prefixes";
 const SUFFIXES: &str = "internal.config.kubernetes.io/suffixes";
 const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavior";
 const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
+const REF_BY: &str = "internal.config.kubernetes.io/refBy";
+const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
 const ID: &str = "kustomize.config.k8s.io/id";
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
@@ -37,9 +39,9 @@ const CHUNK: usize = 256;
 ///
 /// # Errors
 /// One cannot be printed.
-pub fn print<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<String> {
+pub fn print<'a>(arena: &'a Arena, resources: impl Iterator<Item = Resource<'a>>) -> Result<String> {
     let mut text = String::with_capacity(2 * arena.size());
-    let mut rest = resources.into_iter().peekable();
+    let mut rest = resources.peekable();
     while rest.peek().is_some() {
         let scratch = Arena::new();
         for mut resource in rest.by_ref().take(CHUNK) {
@@ -69,6 +71,18 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, with_id: bool) ->
     }
     if resource.needs_hash {
         added.push((NEEDS_HASH_SUFFIX, "enabled"));
+    }
+    if let Some(rare) = resource.rare() {
+        added.extend(rare.origin.map(|text| (ORIGIN, text)));
+        if !rare.transformations.is_empty() {
+            added.push((TRANSFORMATIONS, arena.text(&rare.transformations.concat())));
+        }
+        if !rare.vars.is_empty() {
+            added.push((REF_BY, arena.text(&join(rare.vars.iter().copied()))));
+        }
+        if rare.helm_generated {
+            added.push((HELM_GENERATED, "true"));
+        }
     }
     if with_id {
         added.push((ID, arena.text(&id_text(resource.id())?)));
@@ -164,6 +178,8 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) else { return };
     let [mut kinds, mut names, mut namespaces, mut prefixes, mut suffixes] = [""; 5];
     let (mut behavior, mut needs_hash) = (None, false);
+    let mut rare = Rare::default();
+    let mut is_rare = false;
     annotations.retain(|key, value| {
         let text = value.as_scalar().map_or("", |s| s.text);
         match key.text {
@@ -175,12 +191,20 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             SUFFIXES => suffixes = text,
             GENERATOR_BEHAVIOR => behavior = Some(Behavior::parse(text)),
             NEEDS_HASH_SUFFIX => needs_hash = text == "enabled",
+            ORIGIN => rare.origin = Some(text),
+            TRANSFORMATIONS => rare.transformations.push(text),
+            REF_BY => rare.vars = text.split(',').collect(),
+            HELM_GENERATED => rare.helm_generated = true,
             _ => return true,
         }
+        is_rare |= matches!(key.text, ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED);
         false
     });
     if annotations.is_empty() {
         metadata.remove("annotations");
+    }
+    if is_rare {
+        *resource.rare_mut() = rare;
     }
     let ids = kinds.split(',').zip(names.split(',')).zip(namespaces.split(','));
     let counts = [kinds, names, namespaces].map(|list| list.split(',').count());

@@ -65,6 +65,11 @@ impl<'a> ResId<'a> {
         ResId { gvk, name, namespace, effective }
     }
 
+    /// The id of a kind that has no namespace, though the built-in tables do not know it.
+    pub fn as_cluster_scoped(self) -> Self {
+        ResId { effective: NOT_NAMESPACED, ..self }
+    }
+
     /// The namespace that counts in comparisons: a constant for cluster-scoped kinds, `default` for none.
     pub fn effective_namespace(&self) -> &'a str {
         self.effective

@@ -53,6 +53,23 @@ pub struct Resource<'a> {
     pub needs_hash: bool,
     /// Whether the node is known to be in the form that a detour through JSON gives it.
     pub json_form: bool,
+    /// What few builds ask for.
+    rare: Option<Box<Rare<'a>>>,
+}
+
+/// What is known about the resources of few builds: kept apart, so that the others do not pay for it.
+#[derive(Clone, Debug, Default)]
+pub struct Rare<'a> {
+    /// Names of the vars whose values this resource has.
+    pub vars: Vec<&'a str>,
+    /// Where the resource comes from: the text of the origin annotation.
+    pub origin: Option<&'a str>,
+    /// What transformed it: items of the list that the transformations annotation is.
+    pub transformations: Vec<&'a str>,
+    /// Whether helm made it: its namespace is not ours to set.
+    pub helm_generated: bool,
+    /// Whether a custom schema says that the kind has no namespace.
+    pub cluster_scoped: bool,
 }
 
 impl<'a> Resource<'a> {
@@ -107,7 +124,23 @@ impl<'a> Resource<'a> {
             behavior: None,
             needs_hash: false,
             json_form: false,
+            rare: None,
         }
+    }
+
+    /// What few builds ask for, if it is there.
+    pub fn rare(&self) -> Option<&Rare<'a>> {
+        self.rare.as_deref()
+    }
+
+    /// What few builds ask for, made if it is not there.
+    pub fn rare_mut(&mut self) -> &mut Rare<'a> {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Names of the vars whose values this resource has.
+    pub fn vars(&self) -> &[&'a str] {
+        self.rare().map_or(&[], |rare| &rare.vars)
     }
 
     /// The current identity.
@@ -155,11 +188,12 @@ impl<'a> Resource<'a> {
         self.suffixes.clear();
         self.behavior = None;
         self.needs_hash = false;
+        self.rare = None;
     }
 
     /// Whether upstream would keep something about this resource in annotations.
     pub fn has_build_annotations(&self) -> bool {
-        !self.previous.is_empty() || self.behavior.is_some() || self.needs_hash
+        !self.previous.is_empty() || self.behavior.is_some() || self.needs_hash || self.rare.is_some()
     }
 
     /// The node.
@@ -192,6 +226,9 @@ impl<'a> Resource<'a> {
     /// Reads the identity from the node again.
     pub(crate) fn refresh_id(&mut self) {
         self.id = read_id(&self.node);
+        if self.rare.as_ref().is_some_and(|rare| rare.cluster_scoped) {
+            self.id = self.id.as_cluster_scoped();
+        }
     }
 
     fn metadata_entry(&self, map: &str, key: &str) -> Option<&'a str> {

@@ -3,6 +3,9 @@
 //! The tables are static data: a build that merges nothing pays nothing for them.
 
 mod builtin;
+mod custom;
+
+pub use custom::Custom;
 
 use crate::resource::Gvk;
 
@@ -26,42 +29,108 @@ enum List {
     Keyed(&'static [&'static str]),
 }
 
-/// A place in the schema: what is known about a value. Walks a patch along with the resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schema {
-    definition: u16,
-    keys: Option<&'static [&'static str]>,
+/// All that a build knows of kinds: the built-in tables, or what a kustomization's `openapi` puts in their place.
+#[derive(Debug, Default)]
+pub struct Schemas<'a> {
+    custom: Option<Custom<'a>>,
+    /// Whether the built-in tables were read before a custom schema came: upstream then has both.
+    with_builtin: bool,
 }
 
-impl Schema {
-    /// Nothing is known: lists are replaced as a whole.
-    pub const UNKNOWN: Schema = Schema { definition: NONE, keys: None };
-
-    /// The schema of a kind of Kubernetes 1.21; unknown kinds have none. O(log kinds).
-    pub fn of(gvk: &Gvk<'_>) -> Schema {
-        if (gvk.group, gvk.version, gvk.kind) == ("kustomize.config.k8s.io", "v1beta1", "Kustomization") {
-            return Schema { definition: KUSTOMIZATION, keys: None };
-        }
-        let wanted = (gvk.group, gvk.version, gvk.kind);
-        match builtin::KINDS.binary_search_by(|(g, v, k, _)| (*g, *v, *k).cmp(&wanted)) {
-            Ok(i) => Schema { definition: builtin::KINDS[i].3, keys: None },
-            Err(_) => Schema::UNKNOWN,
-        }
+impl<'a> Schemas<'a> {
+    /// A schema from a file. Where the built-in tables have been used already, they stay and come first.
+    pub fn custom(custom: Custom<'a>, with_builtin: bool) -> Self {
+        Schemas { custom: Some(custom), with_builtin }
     }
 
+    /// Nothing is known: lists are replaced as a whole, until a kind says more.
+    pub fn unknown(&self) -> Schema<'_> {
+        Schema { all: self, place: Place::Unknown, keys: None }
+    }
+
+    /// The schema of a kind; unknown kinds have none. O(log kinds).
+    pub fn of(&self, gvk: &Gvk<'_>) -> Schema<'_> {
+        let place = match &self.custom {
+            None => builtin_place(gvk),
+            Some(custom) => {
+                let builtin = if self.with_builtin { builtin_place(gvk) } else { Place::Unknown };
+                match (builtin, custom.kind(gvk)) {
+                    (Place::Unknown, Some(node)) => Place::Custom(node),
+                    (builtin, _) => builtin,
+                }
+            }
+        };
+        Schema { all: self, place, keys: None }
+    }
+
+    /// Whether a custom schema says that a kind has no namespace.
+    pub fn is_cluster_scoped(&self, gvk: &Gvk<'_>) -> bool {
+        self.custom.as_ref().is_some_and(|custom| custom.is_cluster_scoped(gvk))
+    }
+}
+
+fn builtin_place(gvk: &Gvk<'_>) -> Place {
+    let wanted = (gvk.group, gvk.version, gvk.kind);
+    if wanted == ("kustomize.config.k8s.io", "v1beta1", "Kustomization") {
+        return Place::Kustomization;
+    }
+    match builtin::KINDS.binary_search_by(|(g, v, k, _)| (*g, *v, *k).cmp(&wanted)) {
+        Ok(i) => Place::Builtin(builtin::KINDS[i].3),
+        Err(_) => Place::Unknown,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Unknown,
+    Builtin(u16),
+    Custom(u32),
+    /// The one kind of kustomize's own that upstream's schema holds.
+    Kustomization,
+}
+
+/// A place in the schema: what is known about a value. Walks a patch along with the resource.
+#[derive(Clone, Copy, Debug)]
+pub struct Schema<'s> {
+    all: &'s Schemas<'s>,
+    place: Place,
+    keys: Option<&'s [&'s str]>,
+}
+
+impl<'s> Schema<'s> {
     /// Whether nothing is known from here on.
     pub fn is_unknown(&self) -> bool {
-        self.definition == NONE && self.keys.is_none()
+        self.place == Place::Unknown && self.keys.is_none()
+    }
+
+    /// The schema of a kind, where this one says nothing.
+    pub fn of(&self, gvk: &Gvk<'_>) -> Schema<'s> {
+        self.all.of(gvk)
+    }
+
+    fn at(&self, place: Place, keys: Option<&'s [&'s str]>) -> Schema<'s> {
+        Schema { all: self.all, place, keys }
     }
 
     /// The schema of a field of a mapping with this one. O(log fields).
-    pub fn field(&self, name: &str) -> Schema {
-        if self.definition == KUSTOMIZATION {
-            let keyed = matches!(name, "configMapGenerator" | "secretGenerator");
-            return Schema { definition: NONE, keys: keyed.then_some(&["name"]) };
+    pub fn field(&self, name: &str) -> Schema<'s> {
+        match self.place {
+            Place::Unknown => self.at(Place::Unknown, None),
+            Place::Kustomization => {
+                let keyed = matches!(name, "configMapGenerator" | "secretGenerator");
+                self.at(Place::Unknown, keyed.then_some(&["name"]))
+            }
+            Place::Builtin(definition) => self.builtin_field(definition, name),
+            Place::Custom(node) => match self.all.custom.as_ref().and_then(|custom| custom.field(node, name)) {
+                Some((place, keys)) => self.at(place, keys),
+                None => self.at(Place::Unknown, None),
+            },
         }
-        let Some(Definition(fields)) = builtin::DEFINITIONS.get(usize::from(self.definition)) else {
-            return Schema::UNKNOWN;
+    }
+
+    fn builtin_field(&self, definition: u16, name: &str) -> Schema<'s> {
+        let Some(Definition(fields)) = builtin::DEFINITIONS.get(usize::from(definition)) else {
+            return self.at(Place::Unknown, None);
         };
         match fields.binary_search_by(|f| f.name.cmp(name)) {
             Ok(i) => {
@@ -69,25 +138,29 @@ impl Schema {
                     List::No => None,
                     List::Keyed(keys) => Some(keys),
                 };
-                Schema { definition: fields[i].target, keys }
+                let target = fields[i].target;
+                self.at(if target == NONE { Place::Unknown } else { Place::Builtin(target) }, keys)
             }
-            Err(_) => Schema::UNKNOWN,
+            Err(_) => self.at(Place::Unknown, None),
         }
     }
 
     /// If this is a list that is merged: the keys its items are matched by. No keys: a set of scalars.
-    pub fn merge_keys(&self) -> Option<&'static [&'static str]> {
+    pub fn merge_keys(&self) -> Option<&'s [&'s str]> {
         self.keys
     }
 
     /// The schema of the items of a list with this one.
-    pub fn items(&self) -> Schema {
-        Schema { definition: self.definition, keys: None }
+    pub fn items(&self) -> Schema<'s> {
+        match self.place {
+            Place::Custom(node) => match self.all.custom.as_ref().and_then(|custom| custom.items(node)) {
+                Some((place, keys)) => self.at(place, keys),
+                None => self.at(Place::Unknown, None),
+            },
+            place => self.at(place, None),
+        }
     }
 }
-
-/// The one kind of kustomize's own that upstream's schema holds.
-const KUSTOMIZATION: u16 = u16::MAX - 1;
 
 /// Whether a kind has no namespace (facts/behaviour-c.md, 2.3). Kinds that are not known have one.
 pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {

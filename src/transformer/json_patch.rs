@@ -3,7 +3,7 @@
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Arena, Key, Mapping, Node, Style, Tag, Value, json, scalar};
+use crate::yaml::{Arena, Key, Node, Value, json, scalar};
 
 /// One operation of a JSON patch.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +82,7 @@ pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Resul
         operation.is_json = is_json;
         if let Some(value) = &mut operation.value {
             if !is_json {
-                from_yaml_1_1(arena, value);
+                json::from_yaml_1_1(arena, value);
             }
             if !(is_json && operation.op == "test") {
                 json::through_json(arena, value);
@@ -90,38 +90,6 @@ pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Resul
         }
     }
     Ok(operations)
-}
-
-/// A patch in YAML is read by a YAML 1.1 parser: `yes` is a boolean, also as a key, and dates are text.
-fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
-    match &mut node.value {
-        Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
-            scalar::Kind::Bool => s.text = if scalar::truth(s.text) { "true" } else { "false" },
-            scalar::Kind::Timestamp => s.tag = Tag::Str,
-            _ => {}
-        },
-        Value::Scalar(_) => {}
-        Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
-        Value::Mapping(m) => {
-            let mut entries = std::mem::take(m).into_entries();
-            for entry in &mut entries {
-                let key = &entry.key;
-                let text = match scalar::resolve_v2(key.text) {
-                    _ if key.style != Style::Plain || key.tag != Tag::Auto => key.text,
-                    scalar::Kind::Bool if scalar::truth(key.text) => "true",
-                    scalar::Kind::Bool => "false",
-                    scalar::Kind::Int => match scalar::int(key.text) {
-                        Some(scalar::Int::Signed(n)) => arena.text(&n.to_string()),
-                        _ => key.text,
-                    },
-                    _ => key.text,
-                };
-                entry.key = Key::string(text);
-                from_yaml_1_1(arena, &mut entry.value);
-            }
-            *m = Mapping::from_entries(entries);
-        }
-    }
 }
 
 /// Applies operations to a resource, in order. `record` says whether the old identity is remembered first. The annotations

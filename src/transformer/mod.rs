@@ -11,8 +11,11 @@ pub mod name_reference;
 pub mod namespace;
 pub mod patch;
 pub mod prefix;
+pub mod ref_var;
 pub mod replacement;
 pub mod replica_count;
+mod structured_text;
+pub mod value_add;
 
 use crate::diag::Result;
 use crate::pipeline::Session;

@@ -45,7 +45,7 @@ impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     fn edit(&self, resource: &mut Resource<'a>, _: &Session<'a>) -> Result<()> {
-        if self.namespace.is_empty() {
+        if self.namespace.is_empty() || resource.rare().is_some_and(|rare| rare.helm_generated) {
             return Ok(());
         }
         resource.record_previous();

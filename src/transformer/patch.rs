@@ -13,6 +13,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{Found, ResMap, Resource, stringify};
+use crate::schema::Schemas;
 use crate::yaml::{Arena, Node, Pos, Source, documents, first_document, json};
 
 /// A patch that was read.
@@ -109,13 +110,13 @@ fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                merge_into_target(map, session.arena, document, target, patch.options).map_err(in_patch)?;
+                merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?;
             }
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                merge_by_id(map, &document, patch.options).map_err(in_patch)?;
+                merge_by_id(map, &document, patch.options, session.schemas()).map_err(in_patch)?;
             }
         }
     }
@@ -158,7 +159,8 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
-            merge_by_id(map, &with_text_metadata(document), PatchOptions::default()).map_err(in_patch)?;
+            merge_by_id(map, &with_text_metadata(document), PatchOptions::default(), session.schemas())
+                .map_err(in_patch)?;
             map.check_unique(session.arena).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -289,7 +291,12 @@ fn apply_json_to<'a>(
 }
 
 /// Merges a patch into the resource that it names, by any id the resource has had.
-fn merge_by_id<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>, options: PatchOptions) -> Result<()> {
+fn merge_by_id<'a>(
+    map: &mut ResMap<'a>,
+    patch: &Resource<'a>,
+    options: PatchOptions,
+    schemas: &Schemas<'a>,
+) -> Result<()> {
     let id = patch.id();
     let i = match map.find_any(id) {
         Found::One(i) => i,
@@ -304,13 +311,13 @@ fn merge_by_id<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>, options: PatchOpt
             )));
         }
     };
-    merge_into(map, i, patch, options)
+    merge_into(map, i, patch, options, schemas)
 }
 
 /// Merges a patch into every resource of a target. The patch's own identity does not count.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
-    arena: &'a Arena,
+    session: &Session<'a>,
     patch: &Resource<'a>,
     target: &Matcher<'a>,
     options: PatchOptions,
@@ -330,20 +337,26 @@ fn merge_into_target<'a>(
     }
     for i in map.candidates(target.literal_name(), target.literal_kind()) {
         if target.is_match(map.get(i))? {
-            merge_into(map, i, &patch, options)?;
+            merge_into(map, i, &patch, options, session.schemas())?;
         }
     }
-    map.check_unique(arena)
+    map.check_unique(session.arena)
 }
 
-fn merge_into<'a>(map: &mut ResMap<'a>, i: usize, patch: &Resource<'a>, options: PatchOptions) -> Result<()> {
+fn merge_into<'a>(
+    map: &mut ResMap<'a>,
+    i: usize,
+    patch: &Resource<'a>,
+    options: PatchOptions,
+    schemas: &Schemas<'a>,
+) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
     let id = *map.get(i).id();
     let keep = map.edit(i, |resource| {
         if options.allow_name_change || options.allow_kind_change {
             resource.record_previous();
         }
-        let keep = merge::apply(resource.node_mut(), patch.node().clone())?;
+        let keep = merge::apply(resource.node_mut(), patch.node().clone(), schemas)?;
         if wipes {
             resource.forget_history();
         }

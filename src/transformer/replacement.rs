@@ -3,9 +3,10 @@
 //! *Selects*: the source by exact id, the targets by patterns. *Writes*: the fields of the targets' paths. *Order*: last of
 //! the built-in transformers; entries in order, over what earlier ones did. *Cost*: O(targets that may match + nodes on their
 //! paths). *Quirks*: facts/behaviour-c.md, 7: a value goes into a scalar as text, and the scalar keeps its type.
-//! A path into a text that holds YAML or JSON is refused: that is not built yet.
+//! A path may go on inside a text that holds JSON: see [`super::structured_text`].
 
-use super::Transformer;
+use super::{Transformer, structured_text};
+use crate::config::field_path::{Part, element_text, lookup, parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::selector::{Ids, Matcher};
 use crate::config::{Decode, Decoder};
@@ -14,7 +15,6 @@ use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, ResMap, Resource};
 use crate::yaml::{Arena, Mapping, Node, Scalar, Value, first_document};
-use regex::Regex;
 
 /// All entries of `replacements`.
 pub struct ReplacementTransformer<'a>(Vec<Prepared<'a>>);
@@ -275,8 +275,11 @@ impl<'a> Target<'a> {
 
     fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, value: &Node<'a>) -> Result<()> {
         for (text, path) in &self.paths {
+            if structured_text::replace(arena, resource, path, self.options.create, value)? {
+                continue;
+            }
             let mut found = 0;
-            visit(resource.node_mut(), path, self.options.create, &mut |node| {
+            visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
                 found += 1;
                 set(arena, node, value, &self.options)
             })
@@ -290,85 +293,9 @@ impl<'a> Target<'a> {
     }
 }
 
-/// One part of a field path.
-#[derive(Debug)]
-enum Part<'a> {
-    Key(&'a str),
-    /// `[key=value]`; an empty key is about scalar items.
-    Element {
-        key: &'a str,
-        value: &'a str,
-        pattern: Regex,
-    },
-    Index(usize),
-    Last,
-    All,
-}
-
-/// Splits a field path at its dots. `\.` is a dot in a key, as is one between brackets.
-fn parts<'a>(arena: &'a Arena, path: &'a str) -> Result<Vec<Part<'a>>> {
-    let mut texts: Vec<String> = vec![String::new()];
-    let mut brackets = false;
-    let mut chars = path.chars().peekable();
-    while let Some(c) = chars.next() {
-        let last = texts.len() - 1;
-        match c {
-            '\\' if chars.peek() == Some(&'.') => texts[last].extend(chars.next()),
-            '.' if !brackets => texts.push(String::new()),
-            c => {
-                brackets = (brackets || c == '[') && c != ']';
-                texts[last].push(c);
-            }
-        }
-    }
-    texts.iter().filter(|t| !t.is_empty()).map(|text| part(arena.text(text))).collect()
-}
-
-fn part(text: &str) -> Result<Part<'_>> {
-    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        let Some((key, value)) = inner.split_once('=') else { return Ok(Part::Key(inner)) };
-        let value = value.trim_matches(['"', '\'']);
-        let fault = |e| Error::input(format!("'{value}' is no regular expression: {e}"));
-        return Ok(Part::Element { key, value, pattern: Regex::new(value).map_err(fault)? });
-    }
-    Ok(match text {
-        "*" => Part::All,
-        "-" => Part::Last,
-        _ if text.bytes().all(|b| b.is_ascii_digit()) => Part::Index(text.parse().unwrap_or(usize::MAX)),
-        _ => Part::Key(text),
-    })
-}
-
-/// The node at a source's path.
-fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'n Node<'a>>> {
-    let mut node = node;
-    for part in path {
-        let next = match (part, &node.value) {
-            (Part::Key(key), Value::Mapping(m)) => m.get(key),
-            (Part::Element { key, value, .. }, Value::Sequence(items)) => {
-                items.iter().find(|item| element_text(item, key) == Some(*value))
-            }
-            (Part::Index(i), Value::Sequence(items)) => items.get(*i),
-            (Part::Index(i), Value::Mapping(m)) => m.get(&i.to_string()),
-            (Part::Last, Value::Sequence(items)) => items.last(),
-            (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
-            _ => None,
-        };
-        match next {
-            Some(found) => node = found,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(node))
-}
-
-fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
-    let node = if key.is_empty() { item } else { item.get(key)? };
-    node.as_scalar().map(|s| s.text)
-}
-
 /// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
-fn visit<'a>(
+pub(super) fn visit<'a>(
+    arena: &'a Arena,
     node: &mut Node<'a>,
     path: &[Part<'a>],
     create: bool,
@@ -384,24 +311,28 @@ fn visit<'a>(
         };
     }
     if let Some(scalar) = node.as_scalar() {
-        return match scalar.is_null() {
-            true => Ok(()),
-            false => Err(Error::input("the path leads into a text, which is not supported yet")),
+        if scalar.is_null() {
+            return Ok(());
+        }
+        // Upstream changes what it reads from the text, and drops it: the text stays.
+        return match structured_text::read(arena, scalar.text) {
+            Some(mut copy) if copy.as_scalar().is_none() => visit(arena, &mut copy, path, create, edit),
+            _ => Err(Error::input("wrong node kind: expected a mapping or a list, found a text")),
         };
     }
     match (part, &mut node.value) {
-        (Part::Key(key), Value::Mapping(m)) => visit_key(m, key, rest, create, edit),
+        (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
         (Part::Index(i), Value::Mapping(m)) => {
-            m.get_mut(&i.to_string()).map_or(Ok(()), |n| visit(n, rest, create, edit))
+            m.get_mut(&i.to_string()).map_or(Ok(()), |n| visit(arena, n, rest, create, edit))
         }
-        (Part::All, Value::Mapping(m)) => m.iter_mut().try_for_each(|(_, n)| visit(n, rest, create, edit)),
-        (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(n, rest, create, edit)),
+        (Part::All, Value::Mapping(m)) => m.iter_mut().try_for_each(|(_, n)| visit(arena, n, rest, create, edit)),
+        (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
         (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
             let is_match = |item: &Node<'a>| element_text(item, key).is_some_and(|t| pattern.is_match(t));
             if create && !items.iter().any(is_match) {
                 items.push(new_element(key, value));
             }
-            items.iter_mut().filter(|item| is_match(item)).try_for_each(|n| visit(n, rest, create, edit))
+            items.iter_mut().filter(|item| is_match(item)).try_for_each(|n| visit(arena, n, rest, create, edit))
         }
         (Part::Index(i), Value::Sequence(items)) => {
             if create && *i == items.len() {
@@ -409,7 +340,7 @@ fn visit<'a>(
             }
             let len = items.len();
             match items.get_mut(*i) {
-                Some(n) => visit(n, rest, create, edit),
+                Some(n) => visit(arena, n, rest, create, edit),
                 None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
             }
         }
@@ -420,6 +351,7 @@ fn visit<'a>(
 }
 
 fn visit_key<'a>(
+    arena: &'a Arena,
     m: &mut Mapping<'a>,
     key: &'a str,
     rest: &[Part<'a>],
@@ -427,9 +359,9 @@ fn visit_key<'a>(
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     if !create {
-        return m.get_mut(key).map_or(Ok(()), |n| visit(n, rest, create, edit));
+        return m.get_mut(key).map_or(Ok(()), |n| visit(arena, n, rest, create, edit));
     }
-    visit(m.get_or_insert_with(key, || Scalar::plain("").into()), rest, create, edit)
+    visit(arena, m.get_or_insert_with(key, || Scalar::plain("").into()), rest, create, edit)
 }
 
 fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
@@ -470,17 +402,4 @@ fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {
         Ok(_) => pieces.push(piece),
     }
     pieces.join(options.delimiter)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths() {
-        let arena = Arena::new();
-        let show = |path| parts(&arena, path).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
-        assert_eq!(show("a.b\\.c.[d.e/f]"), [r#"Key("a")"#, r#"Key("b.c")"#, r#"Key("d.e/f")"#]);
-        assert_eq!(show("a.0.*.-"), [r#"Key("a")"#, "Index(0)", "All", "Last"]);
-    }
 }

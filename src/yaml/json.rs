@@ -77,6 +77,38 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     }
 }
 
+/// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key, and dates are text.
+pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
+    match &mut node.value {
+        Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
+            Kind::Bool => s.text = if scalar::truth(s.text) { "true" } else { "false" },
+            Kind::Timestamp => s.tag = Tag::Str,
+            _ => {}
+        },
+        Value::Scalar(_) => {}
+        Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
+        Value::Mapping(m) => {
+            let mut entries = std::mem::take(m).into_entries();
+            for entry in &mut entries {
+                let key = &entry.key;
+                let text = match scalar::resolve_v2(key.text) {
+                    _ if key.style != Style::Plain || key.tag != Tag::Auto => key.text,
+                    Kind::Bool if scalar::truth(key.text) => "true",
+                    Kind::Bool => "false",
+                    Kind::Int => match scalar::int(key.text) {
+                        Some(Int::Signed(n)) => arena.text(&n.to_string()),
+                        _ => key.text,
+                    },
+                    _ => key.text,
+                };
+                entry.key = Key::string(text);
+                from_yaml_1_1(arena, &mut entry.value);
+            }
+            *m = Mapping::from_entries(entries);
+        }
+    }
+}
+
 fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Scalar<'a> {
     match s.kind() {
         Kind::Str | Kind::Binary => fresh_string(s.text),

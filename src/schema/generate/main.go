@@ -284,6 +284,11 @@ func write() {
 		fmt.Printf("    (%q, %q, %q, %d),\n", k.group, k.version, k.kind, index[k.def])
 	}
 	fmt.Println("];\n")
+	fmt.Printf("/// The names of the definitions: directory, version and type.\n#[rustfmt::skip]\npub static NAMES: [&str; %d] = [\n", len(names))
+	for _, name := range names {
+		fmt.Printf("    %q,\n", name)
+	}
+	fmt.Printf("];\n\n")
 	fmt.Println("/// For each definition its fields that are keyed lists or lead to some.")
 	fmt.Printf("#[rustfmt::skip]\npub static DEFINITIONS: [Definition; %d] = [\n", len(names))
 	for _, name := range names {

@@ -8,10 +8,10 @@ use crate::schema::Schema;
 use crate::yaml::{Node, Value};
 use hashbrown::HashMap;
 
-type Keys = &'static [&'static str];
+type Keys<'s> = &'s [&'s str];
 
 /// Merges a patch list into a base list that is there; `false` if the list goes.
-pub fn merge<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys, items: Schema) -> Result<bool> {
+pub fn merge<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<bool> {
     with_directives(base, patch, keys, items)
 }
 
@@ -20,8 +20,8 @@ pub fn merge<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys, ite
 pub fn with_directives<'a>(
     base: &mut Vec<Node<'a>>,
     mut patch: Vec<Node<'a>>,
-    keys: Keys,
-    items: Schema,
+    keys: Keys<'_>,
+    items: Schema<'_>,
 ) -> Result<bool> {
     let first =
         patch.iter().find_map(|item| item.as_mapping().filter(|m| m.contains(DIRECTIVE)).map(|m| (item, m.len())));
@@ -44,13 +44,13 @@ pub fn with_directives<'a>(
 }
 
 /// A list that a patch brings where there was none: upstream merges it with itself.
-pub fn merge_with_itself(list: &mut Vec<Node<'_>>, keys: Keys, items: Schema) -> Result<()> {
+pub fn merge_with_itself(list: &mut Vec<Node<'_>>, keys: Keys<'_>, items: Schema<'_>) -> Result<()> {
     let patch = list.clone();
     merge_items(list, patch, keys, items)
 }
 
 /// A base list that the patch does not mention.
-pub fn untouched(list: &mut Vec<Node<'_>>, keys: Keys, items: Schema) -> Result<()> {
+pub fn untouched(list: &mut Vec<Node<'_>>, keys: Keys<'_>, items: Schema<'_>) -> Result<()> {
     merge_items(list, Vec::new(), keys, items)
 }
 
@@ -59,12 +59,12 @@ fn key_text<'a>(item: &Node<'a>, key: &str) -> &'a str {
     item.get_text(key).unwrap_or_default()
 }
 
-fn merge_items<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys, items: Schema) -> Result<()> {
+fn merge_items<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<()> {
     if keys.is_empty() {
         return merge_scalars(base, patch);
     }
     let is_given = |key: &&&str| base.iter().chain(&patch).any(|item| !key_text(item, key).is_empty());
-    let mut effective: Vec<&'static str> = keys.iter().filter(is_given).copied().collect();
+    let mut effective: Vec<&str> = keys.iter().filter(is_given).copied().collect();
     if effective.is_empty() {
         effective = keys.to_vec();
     }
@@ -95,7 +95,7 @@ fn merge_scalars<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>) -> Result<(
 }
 
 /// Merges one pair of items into `base`; `false` if nothing is left of them.
-fn merge_pair<'a>(base: &mut Node<'a>, patch: Option<&Node<'a>>, items: Schema) -> Result<bool> {
+fn merge_pair<'a>(base: &mut Node<'a>, patch: Option<&Node<'a>>, items: Schema<'_>) -> Result<bool> {
     let keep = match patch {
         None => untouched_value(base, items)?,
         // An item that asks to be replaced stays as it is: upstream's result is lost on the way.
@@ -109,7 +109,7 @@ fn merge_pair<'a>(base: &mut Node<'a>, patch: Option<&Node<'a>>, items: Schema) 
 }
 
 /// An item that only the patch has; `None` if nothing is left of it.
-fn new_item<'a>(patch: &Node<'a>, items: Schema) -> Result<Option<Node<'a>>> {
+fn new_item<'a>(patch: &Node<'a>, items: Schema<'_>) -> Result<Option<Node<'a>>> {
     let mut item = patch.clone();
     if item.as_mapping().is_some() && directive(&item)? == Some(Directive::Replace) {
         remove_directive(&mut item);
@@ -132,7 +132,7 @@ fn first_places<'a>(
 
 /// The normal case: patched and new items first, in the patch's order, then the rest of the base. Of items in the base
 /// that share a key the last one stays, unpatched, in the place of the first. O(items).
-fn by_one_key<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key: &str, items: Schema) -> Result<()> {
+fn by_one_key<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key: &str, items: Schema<'_>) -> Result<()> {
     let in_base = first_places(base, |item| key_text(item, key));
     let in_patch = first_places(&patch, |item| key_text(item, key));
     let mut slots: Vec<Option<Node<'a>>> = std::mem::take(base).into_iter().map(Some).collect();
@@ -179,7 +179,12 @@ fn by_one_key<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key: &str, ite
 }
 
 /// One key, and some item lacks it: upstream loses most of the list.
-fn by_one_key_with_gaps<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key: &str, items: Schema) -> Result<()> {
+fn by_one_key_with_gaps<'a>(
+    base: &mut Vec<Node<'a>>,
+    patch: Vec<Node<'a>>,
+    key: &str,
+    items: Schema<'_>,
+) -> Result<()> {
     let is_scalar = |item: &&Node<'_>| {
         matches!(&item.value, Value::Scalar(s) if !s.is_null()) || matches!(item.value, Value::Sequence(_))
     };
@@ -223,7 +228,7 @@ fn by_one_key_with_gaps<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, key:
 
 /// Several keys, and every item has them all: new items first, then the base in its order, merged in place; of items
 /// in the base that share their keys the last one stays, unpatched, in its own place. O(items).
-fn by_all_keys<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: &[&'static str], items: Schema) -> Result<()> {
+fn by_all_keys<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: &[&str], items: Schema<'_>) -> Result<()> {
     let tuple = |item: &Node<'a>| -> Vec<&'a str> { keys.iter().map(|key| key_text(item, key)).collect() };
     let mut in_patch: HashMap<Vec<&'a str>, usize, foldhash::fast::RandomState> = HashMap::default();
     for (i, p) in patch.iter().enumerate() {
@@ -265,9 +270,9 @@ fn by_all_keys<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: &[&'sta
 fn by_all_keys_with_gaps<'a>(
     base: &mut Vec<Node<'a>>,
     patch: Vec<Node<'a>>,
-    keys: Keys,
-    effective: &[&'static str],
-    items: Schema,
+    keys: Keys<'_>,
+    effective: &[&str],
+    items: Schema<'_>,
 ) -> Result<()> {
     let tuple = |item: &Node<'a>| -> Vec<&'a str> { effective.iter().map(|key| key_text(item, key)).collect() };
     let mut tuples: Vec<Vec<&'a str>> = Vec::new();
@@ -334,7 +339,7 @@ fn pair_tuples(tuples: &mut [Vec<&str>]) {
 
 /// Upstream's list setter: every item that matches the key values is replaced by `item`, or removed; if none matched,
 /// `item` is appended. There may be fewer values than keys; a missing one repeats the answer of the key before it.
-fn set<'a>(list: &mut Vec<Node<'a>>, keys: Keys, values: &[Option<&'a str>], item: Option<Node<'a>>) {
+fn set<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, values: &[Option<&'a str>], item: Option<Node<'a>>) {
     let mut matched = false;
     let mut out = Vec::with_capacity(list.len() + 1);
     for have in list.drain(..) {

@@ -8,7 +8,7 @@ mod list;
 
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
-use crate::schema::Schema;
+use crate::schema::{Schema, Schemas};
 use crate::yaml::{Entry, Mapping, Node, Scalar, Value, natural};
 use std::cmp::Ordering;
 
@@ -27,7 +27,7 @@ pub enum Directive {
 ///
 /// # Errors
 /// The two differ in shape somewhere, or a directive is unknown.
-pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>) -> Result<bool> {
+pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
     match directive(&patch)? {
         Some(Directive::Delete) => return Ok(false),
         // Upstream drops the result of a replacement at the top.
@@ -35,7 +35,7 @@ pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>) -> Result<bool> {
         Some(Directive::Merge) | None => {}
     }
     remove_directive(&mut patch);
-    merge(base, patch, Schema::UNKNOWN)
+    merge(base, patch, schemas.unknown())
 }
 
 /// The directive of a patch mapping; `None` if it has none.
@@ -60,7 +60,7 @@ fn remove_directive(patch: &mut Node<'_>) {
 }
 
 /// The schema of a mapping: the one it was reached with, or that of the kind it says it is.
-fn schema_of(schema: Schema, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) -> Schema {
+fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) -> Schema<'s> {
     if !schema.is_unknown() {
         return schema;
     }
@@ -69,13 +69,13 @@ fn schema_of(schema: Schema, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) ->
         node.as_scalar().filter(|s| !s.is_null()).map(|s| s.text)
     };
     match (text("apiVersion"), text("kind")) {
-        (Some(api_version), Some(kind)) => Schema::of(&Gvk::new(api_version, kind)),
-        _ => Schema::UNKNOWN,
+        (Some(api_version), Some(kind)) => schema.of(&Gvk::new(api_version, kind)),
+        _ => schema,
     }
 }
 
 /// Merges a patch value into a base value; `false` if the field goes.
-fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema) -> Result<bool> {
+fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema<'_>) -> Result<bool> {
     if patch.is_null() {
         return Ok(false);
     }
@@ -131,7 +131,7 @@ fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema) -> Result<boo
 }
 
 /// Both mappings come sorted, so merging them is one pass.
-fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema) -> Result<()> {
+fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema<'_>) -> Result<()> {
     let schema = schema_of(schema, base, Some(&patch));
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
     let mut patches = patch.into_entries().into_iter().peekable();
@@ -157,7 +157,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema)
 }
 
 /// Adds a field that the base lacks.
-fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut entry: Entry<'a>, schema: Schema) -> Result<()> {
+fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut entry: Entry<'a>, schema: Schema<'_>) -> Result<()> {
     let keep = introduced(&mut entry.value, schema.field(entry.key.text))?;
     if keep {
         out.push(entry);
@@ -167,7 +167,7 @@ fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut entry: Entry<'a>, schema: Schema)
 
 /// Prepares a patch value for a place where there is nothing: as it is, then merged with itself. A directive that is
 /// unknown stays, and one that stands in a list says nothing about the list. `false` if it vanishes.
-fn introduced(node: &mut Node<'_>, schema: Schema) -> Result<bool> {
+fn introduced(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
     if node.is_null() {
         return Ok(false);
     }
@@ -195,7 +195,7 @@ fn introduced(node: &mut Node<'_>, schema: Schema) -> Result<bool> {
 }
 
 /// Merges a value with itself; `false` if it vanishes.
-fn with_itself(node: &mut Node<'_>, schema: Schema) -> Result<bool> {
+fn with_itself(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
     match directive_of(node)? {
         Some(Directive::Delete) => return Ok(false),
         Some(_) => remove_directive(node),
@@ -221,13 +221,13 @@ fn directive_of(node: &Node<'_>) -> Result<Option<Directive>> {
     if node.as_mapping().is_some() { directive(node) } else { Ok(None) }
 }
 
-fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema) -> Result<()> {
+fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()> {
     let schema = schema_of(schema, m, None);
     retain(m, |key, value| with_itself(value, schema.field(key)))
 }
 
 /// Walks a base value that the patch does not mention; `false` if it vanishes.
-fn untouched(node: &mut Node<'_>, schema: Schema) -> Result<bool> {
+fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
     match &mut node.value {
         // A null stays only if it was spelled out.
         Value::Scalar(s) => Ok(!s.text.is_empty() || !s.is_null()),

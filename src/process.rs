@@ -1,6 +1,5 @@
 //! A child process with limits: its own process group, a deadline, a limit on its output, and nothing left behind.
 
-use super::PluginOptions;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -24,12 +23,28 @@ const PIPE_SIZE: usize = 1 << 20;
 /// How much of the end of stderr an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
 
+/// What a child may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How long it may run; `None` for as long as it likes.
+    pub timeout: Option<Duration>,
+    /// How many bytes it may print.
+    pub output: u64,
+    /// Takes what it prints on stderr, as it comes.
+    pub stderr: fn(&[u8]),
+}
+
 /// What to run.
 pub struct Call<'c> {
+    /// A path, or a name to look for in PATH.
     pub program: &'c Path,
     pub args: Vec<OsString>,
-    pub directory: &'c Path,
+    /// The child's working directory; `None` for ours.
+    pub directory: Option<&'c Path>,
+    /// Variables that are set, beside those of this process.
     pub environment: Vec<(&'static str, OsString)>,
+    /// Variables that are taken away.
+    pub without: &'static [&'static str],
     /// What the child reads; `None` for an empty stdin.
     pub stdin: Option<Vec<u8>>,
 }
@@ -75,33 +90,53 @@ pub fn end_all() {
 }
 
 /// A directory that only this user can look into, removed when it is dropped and by [`end_all`].
-pub struct PrivateDirectory(tempfile::TempDir);
+pub struct PrivateDirectory(Option<tempfile::TempDir>);
 
 impl PrivateDirectory {
     /// Makes one in the system's place for temporary files.
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(prefix: &str) -> io::Result<Self> {
+        PrivateDirectory::new_in(&tempfile::env::temp_dir(), prefix)
+    }
+
+    /// Makes one in another directory.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
         let mut directories = DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let directory = tempfile::Builder::new()
-            .prefix("rustomize-plugin-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir()?;
+        let directory =
+            tempfile::Builder::new().prefix(prefix).permissions(Permissions::from_mode(0o700)).tempdir_in(parent)?;
         directories.push(directory.path().to_owned());
-        Ok(PrivateDirectory(directory))
+        Ok(PrivateDirectory(Some(directory)))
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.0.as_ref().map_or(Path::new(""), tempfile::TempDir::path)
     }
+
+    /// Gives it another name in one step, and keeps it.
+    ///
+    /// # Errors
+    /// It cannot be renamed: then it is removed.
+    pub fn keep_as(mut self, place: &Path) -> io::Result<()> {
+        std::fs::rename(self.path(), place)?;
+        forget(self.path());
+        drop(self.0.take().map(tempfile::TempDir::keep));
+        Ok(())
+    }
+}
+
+fn forget(path: &Path) {
+    DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|d| *d != path);
 }
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
-        let path = self.0.path().to_owned();
-        DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|d| *d != path);
+        forget(self.path());
     }
 }
 
@@ -111,12 +146,19 @@ impl Drop for PrivateDirectory {
 /// # Errors
 /// It cannot be started, exits with another status than 0, takes too long or prints too much; in the latter two cases its
 /// whole process group is ended.
-pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
+pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
     let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
     let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
     let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
     widen(&stdout_reader);
-    let mut expression = duct::cmd(call.program, call.args).dir(call.directory).unchecked();
+    // As a text: a path of one name would not be looked for in PATH.
+    let mut expression = duct::cmd(call.program.as_os_str(), call.args).unchecked();
+    if let Some(directory) = call.directory {
+        expression = expression.dir(directory);
+    }
+    for name in call.without {
+        expression = expression.env_remove(name);
+    }
     for (name, value) in call.environment {
         expression = expression.env(name, value);
     }
@@ -149,7 +191,7 @@ pub fn run(call: Call<'_>, options: &PluginOptions) -> Result<Vec<u8>, Failed> {
     // Our ends of the pipes that the child writes to close with the expression.
     drop(expression);
     let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-    let output = read_in_thread(stdout_reader, Keep::All { limit: options.output_limit, expected });
+    let output = read_in_thread(stdout_reader, Keep::All { limit: options.output, expected });
     let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr });
     let outcome = collect(&handle, output, options, deadline);
     if outcome.is_err() {
@@ -181,7 +223,7 @@ fn end(group: Option<Pid>) {
 fn collect(
     handle: &duct::Handle,
     output: Receiver<io::Result<Vec<u8>>>,
-    options: &PluginOptions,
+    options: &Limits,
     deadline: Option<Instant>,
 ) -> Result<Vec<u8>, Failure> {
     let timed_out = || Failure::TimedOut(options.timeout.unwrap_or_default());
@@ -193,7 +235,7 @@ fn collect(
     let bytes = match read {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(e)) if e.kind() == io::ErrorKind::FileTooLarge => {
-            return Err(Failure::TooMuchOutput(options.output_limit));
+            return Err(Failure::TooMuchOutput(options.output));
         }
         Ok(Err(e)) => return Err(Failure::Io(e)),
         Err(RecvTimeoutError::Timeout) => return Err(timed_out()),

@@ -1,0 +1,355 @@
+//! HelmChartInflationGenerator: makes the resources of a helm chart, by running helm.
+//!
+//! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values files. *Order*: after
+//! SecretGenerator, before `generators`; all charts are checked before the first one runs. *Cost*: two or three runs of
+//! helm a chart. *Quirks*: facts/behaviour-d.md, 4: what helm made is skipped by `namespace`.
+
+use super::Generator;
+use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::load::{Root, join};
+use crate::pipeline::{Session, documents_to_resources};
+use crate::process::{Call, Failed, Failure, Limits, PrivateDirectory, run};
+use crate::resource::{Behavior, Resource};
+use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, json};
+use regex::Regex;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// Whether and how helm runs.
+#[derive(Clone, Debug)]
+pub struct HelmOptions {
+    pub enabled: bool,
+    /// A path, or a name to look for in PATH.
+    pub command: String,
+    /// What `.Capabilities.APIVersions` has, for charts that do not say.
+    pub api_versions: Vec<String>,
+    /// What `.Capabilities.KubeVersion` is, for charts that do not say.
+    pub kube_version: String,
+    pub debug: bool,
+}
+
+impl Default for HelmOptions {
+    fn default() -> Self {
+        HelmOptions {
+            enabled: false,
+            command: "helm".to_owned(),
+            api_versions: Vec::new(),
+            kube_version: String::new(),
+            debug: false,
+        }
+    }
+}
+
+/// One chart, checked and ready to be made.
+pub struct HelmChartInflationGenerator<'a> {
+    chart: HelmChart<'a>,
+    globals: HelmGlobals<'a>,
+    root: Root,
+    namespace: &'a str,
+    debug: bool,
+}
+
+/// Where a chart was asked for: in a field, or by a configuration object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy<'a> {
+    /// A field; the namespace is that of the kustomization or the nearest one above that has one.
+    Field {
+        namespace: &'a str,
+    },
+    Object,
+}
+
+impl<'a> HelmChartInflationGenerator<'a> {
+    /// Checks a chart.
+    ///
+    /// # Errors
+    /// helm is not enabled, the chart has no name or one that leads elsewhere, an additional values file cannot be read,
+    /// or `valuesMerge` is unknown.
+    pub fn new(
+        session: &Session<'a>,
+        root: &Root,
+        mut chart: HelmChart<'a>,
+        globals: HelmGlobals<'a>,
+        asked_by: AskedBy<'a>,
+    ) -> Result<Self> {
+        let options = session.helm();
+        let fault = |message: &str| Error::input(message).at(session.arena.place(chart.pos));
+        if !options.enabled {
+            return Err(fault("must specify --enable-helm").hint("charts run code of theirs; --enable-helm allows it"));
+        }
+        if options.command.is_empty() {
+            return Err(fault("must specify --helm-command"));
+        }
+        if chart.name.is_empty() {
+            return Err(fault("chart name cannot be empty"));
+        }
+        let leads_elsewhere = |part: &str| part == ".." || part.contains('\0');
+        if chart.name.starts_with(['/', '-']) || chart.name.split('/').any(leads_elsewhere) {
+            return Err(fault("a chart's name may not lead out of the chart home"));
+        }
+        for path in &chart.additional_values_files {
+            let loaded = session.files.bytes(root, path).map_err(Error::from);
+            loaded.map_err(|e| e.context("could not load additionalValuesFile"))?;
+        }
+        if chart.values_merge.is_empty() {
+            chart.values_merge = "override";
+        }
+        if !matches!(chart.values_merge, "merge" | "override" | "replace") {
+            return Err(fault("valuesMerge must be one of [merge override replace]"));
+        }
+        session.note_helm_api_versions(&chart.api_versions);
+        let namespace = match asked_by {
+            _ if !chart.namespace.is_empty() => chart.namespace,
+            AskedBy::Field { namespace } => namespace,
+            AskedBy::Object => "",
+        };
+        let debug = match asked_by {
+            AskedBy::Field { .. } => options.debug || chart.debug == Some(true),
+            AskedBy::Object => chart.debug.unwrap_or(options.debug),
+        };
+        Ok(HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug })
+    }
+
+    /// The directory that holds charts, for this one.
+    fn home(&self) -> PathBuf {
+        let home = if self.globals.chart_home.is_empty() { "charts" } else { self.globals.chart_home };
+        let home = join(&self.root.real.to_string_lossy(), home);
+        match (self.chart.version, self.chart.repo) {
+            ("", _) | (_, "") => home.into(),
+            (version, _) => join(&home, &format!("{}-{version}", self.chart.name)).into(),
+        }
+    }
+
+    fn run(&self, session: &Session<'a>, args: Vec<OsString>, temporary: &Path) -> Result<Vec<u8>> {
+        let config = match self.globals.config_home {
+            "" => temporary.join("helm"),
+            home => home.into(),
+        };
+        let options = session.helm();
+        let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+        let call = Call {
+            program: Path::new(&options.command),
+            args,
+            directory: None,
+            environment: vec![
+                ("HELM_CONFIG_HOME", config.clone().into()),
+                ("HELM_CACHE_HOME", config.join(".cache").into()),
+                ("HELM_DATA_HOME", config.join(".data").into()),
+            ],
+            without: &[],
+            stdin: None,
+        };
+        let limits = Limits { stderr: |_| {}, ..session.plugins.options.limits() };
+        run(call, &limits).map_err(|failed| self.explain(session, &shown, &failed))
+    }
+
+    fn explain(&self, session: &Session<'a>, args: &[String], failed: &Failed) -> Error {
+        let command = &session.helm().command;
+        let what = match &failed.failure {
+            Failure::NotStarted(e) => format!("it cannot be started: {e}"),
+            Failure::Status(status) => status.clone(),
+            Failure::TimedOut(t) => format!("it took longer than {} s", t.as_secs_f64()),
+            Failure::TooMuchOutput(n) => format!("it printed more than {n} bytes"),
+            Failure::Io(e) => format!("talking to it failed: {e}"),
+        };
+        let mut message = format!("unable to run: '{command} {}': {what}", args.join(" "));
+        for line in failed.stderr.trim_end().lines() {
+            message.push_str("\n    ");
+            message.push_str(line);
+        }
+        let error = Error::new(ErrorKind::Plugin, message).at(session.arena.place(self.chart.pos));
+        match &failed.failure {
+            Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
+            Failure::TimedOut(_) => error.hint("--plugin-timeout sets the limit"),
+            _ => error,
+        }
+    }
+
+    /// Refuses a helm that is neither version 3 nor 4.
+    fn check_version(&self, session: &Session<'a>, temporary: &Path) -> Result<()> {
+        #[allow(clippy::expect_used, reason = "the pattern is a constant")]
+        static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?\d+(\.\d+)+").expect("a pattern"));
+        let printed = self.run(session, vec!["version".into(), "--short".into()], temporary)?;
+        let printed = String::from_utf8_lossy(&printed);
+        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+        let version = VERSION.find(&printed).map(|m| m.as_str());
+        let version = version.ok_or_else(|| fault(format!("cannot find version string in '{}'", printed.trim())))?;
+        match version.trim_start_matches('v').split('.').next() {
+            Some("3" | "4") => Ok(()),
+            _ => Err(fault(format!("this plugin requires helm V3 or V4 but got {version}"))),
+        }
+    }
+
+    /// Pulls the chart unless it is there. Builds that run side by side wait for each other.
+    fn pull(&self, session: &Session<'a>, home: &Path, temporary: &Path) -> Result<()> {
+        let chart = &self.chart;
+        let directory = home.join(chart.name);
+        let fault = |message: String| Error::input(message).at(session.arena.place(chart.pos));
+        if chart.repo.is_empty() {
+            if directory.is_dir() {
+                return Ok(());
+            }
+            return Err(fault(format!("no repo specified for pull, no chart found at '{}'", directory.display())));
+        }
+        let no_home = |e: std::io::Error| {
+            Error::new(ErrorKind::Io, format!("the chart home '{}' cannot be made: {e}", home.display()))
+        };
+        let is_new = !home.exists();
+        std::fs::create_dir_all(home).map_err(no_home)?;
+        // A chart that is there may be one that another build is pulling just now.
+        let _lock = lock(home).map_err(no_home)?;
+        if directory.is_dir() {
+            return Ok(());
+        }
+        let mut args: Vec<OsString> =
+            vec!["pull".into(), "--untar".into(), "--untardir".into(), home.as_os_str().into()];
+        match chart.repo.starts_with("oci://") {
+            true => {
+                let repo = chart.repo.strip_suffix('/').unwrap_or(chart.repo);
+                args.push(format!("{repo}/{}", chart.name).into());
+            }
+            false => args.extend(["--repo".into(), chart.repo.into(), chart.name.into()]),
+        }
+        if !chart.version.is_empty() {
+            args.extend(["--version".into(), chart.version.into()]);
+        }
+        if chart.devel {
+            args.push("--devel".into());
+        }
+        let pulled = self.run(session, args, temporary).and_then(|_| self.check_place(home, &directory));
+        if pulled.is_err() {
+            // Half a chart would be taken for a whole one the next time.
+            let _ = std::fs::remove_dir_all(&directory);
+            if is_new {
+                let _ = std::fs::remove_dir(home);
+            }
+        }
+        pulled
+    }
+
+    /// A chart that was pulled lies in its home, and not where a link of it leads.
+    fn check_place(&self, home: &Path, directory: &Path) -> Result<()> {
+        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+        let real = |path: &Path| path.canonicalize().ok();
+        match (real(home), real(directory)) {
+            (Some(home), Some(directory)) if directory.starts_with(&home) && directory.is_dir() => Ok(()),
+            (_, None) => {
+                Err(fault(format!("helm pulled '{}', and '{}' is not there", self.chart.name, directory.display())))
+            }
+            _ => Err(fault(format!("the chart '{}' leads out of the chart home", self.chart.name))),
+        }
+    }
+
+    /// The values that helm gets in place of the chart's.
+    fn values(&self, session: &Session<'a>, chart: &Path) -> Result<Vec<u8>> {
+        let default = chart.join("values.yaml").to_string_lossy().into_owned();
+        let path = if self.chart.values_file.is_empty() { &default } else { self.chart.values_file };
+        let in_values = |e: Error| e.context(format!("reading the values of chart '{}'", self.chart.name));
+        let inline = self.chart.values_inline.as_ref().and_then(Node::as_mapping).filter(|m| !m.is_empty());
+        let Some(inline) = inline else {
+            return session.files.bytes(&self.root, path).map_err(|e| in_values(e.into()));
+        };
+        let merged = if self.chart.values_merge == "replace" {
+            inline.clone()
+        } else {
+            let source = session.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
+            let malformed = |m: crate::yaml::Malformed| Error::input(m.message).at(session.arena.place(m.pos));
+            let file = first_document(session.arena, source).map_err(|m| in_values(malformed(m)))?.unwrap_or_default();
+            let file = match file.value {
+                Value::Mapping(m) => m,
+                _ if file.is_null() => Mapping::new(),
+                _ => return Err(in_values(Error::input(format!("expected a mapping, found {}", file.shape())))),
+            };
+            if self.chart.values_merge == "merge" {
+                let mut values = inline.clone();
+                merge_values(&mut values, &file, false);
+                values
+            } else {
+                let mut values = file;
+                merge_values(&mut values, inline, true);
+                values
+            }
+        };
+        let mut node: Node<'a> = merged.into();
+        json::through_json(session.arena, &mut node);
+        let mut text = String::new();
+        emit::document(&mut text, &node).map_err(|e| in_values(Error::input(e.message)))?;
+        Ok(text.into_bytes())
+    }
+
+    fn template_args(&self, session: &Session<'a>, chart: &Path, values: &Path) -> Vec<OsString> {
+        let c = &self.chart;
+        let mut args: Vec<OsString> = vec!["template".into()];
+        args.push(if c.release_name.is_empty() { "--generate-name" } else { c.release_name }.into());
+        args.push(chart.as_os_str().into());
+        let mut with = |flag: &str, value: &str| {
+            if !value.is_empty() {
+                args.extend([OsString::from(flag), value.into()]);
+            }
+        };
+        with("--namespace", self.namespace);
+        with("--name-template", c.name_template);
+        with("-f", &values.to_string_lossy());
+        for path in &c.additional_values_files {
+            with("-f", &join(&self.root.real.to_string_lossy(), path));
+        }
+        if c.api_versions.is_empty() {
+            session.helm_api_versions().iter().for_each(|version| with("--api-versions", version));
+        } else {
+            c.api_versions.iter().for_each(|version| with("--api-versions", version));
+        }
+        with("--kube-version", if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version });
+        let switches = [
+            ("--include-crds", c.include_crds),
+            ("--skip-tests", c.skip_tests),
+            ("--no-hooks", c.skip_hooks),
+            ("--debug", self.debug),
+            ("--devel", c.devel),
+        ];
+        args.extend(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| OsString::from(flag)));
+        args
+    }
+}
+
+/// Locks a directory until the handle is dropped; waits for others that have it.
+fn lock(directory: &Path) -> std::io::Result<OwnedFd> {
+    let handle = rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::fs::flock(&handle, FlockOperation::LockExclusive)?;
+    Ok(handle)
+}
+
+impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        let no_file = |e: std::io::Error| Error::new(ErrorKind::Io, format!("no temporary directory for helm: {e}"));
+        let private = PrivateDirectory::new("rustomize-helm-").map_err(no_file)?;
+        // Named as upstream's: it stands in what helm is called with.
+        let temporary = private.path().join("kustomize-helm-1");
+        std::fs::create_dir(&temporary).map_err(no_file)?;
+        self.check_version(session, &temporary)?;
+        let home = self.home();
+        self.pull(session, &home, &temporary)?;
+        let chart = home.join(self.chart.name);
+        let file_name = self.chart.name.replace('/', "-");
+        let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
+        std::fs::write(&values, self.values(session, &chart)?).map_err(no_file)?;
+        let printed = self.run(session, self.template_args(session, &chart, &values), &temporary)?;
+        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+        let name = format!("the output of helm for chart '{}'", self.chart.name);
+        let text = String::from_utf8(printed)
+            .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
+        let source = session.arena.add_source(name, text);
+        let nodes = documents(session.arena, source)
+            .map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(session.arena.place(m.pos)))?;
+        let mut resources = documents_to_resources(session.arena, nodes)
+            .map_err(|e| e.context("could not parse what helm printed into resources"))?;
+        for resource in &mut resources {
+            resource.rare_mut().helm_generated = true;
+            resource.behavior = Some(Behavior::Unspecified);
+        }
+        Ok(resources)
+    }
+}

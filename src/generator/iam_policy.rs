@@ -1,0 +1,91 @@
+//! IAMPolicyGenerator: makes a ServiceAccount that is bound to an account of a cloud.
+//!
+//! *Writes*: a v1 ServiceAccount with the annotation that names the account. *Order*: among `generators`. *Cost*: O(1).
+//! *Quirks*: the only cloud is `gke`; the name gets no hash.
+
+use super::Generator;
+use crate::config::{Decode, Decoder};
+use crate::diag::{Error, Result};
+use crate::pipeline::Session;
+use crate::resource::{Behavior, Resource};
+use crate::yaml::{Mapping, Node, Pos, Value};
+
+/// A configuration object of this kind.
+#[derive(Debug, Default)]
+pub struct IamPolicyGenerator<'a> {
+    pub cloud: &'a str,
+    /// The ServiceAccount to make.
+    pub kubernetes_service: NamedService<'a>,
+    /// The account of the cloud.
+    pub service_account: CloudAccount<'a>,
+    pub pos: Pos,
+}
+
+/// Name and namespace.
+#[derive(Clone, Debug, Default)]
+pub struct NamedService<'a> {
+    pub name: &'a str,
+    pub namespace: &'a str,
+}
+
+/// Name and project.
+#[derive(Clone, Debug, Default)]
+pub struct CloudAccount<'a> {
+    pub name: &'a str,
+    pub project_id: &'a str,
+}
+
+impl<'a> Decode<'a> for NamedService<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(node, &mut [("name", &mut self.name), ("namespace", &mut self.namespace)])?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for CloudAccount<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(node, &mut [("name", &mut self.name), ("projectId", &mut self.project_id)])?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for IamPolicyGenerator<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
+        cx.object(
+            node,
+            &mut [
+                ("cloud", &mut self.cloud),
+                ("kubernetesService", &mut self.kubernetes_service),
+                ("serviceAccount", &mut self.service_account),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> Generator<'a> for IamPolicyGenerator<'a> {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        if self.cloud != "gke" {
+            let error = Error::input(format!("cloud provider {} not supported yet", self.cloud));
+            return Err(error.at(session.arena.place(self.pos)).hint("the only one is 'gke'"));
+        }
+        let account = &self.service_account;
+        let bound = [account.name, "@", account.project_id, ".iam.gserviceaccount.com"];
+        let mut annotations = Mapping::new();
+        annotations.insert("iam.gke.io/gcp-service-account", Node::string(session.arena.concat(&bound)));
+        let mut metadata = Mapping::new();
+        metadata.insert("annotations", annotations.into());
+        metadata.insert("name", Node::string(self.kubernetes_service.name));
+        if !self.kubernetes_service.namespace.is_empty() {
+            metadata.insert("namespace", Node::string(self.kubernetes_service.namespace));
+        }
+        let mut root = Mapping::new();
+        root.insert("apiVersion", Node::string("v1"));
+        root.insert("kind", Node::string("ServiceAccount"));
+        root.insert("metadata", metadata.into());
+        let mut resource = Resource::unchecked(Node { value: Value::Mapping(root), pos: self.pos });
+        resource.behavior = Some(Behavior::Unspecified);
+        Ok(vec![resource])
+    }
+}

@@ -1,0 +1,273 @@
+//! Clones of git repositories, through the `git` command: one directory for each version of each repository.
+//!
+//! A version is known by its commit. The first clone of a repository takes the commands that upstream runs; later ones ask
+//! which commit a reference stands for, and clone what the cache lacks. A full commit hash that the cache has needs no
+//! network at all. Versions lie in `git/<hash of the URL>/<commit>`, put there in one step: builds that run side by side
+//! share them, and what was cut off leaves nothing that looks whole.
+
+use super::RepoSpec;
+use crate::diag::{Error, ErrorKind, Result};
+use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
+use hashbrown::HashMap;
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What git may print: lists of references are long in some repositories.
+const MAX_OUTPUT: u64 = 64 << 20;
+
+/// How many fetches run side by side.
+const FETCHES: usize = 8;
+
+/// Variables that would point git at a repository of the user, or change what it does.
+const WITHOUT: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_TEMPLATE_DIR",
+    "GIT_TRACE",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+];
+
+/// What a version of a repository is known by.
+type Key = (String, String, bool);
+
+/// The clones of a build.
+pub struct Git {
+    /// The directory that keeps versions between builds.
+    cache: Option<PathBuf>,
+    offline: bool,
+    /// How long one command may take where the reference does not say.
+    timeout: Option<Duration>,
+    known: Mutex<HashMap<Key, PathBuf>>,
+    /// Clones that no cache keeps: they go when the build ends.
+    temporary: Mutex<Vec<PrivateDirectory>>,
+}
+
+impl Git {
+    /// Nothing is cloned yet.
+    pub fn new(cache: Option<PathBuf>, offline: bool, timeout: Option<Duration>) -> Self {
+        Git { cache, offline, timeout, known: Mutex::default(), temporary: Mutex::default() }
+    }
+
+    /// The directory that holds a version of a repository.
+    ///
+    /// # Errors
+    /// git is missing, fails or takes too long, or the build is offline and the cache has no such version.
+    pub fn checkout(&self, spec: &RepoSpec) -> Result<PathBuf> {
+        self.checkout_at(spec, None).map_err(|e| e.context(format!("fetching '{}'", spec.raw)))
+    }
+
+    /// `commit` is what the reference stands for, if that was asked already.
+    fn checkout_at(&self, spec: &RepoSpec, commit: Option<String>) -> Result<PathBuf> {
+        if let Some(known) = lock(&self.known).get(&key(spec)) {
+            return Ok(known.clone());
+        }
+        if let Some(cached) = self.cached(spec, commit)? {
+            lock(&self.known).insert(key(spec), cached.clone());
+            return Ok(cached);
+        }
+        let clone = self.start(spec)?;
+        self.fetch(spec, &clone)?;
+        self.finish(spec, clone)
+    }
+
+    /// Fetches several references side by side. Faults are left to [`Git::checkout`], which then meets them again.
+    pub fn prefetch(&self, specs: Vec<RepoSpec>) {
+        let mut wanted: Vec<RepoSpec> = Vec::new();
+        for spec in specs {
+            if !wanted.iter().any(|w| key(w) == key(&spec)) && !lock(&self.known).contains_key(&key(&spec)) {
+                wanted.push(spec);
+            }
+        }
+        if wanted.len() < 2 || self.offline {
+            return;
+        }
+        for batch in wanted.chunks(FETCHES) {
+            std::thread::scope(|scope| {
+                for spec in batch {
+                    scope.spawn(move || drop(self.checkout_if_known(spec)));
+                }
+            });
+        }
+    }
+
+    /// As [`Git::checkout`], but only with a git that tells commits: what cannot be shared is cloned where it is used.
+    fn checkout_if_known(&self, spec: &RepoSpec) -> Result<()> {
+        match self.commit_of(spec)? {
+            None => Ok(()),
+            commit => self.checkout_at(spec, commit).map(drop),
+        }
+    }
+
+    /// A version that the cache has.
+    fn cached(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Option<PathBuf>> {
+        let Some(repository) = self.repository(spec) else { return Ok(None) };
+        let version = |commit: &str| repository.join(version_name(commit, spec.submodules));
+        if is_commit(&spec.reference) && version(&spec.reference).is_dir() {
+            return Ok(Some(version(&spec.reference)));
+        }
+        if self.offline {
+            let last = fs::read_to_string(repository.join(reference_name(spec))).unwrap_or_default();
+            if is_commit(&last) && version(&last).is_dir() {
+                return Ok(Some(version(&last)));
+            }
+            let error = Error::new(ErrorKind::Io, "the cache has no such version, and this build is offline");
+            return Err(error.hint("build once without --offline"));
+        }
+        if !repository.is_dir() {
+            return Ok(None);
+        }
+        let commit = match commit {
+            None => self.commit_of(spec)?,
+            known => known,
+        };
+        Ok(commit.map(|commit| version(&commit)).filter(|version| version.is_dir()))
+    }
+
+    /// The directory of a repository in the cache.
+    fn repository(&self, spec: &RepoSpec) -> Option<PathBuf> {
+        Some(self.cache.as_ref()?.join("git").join(hash(&spec.url)))
+    }
+
+    /// The commit that a reference stands for now, if the repository says so.
+    fn commit_of(&self, spec: &RepoSpec) -> Result<Option<String>> {
+        let directory = temporary()?;
+        let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
+        let peeled = format!("{reference}^{{}}");
+        let printed = self.git(spec, directory.path(), &["ls-remote", &spec.url, reference, &peeled])?;
+        let lines: Vec<(&str, &str)> = printed.lines().filter_map(|line| line.split_once('\t')).collect();
+        let named = |name: String| lines.iter().find(|(_, n)| *n == name).map(|(commit, _)| (*commit).to_owned());
+        // In the order in which git itself looks a name up.
+        let names = ["", "refs/", "refs/tags/", "refs/heads/"];
+        let found = names.into_iter().find_map(|start| {
+            named(format!("{start}{reference}^{{}}")).or_else(|| named(format!("{start}{reference}")))
+        });
+        Ok(found.filter(|commit| is_commit(commit)))
+    }
+
+    /// Makes a directory with an empty repository.
+    fn start(&self, spec: &RepoSpec) -> Result<PrivateDirectory> {
+        let directory = match &self.cache {
+            // On the same file system as its final place.
+            Some(cache) => {
+                let parent = cache.join("git");
+                fs::create_dir_all(&parent).map_err(|e| no_directory(&e))?;
+                PrivateDirectory::new_in(&parent, "partial-").map_err(|e| no_directory(&e))?
+            }
+            None => temporary()?,
+        };
+        self.git(spec, directory.path(), &["init"])?;
+        self.git(spec, directory.path(), &["remote", "add", "origin", &spec.url])?;
+        Ok(directory)
+    }
+
+    fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
+        let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
+        self.git(spec, clone.path(), &["fetch", "--depth=1", &spec.url, reference])?;
+        self.git(spec, clone.path(), &["checkout", "FETCH_HEAD"])?;
+        if spec.submodules {
+            self.git(spec, clone.path(), &["submodule", "update", "--init", "--recursive"])?;
+        }
+        Ok(())
+    }
+
+    /// Puts a clone where the cache keeps it. Another build may have done so first.
+    fn finish(&self, spec: &RepoSpec, clone: PrivateDirectory) -> Result<PathBuf> {
+        let path = clone.path().to_owned();
+        let commit = self.git(spec, &path, &["rev-parse", "HEAD"]).unwrap_or_default();
+        let commit = commit.trim();
+        let Some(repository) = self.repository(spec).filter(|_| is_commit(commit)) else {
+            if is_commit(commit) {
+                lock(&self.known).insert(key(spec), path.clone());
+            }
+            lock(&self.temporary).push(clone);
+            return Ok(path);
+        };
+        let place = repository.join(version_name(commit, spec.submodules));
+        fs::create_dir_all(&repository).map_err(|e| no_directory(&e))?;
+        match clone.keep_as(&place) {
+            Err(e) if !place.is_dir() => return Err(no_directory(&e)),
+            _ => {}
+        }
+        // Only for builds that are offline later: without it they find the version by its commit alone.
+        let _ = fs::write(repository.join(reference_name(spec)), commit);
+        lock(&self.known).insert(key(spec), place.clone());
+        Ok(place)
+    }
+
+    /// Runs git and gives what it printed.
+    fn git(&self, spec: &RepoSpec, directory: &Path, args: &[&str]) -> Result<String> {
+        let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
+        let call = Call {
+            program: Path::new("git"),
+            args: args.iter().map(OsString::from).collect(),
+            directory: Some(directory),
+            // Nobody is there to answer a question.
+            environment: vec![("GIT_TERMINAL_PROMPT", "0".into())],
+            without: WITHOUT,
+            stdin: None,
+        };
+        let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, stderr: |_| {} };
+        let shown = format!("git {}", args.join(" "));
+        let printed = run(call, &limits).map_err(|failed| {
+            let said = failed.stderr.trim_end().replace('\n', "\n    ");
+            let fault = |message: String| Error::new(ErrorKind::Io, message);
+            match failed.failure {
+                Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                    fault("no 'git' program on path".to_owned()).hint("remote kustomizations are cloned with git")
+                }
+                Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
+                Failure::TimedOut(t) => fault(format!("hit {} s timeout running '{shown}'", t.as_secs_f64()))
+                    .hint("the reference takes '?timeout=120', the build --remote-timeout"),
+                Failure::TooMuchOutput(n) => fault(format!("'{shown}' printed more than {n} bytes")),
+                Failure::Status(status) => fault(format!("failed to run '{shown}': {status}\n    {said}")),
+                Failure::Io(e) => fault(format!("talking to '{shown}' failed: {e}")),
+            }
+        })?;
+        Ok(String::from_utf8_lossy(&printed).into_owned())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn temporary() -> Result<PrivateDirectory> {
+    PrivateDirectory::new("kustomize-").map_err(|e| no_directory(&e))
+}
+
+fn no_directory(e: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("no directory for a clone: {e}"))
+}
+
+fn key(spec: &RepoSpec) -> Key {
+    (spec.url.clone(), spec.reference.clone(), spec.submodules)
+}
+
+/// Whether a text is a full commit hash.
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn version_name(commit: &str, submodules: bool) -> String {
+    if submodules { format!("{commit}-submodules") } else { commit.to_owned() }
+}
+
+fn reference_name(spec: &RepoSpec) -> String {
+    format!("ref-{}", hash(&spec.reference))
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
+}

@@ -1,0 +1,145 @@
+//! Files over HTTP: with a deadline, a limit on their size, and care for where a redirect leads.
+
+use crate::diag::{Error, ErrorKind};
+use std::io::Read;
+use std::time::Duration;
+use ureq::http::Uri;
+
+/// Redirects that lead to redirects: as many as browsers and curl are content with.
+const MAX_REDIRECTS: usize = 10;
+
+/// Fetches files.
+pub struct Http {
+    agent: ureq::Agent,
+    limit: u64,
+    offline: bool,
+}
+
+/// Why there is no file.
+#[derive(Debug)]
+pub struct Fault {
+    /// The server answered, and what it said stands: a status that is no success.
+    pub is_answer: bool,
+    pub error: Error,
+}
+
+/// Whether a path is the URL of a file.
+pub fn is_url(path: &str) -> bool {
+    let starts = |scheme: &str| path.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
+    starts("http://") || starts("https://")
+}
+
+impl Http {
+    /// Nothing is fetched yet. `timeout` is for one file, redirects included; `limit` is in bytes.
+    pub fn new(timeout: Duration, limit: u64, offline: bool) -> Self {
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(timeout))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .user_agent(concat!("rustomize/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Http { agent: config.into(), limit, offline }
+    }
+
+    /// Fetches a file. Its fragment stays here.
+    ///
+    /// # Errors
+    /// The server cannot be reached, answers with no success, takes too long, sends too much, or leads elsewhere.
+    pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
+        let fault = |message: String| Fault { is_answer: false, error: Error::new(ErrorKind::Io, message) };
+        if self.offline {
+            let error = Error::new(ErrorKind::Io, format!("'{url}' would be fetched, and this build is offline"));
+            return Err(Fault { is_answer: true, error });
+        }
+        let parse = |text: &str| {
+            let text = text.split('#').next().unwrap_or_default();
+            text.parse::<Uri>().map_err(|e| fault(format!("'{url}' is no URL: {e}")))
+        };
+        let mut at = parse(url)?;
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.agent.get(at.clone()).call();
+            let mut response = response.map_err(|e| fault(format!("'{url}' cannot be fetched: {e}")))?;
+            let status = response.status();
+            if status.is_redirection() {
+                let location = response.headers().get("location").and_then(|l| l.to_str().ok());
+                let location =
+                    location.ok_or_else(|| fault(format!("'{url}' leads elsewhere without saying where")))?;
+                let next = parse(&resolved(&at, location))?;
+                check_redirect(&at, &next).map_err(|message| {
+                    let error = Error::new(ErrorKind::Io, format!("'{url}' redirects to '{next}': {message}"));
+                    Fault { is_answer: true, error: error.hint("if that is right, name the new place") }
+                })?;
+                at = next;
+                continue;
+            }
+            if !status.is_success() {
+                let reason = status.canonical_reason().unwrap_or("no reason given");
+                let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
+                return Err(Fault { is_answer: true, error: Error::new(ErrorKind::Io, message) });
+            }
+            let mut bytes = Vec::new();
+            let body = response.body_mut().as_reader();
+            body.take(self.limit.saturating_add(1))
+                .read_to_end(&mut bytes)
+                .map_err(|e| fault(format!("'{url}' cannot be read: {e}")))?;
+            if bytes.len() as u64 > self.limit {
+                let error = Error::new(ErrorKind::Io, format!("'{url}' is larger than {} bytes", self.limit));
+                return Err(Fault { is_answer: true, error: error.hint("--remote-size-limit sets the limit") });
+            }
+            return Ok(bytes);
+        }
+        Err(fault(format!("'{url}' redirects more than {MAX_REDIRECTS} times")))
+    }
+}
+
+/// Where a `Location` leads from a URL.
+fn resolved(from: &Uri, location: &str) -> String {
+    if is_url(location) {
+        return location.to_owned();
+    }
+    let start = format!("{}://{}", from.scheme_str().unwrap_or("https"), from.authority().map_or("", |a| a.as_str()));
+    if location.starts_with("//") {
+        return format!("{}:{location}", from.scheme_str().unwrap_or("https"));
+    }
+    match location.starts_with('/') {
+        true => start + location,
+        false => {
+            let directory = from.path().rsplit_once('/').map_or("", |(directory, _)| directory);
+            format!("{start}{directory}/{location}")
+        }
+    }
+}
+
+/// A redirect may not drop encryption, and without it may not lead to another host: anybody on the way could have sent it.
+fn check_redirect(from: &Uri, to: &Uri) -> Result<(), &'static str> {
+    let is_secure = |uri: &Uri| uri.scheme_str() == Some("https");
+    if is_secure(from) && !is_secure(to) {
+        return Err("that is without encryption");
+    }
+    if !is_secure(to) && from.host() != to.host() {
+        return Err("that is another host, without encryption");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects() {
+        let check = |from: &str, location: &str| {
+            let from: Uri = from.parse().unwrap();
+            let to: Uri = resolved(&from, location).parse().unwrap();
+            (to.to_string(), check_redirect(&from, &to).is_ok())
+        };
+        assert_eq!(check("https://h/a/b", "c"), ("https://h/a/c".into(), true));
+        assert_eq!(check("https://h/a/b", "/c?x"), ("https://h/c?x".into(), true));
+        assert_eq!(check("https://h/a", "https://other/a"), ("https://other/a".into(), true));
+        assert_eq!(check("http://h/a", "https://other/a"), ("https://other/a".into(), true));
+        assert_eq!(check("http://h/a", "http://h:8080/a"), ("http://h:8080/a".into(), true));
+        assert!(!check("http://h/a", "http://other/a").1);
+        assert!(!check("https://h/a", "http://h/a").1);
+    }
+}

@@ -1,0 +1,277 @@
+//! References to git repositories, in all of kustomize's spellings (facts/behaviour-d.md, 5.2).
+
+use super::clean;
+use std::time::Duration;
+
+/// How long one git command may take unless the reference says so.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
+
+/// A repository, a place in it, and a version of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepoSpec {
+    /// The reference as it was written.
+    pub raw: String,
+    /// What git clones.
+    pub url: String,
+    /// A directory in the repository; empty for its top.
+    pub path: String,
+    /// A branch, tag, full ref or full commit hash; empty for the default branch.
+    pub reference: String,
+    /// Whether submodules are checked out too.
+    pub submodules: bool,
+    /// How long one git command may take.
+    pub timeout: Duration,
+    /// Whether the reference says so itself.
+    pub has_timeout: bool,
+}
+
+impl RepoSpec {
+    /// Reads a reference; `None` for what is no reference to a repository, and so a path.
+    pub fn parse(raw: &str) -> Option<RepoSpec> {
+        if raw.starts_with('/') {
+            return None;
+        }
+        let (location, query) = raw.split_once('?').unwrap_or((raw, ""));
+        let query = Query::parse(query);
+        let location = strip_prefix_ignoring_case(location, "git::").unwrap_or(location);
+        let (scheme, rest) = ["ssh://", "https://", "http://", "file://"]
+            .into_iter()
+            .find_map(|scheme| Some((scheme, strip_prefix_ignoring_case(location, scheme)?)))
+            .unwrap_or(("", location));
+        let (user, rest) = split_user(rest);
+        let github = ["github.com/", "github.com:"].into_iter().find_map(|h| strip_prefix_ignoring_case(rest, h));
+        if scheme.is_empty() && user.is_empty() && github.is_none() {
+            return None;
+        }
+        let (host, rest) = match (scheme, github) {
+            ("file://", _) => (format!("file://{user}"), rest),
+            (_, Some(rest)) => (github_host(scheme, user), rest),
+            _ => {
+                let at = host_end(rest, scheme.is_empty())?;
+                (format!("{scheme}{user}{}", &rest[..at]), &rest[at..])
+            }
+        };
+        let (repo, path) = split_path(rest, scheme == "file://")?;
+        let path = if path.is_empty() { String::new() } else { clean(path.strip_prefix('/').unwrap_or(path)) };
+        let path = if path == "." { String::new() } else { path };
+        if repo.is_empty() || path.starts_with("..") {
+            return None;
+        }
+        Some(RepoSpec {
+            raw: raw.to_owned(),
+            url: host + repo,
+            path,
+            reference: query.reference,
+            submodules: query.submodules,
+            timeout: query.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            has_timeout: query.timeout.is_some(),
+        })
+    }
+}
+
+fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+/// `name@` in front, if it is one.
+fn split_user(text: &str) -> (&str, &str) {
+    match text.find('@') {
+        Some(at) => {
+            let name = &text[..at];
+            let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+            if is_name { text.split_at(at + 1) } else { ("", text) }
+        }
+        None => ("", text),
+    }
+}
+
+fn github_host(scheme: &str, user: &str) -> String {
+    if scheme == "ssh://" || !user.is_empty() { format!("{user}github.com:") } else { "https://github.com/".to_owned() }
+}
+
+/// Where the host ends, its separator included: a slash, or a colon if there is no scheme.
+fn host_end(text: &str, is_scp: bool) -> Option<usize> {
+    let slash = text.find('/');
+    let colon = if is_scp { text.find(':') } else { None };
+    let at = match (slash, colon) {
+        (Some(s), Some(c)) => s.min(c),
+        (s, c) => s.or(c)?,
+    };
+    Some(at + 1)
+}
+
+/// The repository and the path in it.
+fn split_path(text: &str, is_file: bool) -> Option<(&str, &str)> {
+    if let Some(at) = text.find("_git/") {
+        let start = at + "_git/".len();
+        let end = text[start..].find('/').map_or(text.len(), |i| start + i);
+        return Some(text.split_at(end));
+    }
+    if let Some(at) = text.find("//") {
+        return Some((&text[..at], &text[at + 2..]));
+    }
+    if let Some(at) = text.find(".git") {
+        return Some(text.split_at(at + ".git".len()));
+    }
+    if is_file {
+        return Some((text, ""));
+    }
+    let first = text.find('/')?;
+    let second = text[first + 1..].find('/').map_or(text.len(), |i| first + 1 + i);
+    let repo = &text[..second];
+    let is_whole = first > 0 && second > first + 1;
+    is_whole.then_some((repo, &text[second..]))
+}
+
+/// What stands behind the `?`.
+struct Query {
+    reference: String,
+    submodules: bool,
+    timeout: Option<Duration>,
+}
+
+impl Query {
+    /// A query that cannot be read counts as none.
+    fn parse(text: &str) -> Query {
+        let pairs = pairs(text).unwrap_or_default();
+        let first = |name: &str| pairs.iter().find(|(k, _)| k == name).map(|(_, v)| v.as_str());
+        let reference = ["ref", "version"].into_iter().filter_map(first).find(|v| !v.is_empty()).unwrap_or_default();
+        let submodules = !matches!(first("submodules"), Some("0" | "f" | "F" | "false" | "FALSE" | "False"));
+        Query { reference: reference.to_owned(), submodules, timeout: first("timeout").and_then(timeout) }
+    }
+}
+
+fn pairs(text: &str) -> Option<Vec<(String, String)>> {
+    if text.contains(';') {
+        return None;
+    }
+    let pair = |part: &str| {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        Some((unescape(key)?, unescape(value)?))
+    };
+    text.split('&').filter(|part| !part.is_empty()).map(pair).collect()
+}
+
+/// Form decoding; `None` for a broken escape.
+fn unescape(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(b) = rest.next() {
+        bytes.push(match b {
+            b'+' => b' ',
+            b'%' => {
+                let digit = |b: Option<u8>| char::from(b?).to_digit(16);
+                (digit(rest.next())? * 16 + digit(rest.next())?) as u8
+            }
+            b => b,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Seconds, or a duration in Go's spelling; not for zero or less.
+fn timeout(text: &str) -> Option<Duration> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Some(Duration::from_secs(seconds)).filter(|t| !t.is_zero());
+    }
+    let mut total = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        rest = &rest[end..];
+        let (unit, seconds) =
+            [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
+                .into_iter()
+                .find(|(unit, _)| rest.starts_with(unit))?;
+        total += number * seconds;
+        rest = &rest[unit.len()..];
+    }
+    Duration::try_from_secs_f64(total).ok().filter(|t| !t.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, want: Option<(&str, &str, &str)>) {
+        let got = RepoSpec::parse(raw);
+        let got = got.as_ref().map(|s| (s.url.as_str(), s.path.as_str(), s.reference.as_str()));
+        assert_eq!(got, want, "{raw}");
+    }
+
+    #[test]
+    fn spellings_of_github() {
+        let g = "https://github.com/org/repo";
+        check("github.com/org/repo", Some((g, "", "")));
+        check("http://github.com/org/repo/a/b", Some((g, "a/b", "")));
+        check("GitHub.com/org/repo//a/b?ref=v1", Some((g, "a/b", "v1")));
+        check("github.com:org/repo/a", Some((g, "a", "")));
+        check("git@github.com:org/repo", Some(("git@github.com:org/repo", "", "")));
+        check("git@github.com:org/repo.git/a", Some(("git@github.com:org/repo.git", "a", "")));
+        check("ssh://git@github.com/org/repo/a?ref=m", Some(("git@github.com:org/repo", "a", "m")));
+        check("ssh://github.com/org/repo", Some(("github.com:org/repo", "", "")));
+        check("user@github.com/org/repo", Some(("user@github.com:org/repo", "", "")));
+        check("https://user@github.com/org/repo.git//a?ref=x", Some(("user@github.com:org/repo.git", "a", "x")));
+        check("git::https://github.com/org/repo//a", Some((g, "a", "")));
+    }
+
+    #[test]
+    fn spellings_of_other_hosts() {
+        check("https://h/org/repo/a/b/c", Some(("https://h/org/repo", "a/b/c", "")));
+        check("https://h/g1/g2/repo.git/a", Some(("https://h/g1/g2/repo.git", "a", "")));
+        check("https://h/g1/g2/repo//a/b", Some(("https://h/g1/g2/repo", "a/b", "")));
+        check("https://h/org//a", Some(("https://h/org", "a", "")));
+        check("https://me:pw@h/org/repo", Some(("https://me:pw@h/org/repo", "", "")));
+        check("https://h/repo.git", Some(("https://h/repo.git", "", "")));
+        check("HTTPS://h/org/repo/", Some(("https://h/org/repo", "", "")));
+        check("ssh://git@h:7999/org/repo.git/a", Some(("ssh://git@h:7999/org/repo.git", "a", "")));
+        check("git@h:g1/g2/repo.git//a", Some(("git@h:g1/g2/repo.git", "a", "")));
+        check("org-1234@h/org/repo/a", Some(("org-1234@h/org/repo", "a", "")));
+        check("git@h/x:y/repo.git", Some(("git@h/x:y/repo.git", "", "")));
+        check("https://h/o/p/_git/repo/a/b?version=GBmain", Some(("https://h/o/p/_git/repo", "a/b", "GBmain")));
+        check("https://h/org/repo.git.d/a", Some(("https://h/org/repo.git", ".d/a", "")));
+        check("https://h/o/r//a/../a/b", Some(("https://h/o/r", "a/b", "")));
+        check("file:///srv/r.git/a", Some(("file:///srv/r.git", "a", "")));
+        check("file:///srv/r//a/b", Some(("file:///srv/r", "a/b", "")));
+        check("file://me@srv/git/r//a", Some(("file://me@srv/git/r", "a", "")));
+        check("https://h/o/r#frag", Some(("https://h/o/r#frag", "", "")));
+    }
+
+    #[test]
+    fn paths() {
+        let paths = [
+            "https://h/repo",
+            "h/org/repo",
+            "gh:org/repo",
+            "ftp://h/o/r",
+            "github.com/org",
+            "1a@h:o/r",
+            "https://h/o/r//../x",
+            "/srv/x.git",
+            "../base",
+            "base",
+            "",
+        ];
+        paths.into_iter().for_each(|raw| check(raw, None));
+    }
+
+    #[test]
+    fn queries() {
+        let parse = |query: &str| RepoSpec::parse(&format!("https://h/o/r?{query}")).unwrap();
+        assert_eq!(parse("ref=v1&version=v2").reference, "v1");
+        assert_eq!(parse("ref=&version=v3").reference, "v3");
+        assert_eq!(parse("ref=a/b%2Fc+d").reference, "a/b/c d");
+        assert_eq!(parse("ref=a;b").reference, "");
+        assert_eq!(parse("ref=%zz").reference, "");
+        assert_eq!(parse("Ref=x").reference, "");
+        assert!(!parse("submodules=false").submodules && !parse("submodules=0").submodules);
+        assert!(parse("submodules=no").submodules);
+        assert_eq!(parse("timeout=1m30s").timeout, Duration::from_secs(90));
+        assert_eq!(parse("timeout=1").timeout, Duration::from_secs(1));
+        assert_eq!(parse("timeout=-1").timeout, DEFAULT_TIMEOUT);
+    }
+}

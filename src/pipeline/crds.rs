@@ -1,0 +1,102 @@
+//! The `crds` field: files that tell which fields of custom kinds hold annotations, labels, names and references
+//! (facts/behaviour-c.md, 4.4). A file maps names of types to objects with a `Schema`.
+
+use super::{Session, Target};
+use crate::config::TransformerConfig;
+use crate::config::field_spec::FieldSpec;
+use crate::config::transformer_config::NameBackReferences;
+use crate::diag::{Error, Result};
+use crate::resource::Gvk;
+use crate::yaml::{Arena, Mapping, Node, first_document};
+
+/// The field specs that the files of `crds` give.
+///
+/// # Errors
+/// A file cannot be read, or is not of this form: a CustomResourceDefinition is not.
+pub(super) fn config<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<TransformerConfig<'a>> {
+    let mut config = TransformerConfig::default();
+    for path in &target.kustomization.crds {
+        let in_file = |e: Error| e.context(format!("in crds entry '{path}' of {}", target.file));
+        let source = session.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
+        let malformed = |m: crate::yaml::Malformed| in_file(Error::input(m.message).at(session.arena.place(m.pos)));
+        let Some(node) = first_document(session.arena, source).map_err(malformed)? else { continue };
+        let types = types(session.arena, &node).map_err(in_file)?;
+        for (name, properties) in &types {
+            let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
+            if is_kind {
+                let kind = name.rsplit('.').next().unwrap_or(name);
+                let mut walk =
+                    Walk { arena: session.arena, types: &types, kind, config: &mut config, open: Vec::new() };
+                walk.add(name, "");
+            }
+        }
+    }
+    Ok(config)
+}
+
+/// The types of a file, each with its properties.
+fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Vec<(&'a str, &'n Mapping<'a>)>> {
+    let fault = |node: &Node<'_>| {
+        let error = Error::input("unable to parse open API definition").at(arena.place(node.pos));
+        error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
+    };
+    let mut types = Vec::new();
+    for entry in node.as_mapping().ok_or_else(|| fault(node))?.iter() {
+        let of_type = entry.value.as_mapping().ok_or_else(|| fault(&entry.value))?;
+        let schema = of_type.iter().find(|e| e.key.text.eq_ignore_ascii_case("schema"));
+        if let Some(properties) = schema.and_then(|s| s.value.get("properties")).and_then(Node::as_mapping) {
+            types.push((entry.key.text, properties));
+        }
+    }
+    Ok(types)
+}
+
+/// A walk over the properties of a type, and of the types they refer to.
+struct Walk<'w, 'n, 'a> {
+    arena: &'a Arena,
+    types: &'w [(&'a str, &'n Mapping<'a>)],
+    kind: &'a str,
+    config: &'w mut TransformerConfig<'a>,
+    /// Types on the way here: one that refers to itself would have no end.
+    open: Vec<&'a str>,
+}
+
+impl<'a> Walk<'_, '_, 'a> {
+    fn add(&mut self, name: &'a str, path: &str) {
+        let Some((_, properties)) = self.types.iter().find(|(known, _)| *known == name) else { return };
+        if self.open.contains(&name) {
+            return;
+        }
+        self.open.push(name);
+        for entry in properties.iter() {
+            let path = if path.is_empty() { entry.key.text.to_owned() } else { format!("{path}/{}", entry.key.text) };
+            self.add_property(&entry.value, &path);
+        }
+        self.open.pop();
+    }
+
+    fn add_property(&mut self, property: &Node<'a>, path: &str) {
+        let says = |extension: &str| property.get(extension).and_then(Node::as_scalar).map(|s| s.text);
+        let gvk = Gvk { kind: self.kind, ..Gvk::default() };
+        let spec = |path: &str| FieldSpec { gvk, path: self.arena.text(path), create: false };
+        if says("x-kubernetes-annotation").is_some() {
+            self.config.common_annotations.push(spec(path));
+        }
+        if says("x-kubernetes-label-selector").is_some() {
+            self.config.common_labels.push(spec(path));
+        }
+        if says("x-kubernetes-identity").is_some() {
+            self.config.name_prefix.push(spec(path));
+        }
+        if let (Some(version), Some(kind)) =
+            (says("x-kubernetes-object-ref-api-version"), says("x-kubernetes-object-ref-kind"))
+        {
+            let key = says("x-kubernetes-object-ref-name-key").unwrap_or("name");
+            let fields = vec![spec(&format!("{path}/{key}"))];
+            self.config.name_reference.push(NameBackReferences { gvk: Gvk { version, kind, group: "" }, fields });
+        }
+        if let Some(reference) = property.get_text("$ref") {
+            self.add(reference, path);
+        }
+    }
+}

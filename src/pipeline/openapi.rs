@@ -1,0 +1,85 @@
+//! The `openapi` field: which schema a build merges lists by (facts/behaviour-b.md, 7).
+//!
+//! One build has one schema: that of the root, else that of the first base or component that has one. It holds for
+//! everything merged afterwards.
+
+use super::{Session, Target};
+use crate::diag::{Error, Result};
+use crate::resource::Resource;
+use crate::schema::{Custom, Schemas};
+use crate::yaml::{Node, first_document};
+use std::cell::{Cell, OnceCell};
+
+/// The only built-in schema.
+const BUILTIN_VERSION: &str = "v1.21.2";
+
+/// The schema of a build, and whether it still can be chosen.
+#[derive(Default)]
+pub(super) struct SessionSchema<'a> {
+    chosen: OnceCell<Schemas<'a>>,
+    builtin: Schemas<'a>,
+    /// Whether the built-in tables were asked for before another schema was chosen.
+    builtin_used: Cell<bool>,
+}
+
+impl<'a> SessionSchema<'a> {
+    pub(super) fn for_merging(&self) -> &Schemas<'a> {
+        self.chosen.get().unwrap_or_else(|| {
+            self.builtin_used.set(true);
+            &self.builtin
+        })
+    }
+}
+
+/// Chooses the schema that a kustomization asks for, unless one was chosen before.
+///
+/// # Errors
+/// The version is not built in, both a version and a file are named, or the file cannot be read or is no schema.
+pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> {
+    let wanted = &target.kustomization.openapi;
+    let schema = &session.schema;
+    if schema.chosen.get().is_some() || (wanted.path.is_empty() && wanted.version.is_empty()) {
+        return Ok(());
+    }
+    let in_field = |e: Error| e.context(format!("in 'openapi' of {}", target.file));
+    if wanted.path.is_empty() {
+        if wanted.version != BUILTIN_VERSION {
+            let error = target.error(format!("the specified OpenAPI version '{}' is not built in", wanted.version));
+            return Err(in_field(error.hint(format!("it is {BUILTIN_VERSION}, or a 'path' to a schema"))));
+        }
+        drop(schema.chosen.set(Schemas::default()));
+        return Ok(());
+    }
+    let source = session.files.text(&target.root, wanted.path).map_err(|e| in_field(e.into()))?;
+    if !wanted.version.is_empty() {
+        return Err(in_field(target.error("builtin version and custom schema provided, cannot use both")));
+    }
+    let fault = |message: String, pos| in_field(Error::input(message).at(session.arena.place(pos)));
+    let node = first_document(session.arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
+    if node.as_mapping().is_none() {
+        return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos));
+    }
+    let with_builtin = schema.builtin_used.get();
+    drop(schema.chosen.set(Schemas::custom(Custom::new(&node, with_builtin), with_builtin)));
+    Ok(())
+}
+
+/// Lets resources know what a custom schema says about their scope.
+pub(super) fn note_scope<'a>(session: &Session<'a>, resources: &mut [Resource<'a>]) {
+    match session.schema.chosen.get() {
+        Some(schemas) => {
+            for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
+                resource.rare_mut().cluster_scoped = true;
+                resource.refresh_id();
+            }
+        }
+        // Upstream reads its tables for the scope of a kind that is not among those it knows by heart.
+        None if resources.iter().any(|r| is_custom_group(r.id().gvk.group)) => session.schema.builtin_used.set(true),
+        None => {}
+    }
+}
+
+/// Whether a group is not one of Kubernetes' own.
+fn is_custom_group(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
+}

@@ -1,0 +1,101 @@
+//! What a validator may do: look. [`Contents`] finds out whether it changed anything, without a copy of the map.
+//!
+//! Content counts, not style or place (a named deviation: upstream also refuses a validator that prints the same values in
+//! other lines). The label `validated-by` may be added, and stays.
+
+use super::is_build_annotation;
+use crate::diag::{Error, ErrorKind, Result};
+use crate::resource::{Found, Index, ResMap, Resource};
+use crate::yaml::{Mapping, Node, json};
+use std::hash::{BuildHasher, Hasher};
+
+/// The label that a validator may add.
+const VALIDATED_BY: &str = "validated-by";
+
+/// A fingerprint of the content of every resource, by id.
+pub struct Contents<'a> {
+    by_id: Index<'a, u64>,
+    hasher: foldhash::quality::FixedState,
+}
+
+impl<'a> Contents<'a> {
+    /// Takes the fingerprints. O(size of the resources), one of them at a time.
+    pub fn of(map: &ResMap<'a>) -> Self {
+        let hasher = foldhash::quality::FixedState::default();
+        let mut by_id = Index::with_capacity_and_hasher(map.len(), Default::default());
+        for resource in map.iter() {
+            by_id.insert(*resource.id(), fingerprint(&hasher, resource));
+        }
+        Contents { by_id, hasher }
+    }
+
+    /// Holds resources to the fingerprints.
+    ///
+    /// # Errors
+    /// One was added, removed or changed.
+    pub fn check<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>>) -> Result<()>
+    where
+        'a: 'r,
+    {
+        let mut seen = 0;
+        for resource in resources {
+            match self.by_id.get(resource.id()) {
+                None => return Err(modified(format!("it added {}", resource.id()))),
+                Some(before) if *before != fingerprint(&self.hasher, resource) => {
+                    return Err(modified(format!("it changed {}", resource.id())));
+                }
+                Some(_) => seen += 1,
+            }
+        }
+        match self.by_id.len().checked_sub(seen) {
+            Some(0) => Ok(()),
+            Some(n) => Err(modified(format!("it removed {n} of {}", self.by_id.len()))),
+            None => Err(modified("it doubled some".to_owned())),
+        }
+    }
+}
+
+/// Takes the labels over that an external validator may add, and nothing else of what it printed.
+///
+/// # Errors
+/// It printed other resources than it was given.
+pub fn adopt_labels<'a>(map: &mut ResMap<'a>, printed: &[Resource<'a>]) -> Result<()> {
+    Contents::of(map).check(printed.iter())?;
+    let labelled = printed.iter().filter_map(|r| Some((r, r.label(VALIDATED_BY)?)));
+    for (resource, label) in labelled {
+        let Found::One(i) = map.find_any(resource.id()) else { continue };
+        map.edit_in_place(i, |resource| {
+            resource.add_metadata_entries("labels", [(&VALIDATED_BY, &label)]);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn modified(what: String) -> Error {
+    let error = Error::new(ErrorKind::Plugin, format!("validator shouldn't modify the resource map: {what}"));
+    error.hint("what is to change resources belongs under 'transformers'")
+}
+
+fn fingerprint(hasher: &impl BuildHasher, resource: &Resource<'_>) -> u64 {
+    let mut node = resource.node().clone();
+    if let Some(metadata) = node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut) {
+        keep(metadata, "labels", |key| key != VALIDATED_BY);
+        keep(metadata, "annotations", |key| !is_build_annotation(key) && key != "kustomize.config.k8s.io/id");
+        crate::resource::stringify(metadata, "annotations");
+    }
+    let mut text = String::new();
+    json::write(&mut text, &node);
+    let mut state = hasher.build_hasher();
+    state.write(text.as_bytes());
+    state.finish()
+}
+
+/// Keeps some entries of a mapping in the metadata; an empty one goes.
+fn keep(metadata: &mut Mapping<'_>, map: &str, keep: impl Fn(&str) -> bool) {
+    let Some(entries) = metadata.get_mut(map).and_then(Node::as_mapping_mut) else { return };
+    entries.retain(|key, _| keep(key.text));
+    if entries.is_empty() {
+        metadata.remove(map);
+    }
+}

@@ -1,0 +1,195 @@
+//! [`Custom`]: a schema from a kustomization's `openapi` file, made into the same kind of table as the built-in one.
+
+use super::{Place, builtin};
+use crate::resource::Gvk;
+use crate::yaml::{Node, Value};
+use hashbrown::{HashMap, HashSet};
+
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// References that lead to references: more than any schema has.
+const MAX_REFERENCES: usize = 64;
+
+/// A schema document: its kinds, and for each schema object in it what merging needs to know.
+#[derive(Debug, Default)]
+pub struct Custom<'a> {
+    kinds: Table<Gvk<'a>, u32>,
+    nodes: Vec<Object<'a>>,
+    cluster_scoped: HashSet<Gvk<'a>, foldhash::fast::RandomState>,
+}
+
+/// A schema object: that of a mapping, a list or a scalar.
+#[derive(Debug, Default)]
+struct Object<'a> {
+    fields: Table<&'a str, Place>,
+    /// The schema of all other fields.
+    additional: Option<Place>,
+    items: Option<Place>,
+    /// The keys of a list that is merged.
+    keys: Option<Vec<&'a str>>,
+}
+
+/// A schema object, and the keys of its list.
+type Found<'s> = (Place, Option<&'s [&'s str]>);
+
+impl<'a> Custom<'a> {
+    /// Reads a schema document: `definitions` and `paths`. Anything else in it does not count. It may refer to built-in
+    /// definitions, which then win over its own, if the build has both. O(size).
+    pub fn new(document: &Node<'a>, with_builtin: bool) -> Self {
+        let mut reader =
+            Reader { definitions: Table::default(), known: Table::default(), custom: Custom::default(), with_builtin };
+        for entry in document.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
+            reader.definitions.insert(entry.key.text, entry.value.clone());
+        }
+        let names: Vec<&'a str> = document
+            .get("definitions")
+            .and_then(Node::as_mapping)
+            .into_iter()
+            .flat_map(|m| m.iter())
+            .map(|e| e.key.text)
+            .collect();
+        for name in names {
+            reader.definition(name);
+        }
+        reader.scopes(document);
+        reader.custom
+    }
+
+    pub(super) fn kind(&self, gvk: &Gvk<'_>) -> Option<u32> {
+        self.kinds.get(gvk).copied()
+    }
+
+    pub(super) fn is_cluster_scoped(&self, gvk: &Gvk<'_>) -> bool {
+        self.cluster_scoped.contains(gvk)
+    }
+
+    fn found(&self, place: Place) -> Found<'_> {
+        match place {
+            Place::Custom(node) => (place, self.nodes[node as usize].keys.as_deref()),
+            place => (place, None),
+        }
+    }
+
+    pub(super) fn field(&self, node: u32, name: &str) -> Option<Found<'_>> {
+        let object = &self.nodes[node as usize];
+        object.fields.get(name).copied().or(object.additional).map(|n| self.found(n))
+    }
+
+    pub(super) fn items(&self, node: u32) -> Option<Found<'_>> {
+        self.nodes[node as usize].items.map(|n| self.found(n))
+    }
+}
+
+struct Reader<'a> {
+    definitions: Table<&'a str, Node<'a>>,
+    /// Definitions that have a number: references may go round in circles.
+    known: Table<&'a str, u32>,
+    custom: Custom<'a>,
+    with_builtin: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn definition(&mut self, name: &'a str) -> Option<u32> {
+        if let Some(&number) = self.known.get(name) {
+            return Some(number);
+        }
+        let node = self.definitions.get(name)?.clone();
+        let number = self.reserve();
+        self.known.insert(name, number);
+        self.fill(number, &node);
+        for gvk in gvks(&node) {
+            self.custom.kinds.insert(gvk, number);
+        }
+        Some(number)
+    }
+
+    fn reserve(&mut self) -> u32 {
+        self.custom.nodes.push(Object::default());
+        (self.custom.nodes.len() - 1) as u32
+    }
+
+    /// A schema object: the definition it refers to, or itself.
+    fn object(&mut self, node: &Node<'a>) -> Option<Place> {
+        let mut node = node.clone();
+        for _ in 0..MAX_REFERENCES {
+            let Some(reference) = node.get_text("$ref") else {
+                let number = self.reserve();
+                self.fill(number, &node);
+                return Some(Place::Custom(number));
+            };
+            let name = reference.strip_prefix("#/definitions/")?;
+            if self.with_builtin
+                && let Some(builtin) = builtin_definition(name)
+            {
+                return Some(builtin);
+            }
+            match self.definitions.get(name).and_then(|target| target.get_text("$ref")) {
+                None => return self.definition(name).map(Place::Custom),
+                Some(_) => node = self.definitions.get(name)?.clone(),
+            }
+        }
+        None
+    }
+
+    fn fill(&mut self, number: u32, node: &Node<'a>) {
+        let mut object = Object { keys: merge_keys(node), ..Object::default() };
+        for entry in node.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
+            if let Some(field) = self.object(&entry.value) {
+                object.fields.insert(entry.key.text, field);
+            }
+        }
+        object.additional = node.get("additionalProperties").and_then(|n| self.object(n));
+        let is_list = node.get_text("type") == Some("array");
+        object.items = node.get("items").filter(|_| is_list).and_then(|n| self.object(n));
+        self.custom.nodes[number as usize] = object;
+    }
+
+    /// Paths without a namespace make a kind cluster-scoped, unless another one has it.
+    fn scopes(&mut self, document: &Node<'a>) {
+        let mut namespaced: HashSet<Gvk<'a>> = HashSet::default();
+        for entry in document.get("paths").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
+            let Some(gvk) = entry.value.get("get").and_then(|get| get.get("x-kubernetes-group-version-kind")).map(gvk)
+            else {
+                continue;
+            };
+            if entry.key.text.contains("namespaces/{namespace}") {
+                namespaced.insert(gvk);
+                self.custom.cluster_scoped.remove(&gvk);
+            } else if !namespaced.contains(&gvk) {
+                self.custom.cluster_scoped.insert(gvk);
+            }
+        }
+    }
+}
+
+/// The built-in definition with a name such as `io.k8s.api.core.v1.PodSpec`.
+fn builtin_definition(name: &str) -> Option<Place> {
+    let mut parts = name.strip_prefix("io.k8s.")?.rsplit('.');
+    let (kind, version, group) = (parts.next()?, parts.next()?, parts.next()?);
+    let at = builtin::NAMES.binary_search_by(|known| (*known).cmp(&format!("{group}/{version}.{kind}"))).ok()?;
+    Some(Place::Builtin(at as u16))
+}
+
+fn gvks<'a>(node: &Node<'a>) -> Vec<Gvk<'a>> {
+    match node.get("x-kubernetes-group-version-kind").map(|n| &n.value) {
+        Some(Value::Sequence(items)) => items.iter().map(gvk).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn gvk<'a>(node: &Node<'a>) -> Gvk<'a> {
+    let text = |key| node.get_text(key).unwrap_or_default();
+    Gvk { group: text("group"), version: text("version"), kind: text("kind") }
+}
+
+fn merge_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
+    let strategy = node.get_text("x-kubernetes-patch-strategy")?;
+    if !strategy.split(',').any(|s| s == "merge") {
+        return None;
+    }
+    let texts = |items: &[Node<'a>]| items.iter().filter_map(|n| n.as_scalar().map(|s| s.text)).collect();
+    match node.get("x-kubernetes-list-map-keys").and_then(Node::as_sequence) {
+        Some(items) => Some(texts(items)),
+        None => Some(node.get_text("x-kubernetes-patch-merge-key").into_iter().collect()),
+    }
+}

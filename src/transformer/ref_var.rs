@@ -1,0 +1,225 @@
+//! RefVarTransformer: puts the values of `vars` where `$(NAME)` stands.
+//!
+//! *Selects*: the fields of `varReference`, the defaults and those of `configurations`. *Writes*: strings, string values of
+//! mappings, lists of strings; a string that is nothing but one reference takes the type of the value. *Order*: once, at
+//! the root, after the name references, so that values carry prefixes and hashes. *Cost*: O(nodes on the paths + vars x
+//! resources that have values). *Quirks*: facts/behaviour-c.md, 8: `$$` becomes `$` in every string that is reached.
+
+use crate::config::field_path::{lookup, var_parts};
+use crate::config::field_spec::Create;
+use crate::config::var::Var;
+use crate::config::{FieldSpec, FieldSpecs};
+use crate::diag::{Error, Result};
+use crate::pipeline::Session;
+use crate::resource::{ResId, ResMap, Resource};
+use crate::transformer::Transformer;
+use crate::yaml::scalar::{self, Int, Kind};
+use crate::yaml::{Arena, Node, Scalar, Style, Tag, Value};
+use std::cell::Cell;
+
+/// The vars of all layers.
+pub struct RefVarTransformer<'a> {
+    pub vars: Vec<Var<'a>>,
+    pub specs: Vec<FieldSpec<'a>>,
+}
+
+/// Lets the resource that a var names remember it: its name may change later. No such resource is fine here.
+///
+/// # Errors
+/// Several resources answer to the reference.
+pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: &'a Arena) -> Result<()> {
+    let object = &var.object;
+    let wanted = ResId::new(object.gvk, object.name, object.namespace);
+    let any_namespace = object.namespace.is_empty() && !wanted.is_cluster_scoped();
+    let is_meant = |resource: &Resource<'a>| {
+        resource.any_ids().any(|id| {
+            id.gvk == wanted.gvk
+                && id.name == wanted.name
+                && (any_namespace || id.effective_namespace() == wanted.effective_namespace())
+        })
+    };
+    let places: Vec<usize> =
+        map.candidates(Some(object.name), None).into_iter().filter(|&i| is_meant(map.get(i))).collect();
+    match places[..] {
+        [] => Ok(()),
+        [i] => map.edit_in_place(i, |resource| {
+            resource.rare_mut().vars.push(var.name);
+            Ok(())
+        }),
+        _ => {
+            let count = places.len();
+            let error =
+                Error::input(format!("found {count} resId matches for var '{}' (unable to disambiguate)", var.name));
+            Err(error.at(arena.place(var.pos)).hint("name the namespace in the var's objref"))
+        }
+    }
+}
+
+/// A value, and whether anything used it.
+struct Named<'a> {
+    name: &'a str,
+    value: Node<'a>,
+    used: Cell<bool>,
+}
+
+impl<'a> Transformer<'a> for RefVarTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        if self.vars.is_empty() {
+            return Ok(());
+        }
+        let values = self.values(map, session.arena)?;
+        let cx = Expansion { arena: session.arena, session, values: &values };
+        let specs = FieldSpecs::new(session.arena, self.specs.iter().cloned());
+        map.rename(|resource| {
+            super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node))?;
+            resource.refresh_id();
+            Ok(())
+        })?;
+        let unused: Vec<&str> = values.iter().filter(|v| !v.used.get()).map(|v| v.name).collect();
+        if !unused.is_empty() {
+            session.warn(format!("well-defined vars that were never replaced: {}", unused.join(",")));
+        }
+        Ok(())
+    }
+}
+
+impl<'a> RefVarTransformer<'a> {
+    /// The values of all vars, read before any is used.
+    fn values(&self, map: &ResMap<'a>, arena: &'a Arena) -> Result<Vec<Named<'a>>> {
+        let holders: Vec<&Resource<'a>> = map.iter().filter(|r| !r.vars().is_empty()).collect();
+        let value = |var: &Var<'a>| {
+            let fault = |message: String| Error::input(message).at(arena.place(var.pos));
+            let Some(holder) = holders.iter().find(|r| r.vars().contains(&var.name)) else {
+                let object = &var.object;
+                let message = format!(
+                    "var '{}' cannot be mapped to a field in the set of known resources: there is no {}",
+                    var.name,
+                    ResId::new(object.gvk, object.name, object.namespace)
+                );
+                return Err(fault(message).hint("an objref without apiVersion means no group and no version"));
+            };
+            let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
+            match lookup(holder.node(), &var_parts(arena, path)?)? {
+                Some(node) => Ok(Named { name: var.name, value: node.clone(), used: Cell::new(false) }),
+                None => Err(fault(format!(
+                    "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",
+                    var.name,
+                    holder.id()
+                ))),
+            }
+        };
+        self.vars.iter().map(value).collect()
+    }
+}
+
+/// Replaces `$(NAME)` in texts.
+struct Expansion<'v, 'a> {
+    arena: &'a Arena,
+    session: &'v Session<'a>,
+    values: &'v [Named<'a>],
+}
+
+impl<'a> Expansion<'_, 'a> {
+    /// The field of a spec: a string, a mapping of strings, or a list of them.
+    fn field(&self, node: &mut Node<'a>) -> Result<()> {
+        match &mut node.value {
+            Value::Scalar(s) => {
+                self.scalar(s);
+                Ok(())
+            }
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| match item.as_scalar_mut() {
+                Some(s) if is_string(s) => {
+                    self.scalar(s);
+                    Ok(())
+                }
+                _ => Err(Error::input(format!("invalid value type expect a string, found {}", item.shape()))),
+            }),
+            Value::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
+                if key.kind() != Kind::Str {
+                    return Err(Error::input(format!("invalid map key: '{}' is {}", key.text, key.kind().word())));
+                }
+                value.as_scalar_mut().into_iter().for_each(|s| self.scalar(s));
+                Ok(())
+            }),
+        }
+    }
+
+    fn scalar(&self, s: &mut Scalar<'a>) {
+        if !is_string(s) {
+            return;
+        }
+        if let Some(whole) = whole_reference(s.text)
+            && let Some(typed) = self.typed(whole)
+        {
+            *s = typed;
+            return;
+        }
+        let text = if s.text.contains('$') { self.arena.text(&self.expand(s.text)) } else { s.text };
+        *s = Scalar { text, style: Style::Plain, tag: Tag::Str };
+    }
+
+    /// The value of a name, with its type.
+    fn typed(&self, name: &str) -> Option<Scalar<'a>> {
+        let named = self.values.iter().find(|v| v.name == name)?;
+        let Some(s) = named.value.as_scalar() else {
+            self.session.warn(format!("bad replacement type: the value of var '{name}' is {}", named.value.shape()));
+            return None;
+        };
+        named.used.set(true);
+        let plain = |text: &'a str| Scalar { text, style: Style::Plain, tag: Tag::Auto };
+        Some(match s.kind() {
+            Kind::Null => Scalar { text: "null", style: Style::Plain, tag: Tag::Str },
+            Kind::Bool => plain(if scalar::truth(s.text) { "true" } else { "false" }),
+            Kind::Int => match scalar::int(s.text) {
+                Some(Int::Signed(n)) => plain(self.arena.text(&n.to_string())),
+                _ => return None,
+            },
+            Kind::Float => match scalar::float(s.text) {
+                Some(f) if f.is_finite() => Scalar { tag: Tag::Float, ..plain(self.arena.text(&format!("{f}"))) },
+                _ => *s,
+            },
+            _ => Scalar { text: s.text, style: Style::Plain, tag: Tag::Str },
+        })
+    }
+
+    /// `$(NAME)` becomes the value of a known name, `$$` becomes `$`; everything else stays.
+    fn expand(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            if let Some(after) = rest.strip_prefix('$') {
+                out.push('$');
+                rest = after;
+                continue;
+            }
+            match rest.strip_prefix('(').and_then(|r| r.split_once(')')) {
+                Some((name, after)) => {
+                    match self.typed(name) {
+                        Some(value) if value.tag == Tag::Float => match scalar::float(value.text) {
+                            Some(f) => out.push_str(&scalar::go_number(f)),
+                            None => out.push_str(value.text),
+                        },
+                        Some(value) => out.push_str(value.text),
+                        None => out.extend(["$(", name, ")"]),
+                    }
+                    rest = after;
+                }
+                None => out.push('$'),
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+fn is_string(s: &Scalar<'_>) -> bool {
+    matches!(s.kind(), Kind::Str)
+}
+
+/// The name, if the text is one reference and nothing else.
+fn whole_reference(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("$(")?.strip_suffix(')')?;
+    (!name.contains(')')).then_some(name)
+}

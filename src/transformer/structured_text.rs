@@ -1,0 +1,159 @@
+//! Replacements inside a text that holds JSON (facts/behaviour-c.md, 7.5): `data.config.server.port`, where `config` is a
+//! text with a JSON object.
+//!
+//! Texts that hold YAML are refused: upstream prints them anew with their comments and the order of their keys, which is not
+//! built yet.
+
+use super::replacement::visit;
+use crate::config::field_path::{Part, lookup};
+use crate::diag::{Error, Result};
+use crate::resource::Resource;
+use crate::yaml::scalar::{self, Int, Kind};
+use crate::yaml::{Arena, Node, Scalar, Value, first_document, json};
+
+/// Replaces the value at a path that leads into a text; `false` if this path does not, or what it leads to cannot be
+/// replaced there.
+///
+/// # Errors
+/// The text holds YAML that is not JSON.
+pub(super) fn replace<'a>(
+    arena: &'a Arena,
+    resource: &mut Resource<'a>,
+    path: &[Part<'a>],
+    create: bool,
+    value: &Node<'a>,
+) -> Result<bool> {
+    let Some((at, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
+    let mut found = 0;
+    let visited = visit(arena, &mut content, &path[at..], create, &mut |node| {
+        found += 1;
+        match (&mut node.value, &value.value) {
+            (Value::Scalar(old), Value::Scalar(new)) => {
+                *old = Scalar { text: new.text, style: old.style, tag: old.resolved_tag() };
+            }
+            _ => node.value = value.value.clone(),
+        }
+        Ok(())
+    });
+    if visited.is_err() || found == 0 {
+        return Ok(false);
+    }
+    let Some(text) = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_scalar_mut) else {
+        return Ok(false);
+    };
+    if !text.text.trim_start().starts_with(['{', '[']) {
+        return Err(Error::input("a replacement inside a text that holds YAML is not supported yet")
+            .hint("write the text as JSON, or build this kustomization with kustomize for now"));
+    }
+    let indent = text.text.contains('\n') && text.text.contains("  ");
+    let mut out = String::with_capacity(text.text.len());
+    if !write(&mut out, &content, indent.then_some(0)) {
+        return Ok(false);
+    }
+    text.text = arena.text(&out);
+    Ok(true)
+}
+
+/// The content of a text; `None` if it cannot be read.
+pub(super) fn read<'a>(arena: &'a Arena, text: &'a str) -> Option<Node<'a>> {
+    let source = arena.add_source("a text", text.to_owned());
+    first_document(arena, source).ok()?
+}
+
+/// The shortest beginning of a path that leads to a text with more than the path in it.
+fn find<'a>(arena: &'a Arena, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Node<'a>)> {
+    (1..path.len()).find_map(|at| {
+        let scalar = lookup(node, &path[..at]).ok()??.as_scalar()?;
+        Some((at, read(arena, scalar.text)?))
+    })
+}
+
+fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> Option<&'n mut Node<'a>> {
+    let mut node = node;
+    for part in path {
+        node = match (part, &mut node.value) {
+            (Part::Key(key), Value::Mapping(m)) => m.get_mut(key)?,
+            (Part::Element { key, value, .. }, Value::Sequence(items)) => {
+                items.iter_mut().find(|item| crate::config::field_path::element_text(item, key) == Some(*value))?
+            }
+            (Part::Index(i), Value::Sequence(items)) => items.get_mut(*i)?,
+            (Part::Index(i), Value::Mapping(m)) => m.get_mut(&i.to_string())?,
+            (Part::Last, Value::Sequence(items)) => items.last_mut()?,
+            _ => return None,
+        };
+    }
+    Some(node)
+}
+
+/// Appends JSON as Go writes it, in one line or with two blanks for each level; `false` for a scalar whose text is not of
+/// its type.
+fn write(out: &mut String, node: &Node<'_>, indent: Option<usize>) -> bool {
+    match &node.value {
+        Value::Scalar(s) => write_scalar(out, s),
+        Value::Sequence(items) => {
+            let parts = items.iter().map(|item| (None, item)).collect();
+            write_list(out, ('[', ']'), parts, indent)
+        }
+        Value::Mapping(m) => {
+            let mut parts: Vec<_> = m.iter().map(|e| (Some(e.key.text), &e.value)).collect();
+            parts.sort_by_key(|(key, _)| *key);
+            write_list(out, ('{', '}'), parts, indent)
+        }
+    }
+}
+
+fn write_list(
+    out: &mut String,
+    (open, close): (char, char),
+    parts: Vec<(Option<&str>, &Node<'_>)>,
+    indent: Option<usize>,
+) -> bool {
+    let new_line = |out: &mut String, depth: Option<usize>| {
+        if let Some(depth) = depth {
+            out.push('\n');
+            out.extend(std::iter::repeat_n("  ", depth));
+        }
+    };
+    let inner = indent.map(|depth| depth + 1);
+    let is_empty = parts.is_empty();
+    out.push(open);
+    for (i, (key, value)) in parts.into_iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        new_line(out, inner);
+        if let Some(key) = key {
+            json::write_string(out, key);
+            out.push_str(if indent.is_some() { ": " } else { ":" });
+        }
+        if !write(out, value, inner) {
+            return false;
+        }
+    }
+    if !is_empty {
+        new_line(out, indent);
+    }
+    out.push(close);
+    true
+}
+
+fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
+    match s.kind() {
+        Kind::Str | Kind::Binary | Kind::Timestamp => json::write_string(out, s.text),
+        Kind::Null => out.push_str("null"),
+        Kind::Bool if scalar::resolve(s.text) == Kind::Bool => {
+            out.push_str(if scalar::truth(s.text) { "true" } else { "false" });
+        }
+        Kind::Int => match scalar::int(s.text) {
+            Some(Int::Signed(n)) => out.push_str(&n.to_string()),
+            Some(Int::Unsigned(n)) => out.push_str(&n.to_string()),
+            None => return false,
+        },
+        Kind::Float => match scalar::float(s.text) {
+            Some(f) if f.is_finite() => out.push_str(&scalar::json_number(f)),
+            _ => return false,
+        },
+        Kind::Bool => return false,
+    }
+    true
+}

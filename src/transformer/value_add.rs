@@ -1,0 +1,211 @@
+//! ValueAddTransformer: puts one value into fields of resources, or into file paths that they hold.
+//!
+//! *Selects*: by each target's selector; all without one. *Writes*: the field path, made where it is missing;
+//! `metadata/namespace` sets the namespace as NamespaceTransformer does. *Cost*: O(targets x resources they select + nodes
+//! on the paths). *Quirks*: facts/behaviour-b.md, 9: the value is `value`, or the name of the kustomization's directory.
+
+use super::Transformer;
+use super::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
+use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Matcher, Selector};
+use crate::diag::{Error, Result};
+use crate::load::Root;
+use crate::pipeline::Session;
+use crate::resource::{Gvk, ResMap, Resource};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Tag, Value, first_document};
+
+/// A configuration object of this kind.
+#[derive(Default)]
+pub struct ValueAddTransformer<'a> {
+    value: &'a str,
+    targets: Vec<Prepared<'a>>,
+}
+
+struct Prepared<'a> {
+    matcher: Matcher<'a>,
+    path: Vec<Step<'a>>,
+    /// The place in a file path, from 1; 0 if the field is not one.
+    position: i64,
+    is_namespace: bool,
+}
+
+/// One step of a field path.
+enum Step<'a> {
+    Key(&'a str),
+    Element { key: &'a str, value: &'a str },
+}
+
+/// Where the value goes.
+#[derive(Clone, Debug, Default)]
+pub struct Target<'a> {
+    pub selector: Option<Selector<'a>>,
+    /// Keys between slashes; `[name=x]` is an item of a list.
+    pub field_path: &'a str,
+    /// If the field is a file path: as which part of it the value is inserted, from 1.
+    pub file_path_position: i64,
+}
+
+impl<'a> Decode<'a> for Target<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("selector", &mut self.selector),
+                ("fieldPath", &mut self.field_path),
+                ("filePathPosition", &mut self.file_path_position),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> ValueAddTransformer<'a> {
+    /// Takes the fields of a configuration object; `target_file` names a file with more targets.
+    ///
+    /// # Errors
+    /// There are no targets, or one has no path, a negative position or a broken pattern.
+    pub fn new(
+        session: &Session<'a>,
+        root: &Root,
+        value: &'a str,
+        mut targets: Vec<Target<'a>>,
+        target_file: &str,
+    ) -> Result<Self> {
+        let arena = session.arena;
+        if !target_file.is_empty() {
+            let source = session.files.text(root, target_file)?;
+            let malformed = |m: crate::yaml::Malformed| Error::input(m.message).at(arena.place(m.pos));
+            let node = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
+            let mut more: Vec<Target<'a>> = Vec::new();
+            Decoder::lenient(arena).object(&node, &mut [("targets", &mut more)])?;
+            targets.append(&mut more);
+        }
+        if targets.is_empty() {
+            return Err(Error::input("must specify at least one target"));
+        }
+        let value = match value.trim() {
+            "" => arena.text(&root.real.file_name().unwrap_or_default().to_string_lossy()),
+            value => value,
+        };
+        let targets = targets.iter().map(|target| prepare(arena, target)).collect::<Result<_>>()?;
+        Ok(ValueAddTransformer { value, targets })
+    }
+}
+
+fn prepare<'a>(arena: &'a Arena, target: &Target<'a>) -> Result<Prepared<'a>> {
+    if target.field_path.is_empty() {
+        return Err(Error::input("must specify fieldPath"));
+    }
+    if target.file_path_position < 0 {
+        return Err(Error::input("value of filePathPosition cannot be negative"));
+    }
+    let marked = target.field_path.replace("\\/", "\u{0}");
+    let step = |part: &str| {
+        let text = arena.text(&part.replace('\u{0}', "/"));
+        match text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).and_then(|t| t.split_once('=')) {
+            Some((key, value)) => Step::Element { key, value },
+            None => Step::Key(text),
+        }
+    };
+    Ok(Prepared {
+        matcher: Matcher::new(&target.selector.clone().unwrap_or_default())?,
+        path: marked.split('/').filter(|part| !part.is_empty()).map(step).collect(),
+        position: target.file_path_position,
+        is_namespace: target.field_path == "metadata/namespace",
+    })
+}
+
+impl<'a> Transformer<'a> for ValueAddTransformer<'a> {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        for target in &self.targets {
+            for i in map.candidates(target.matcher.literal_name(), target.matcher.literal_kind()) {
+                if target.matcher.is_match(map.get(i))? {
+                    let id = *map.get(i).id();
+                    let apply = |resource: &mut Resource<'a>| self.apply(session, resource, target);
+                    map.edit(i, apply).map_err(|e| e.context(format!("adding a value to {id}")))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> ValueAddTransformer<'a> {
+    fn apply(&self, session: &Session<'a>, resource: &mut Resource<'a>, target: &Prepared<'a>) -> Result<()> {
+        if target.is_namespace {
+            let spec = FieldSpec { gvk: Gvk::default(), path: "metadata/namespace", create: true };
+            let namespace = NamespaceTransformer {
+                namespace: self.value,
+                specs: FieldSpecs::new(session.arena, [spec]),
+                subjects: SetRoleBindingSubjects::DefaultOnly,
+                unset_only: false,
+            };
+            return super::TransformEach::edit(&namespace, resource, session);
+        }
+        let node = walk(resource.node_mut(), &target.path)?;
+        let shape = node.shape();
+        let Some(scalar) = node.as_scalar_mut() else {
+            return Err(Error::input(format!("wrong node kind: expected a scalar, found {shape}")));
+        };
+        let old = if scalar.is_null() { "" } else { scalar.text };
+        scalar.text = match usize::try_from(target.position) {
+            Ok(0) | Err(_) => self.value,
+            Ok(position) => session.arena.text(&inserted(old, self.value, position)),
+        };
+        scalar.tag = Tag::Auto;
+        Ok(())
+    }
+}
+
+/// The node at a path; what is missing is made.
+fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<&'n mut Node<'a>> {
+    let mut node = node;
+    for step in path {
+        if node.is_null() || node.as_scalar().is_some_and(|s| s.text.is_empty()) {
+            node.value = match step {
+                Step::Key(_) => Value::Mapping(Mapping::new()),
+                Step::Element { .. } => Value::Sequence(Vec::new()),
+            };
+        }
+        let shape = node.shape();
+        node = match (step, &mut node.value) {
+            (Step::Key(key), Value::Mapping(m)) => m.get_or_insert_with(key, || Scalar::plain("").into()),
+            (Step::Element { key, value }, Value::Sequence(items)) => {
+                let at = items.iter().position(|item| item.get_text(key) == Some(value)).unwrap_or_else(|| {
+                    let mut item = Mapping::new();
+                    item.insert(*key, Scalar::plain(value).into());
+                    items.push(item.into());
+                    items.len() - 1
+                });
+                &mut items[at]
+            }
+            (Step::Key(key), _) => {
+                return Err(Error::input(format!("wrong node kind: expected a mapping with '{key}', found {shape}")));
+            }
+            (Step::Element { .. }, _) => {
+                return Err(Error::input(format!("wrong node kind: expected a list, found {shape}")));
+            }
+        };
+    }
+    Ok(node)
+}
+
+/// A file path with one more part. A slash in front is no part; beyond the end the part is appended.
+fn inserted(path: &str, part: &str, position: usize) -> String {
+    let (start, rest) = path.strip_prefix('/').map_or(("", path), |rest| ("/", rest));
+    let mut parts: Vec<&str> = rest.split('/').filter(|p| !p.is_empty()).collect();
+    parts.insert((position - 1).min(parts.len()), part);
+    format!("{start}{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_file_paths() {
+        assert_eq!(inserted("data/logs/x", "v", 2), "data/v/logs/x");
+        assert_eq!(inserted("/data/logs", "v", 1), "/v/data/logs");
+        assert_eq!(inserted("raw", "v", 99), "raw/v");
+        assert_eq!(inserted("", "v", 3), "v");
+    }
+}

@@ -1,0 +1,153 @@
+//! Helm charts, with a stand-in for helm that records how it was called; and with the real one where it is.
+
+use crate::support::Tree;
+
+/// Prints its arguments and the values it was given as a ConfigMap; `pull` makes a chart.
+const HELM: &str = r##"#!/bin/bash
+echo "$*" | sed -E 's#[^ ]*/kustomize-helm-[0-9]+#TMP#g' >> "$CALLS"
+case $1 in
+version) echo "${HELM_VERSION:-v3.14.1+gabc}";;
+pull)
+  [ -n "$HELM_FAIL" ] && { mkdir -p "$4/app"; echo "no such chart" >&2; exit 1; }
+  if [ -n "$HELM_LINK" ]; then ln -s / "$4/app"; else mkdir -p "$4/app"; echo "pulled: true" > "$4/app/values.yaml"; fi;;
+template)
+  [ -n "$HELM_SLEEP" ] && exec sleep 600
+  echo "apiVersion: v1"; echo "kind: ConfigMap"; echo "metadata: {name: $2}"; echo "data:"; echo "  values: |"
+  while [ $# -gt 0 ]; do [ "$1" = -f ] && sed 's/^/    /' "$2"; shift; done
+  printf -- '---\napiVersion: v1\nkind: Service\nmetadata: {name: fixed, namespace: own}\n';;
+esac
+"##;
+
+const CHART: &str = "-- charts/app/values.yaml --\n# of the chart\na: 1\nlist: [x]\nnested: {b: 2, c: 3}\n";
+
+/// A tree with the stand-in, and what `build` is called with to use it.
+fn tree(txtar: &str) -> Tree {
+    let mut tree = Tree::new(txtar);
+    tree.write("../home/helm", HELM);
+    tree.variables.insert("CALLS", tree.home().join("calls").to_string_lossy().into_owned());
+    tree
+}
+
+fn build(tree: &Tree, args: &[&str]) -> crate::support::Run {
+    let helm = tree.home().join("helm").to_string_lossy().into_owned();
+    let run = tree.run(&[&["build", "--enable-helm", "--helm-command", &helm], args].concat());
+    tree.assert_nothing_left();
+    run
+}
+
+fn calls(tree: &Tree) -> String {
+    let calls = std::fs::read_to_string(tree.home().join("calls")).unwrap();
+    calls.replace(&*tree.path().to_string_lossy(), "TREE")
+}
+
+#[test]
+fn a_local_chart_is_templated_with_its_values() {
+    let tree = tree(&format!(
+        "{CHART}-- kustomization.yaml --\nnamespace: shop\nhelmCharts: [{{name: app, releaseName: r}}]\n"
+    ));
+    let out = build(&tree, &[]).ok();
+    assert!(out.contains("# of the chart"), "values are passed as they are: {out}");
+    assert!(out.contains("metadata:\n  name: r\n"), "the namespace field leaves what helm made alone: {out}");
+    assert!(out.contains("namespace: own"));
+    let template = "template r TREE/charts/app --namespace shop -f TMP/app-kustomize-values.yaml\n";
+    assert_eq!(calls(&tree), format!("version --short\n{template}"));
+}
+
+#[test]
+fn every_field_has_its_argument() {
+    let tree = tree(&format!(
+        "{CHART}-- more.yaml --\nm: 1\n-- kustomization.yaml --
+helmCharts:
+- {{name: app, releaseName: r, namespace: ns, nameTemplate: t, additionalValuesFiles: [more.yaml], includeCRDs: true,
+   skipHooks: true, skipTests: true, apiVersions: [a/v1, b/v1], kubeVersion: '1.29', debug: true, devel: true}}
+"
+    ));
+    build(&tree, &["--helm-kube-version", "1.2"]).ok();
+    let want = "template r TREE/charts/app --namespace ns --name-template t -f TMP/app-kustomize-values.yaml -f TREE/more.yaml \
+                --api-versions a/v1 --api-versions b/v1 --kube-version 1.29 --include-crds --skip-tests --no-hooks --debug --devel\n";
+    assert!(calls(&tree).ends_with(want), "{}", calls(&tree));
+}
+
+#[test]
+fn inline_values_go_over_under_or_in_place_of_the_file() {
+    let check = |merge: &str, want: &str| {
+        let tree = tree(&format!(
+            "{CHART}-- kustomization.yaml --\nhelmCharts:\n- name: app\n  releaseName: r\n  valuesMerge: {merge}\n  valuesInline: {{a: 9, list: [z], nested: {{b: null, d: yes}}}}\n"
+        ));
+        let out = build(&tree, &[]).ok();
+        assert!(out.contains(want), "{merge}: {out}");
+    };
+    check("override", "    a: 9\n    list:\n    - z\n    nested:\n      c: 3\n      d: true\n");
+    check("merge", "    a: 1\n    list:\n    - x\n    nested:\n      b: 2\n      c: 3\n      d: true\n");
+    check("replace", "    a: 9\n    list:\n    - z\n    nested:\n      b: null\n      d: true\n");
+}
+
+#[test]
+fn a_missing_chart_is_pulled_once() {
+    let charts = "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, repo: 'https://charts.example.com', version: 1.2.3}]\n";
+    let tree = tree(charts);
+    build(&tree, &[]).ok();
+    build(&tree, &[]).ok();
+    let pulls: Vec<String> = calls(&tree).lines().filter(|l| l.starts_with("pull")).map(str::to_owned).collect();
+    let want = "pull --untar --untardir TREE/charts/app-1.2.3 --repo https://charts.example.com app --version 1.2.3";
+    assert_eq!(pulls, [want]);
+}
+
+#[test]
+fn builds_that_run_side_by_side_share_a_pull() {
+    let tree = tree(
+        "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, repo: 'oci://charts.example.com/x/', version: '1'}]\n",
+    );
+    let helm = tree.home().join("helm").to_string_lossy().into_owned();
+    let mut running = Vec::new();
+    for _ in 0..6 {
+        let mut command = tree.command(&["build", "--enable-helm", "--helm-command", &helm]);
+        running.push(command.stdout(std::process::Stdio::piped()).spawn().unwrap());
+    }
+    let outputs: Vec<Vec<u8>> = running.into_iter().map(|child| child.wait_with_output().unwrap().stdout).collect();
+    assert!(String::from_utf8_lossy(&outputs[0]).contains("pulled: true"));
+    assert!(outputs.iter().all(|out| *out == outputs[0]));
+    assert_eq!(calls(&tree).matches("pull ").count(), 1, "{}", calls(&tree));
+    assert!(calls(&tree).contains("oci://charts.example.com/x/app --version 1"));
+}
+
+#[test]
+fn faults_of_charts() {
+    let with = |fields: &str| tree(&format!("{CHART}-- kustomization.yaml --\nhelmCharts: [{{{fields}}}]\n"));
+    let good = with("name: app, releaseName: r");
+    good.run(&["build"]).fails_with(&["must specify --enable-helm", "kustomization.yaml:1:14"]);
+    good.run(&["build", "--enable-helm", "--helm-command", "no-such-helm"]).fails_with(&["no-such-helm", "installed"]);
+    build(&with("releaseName: r"), &[]).fails_with(&["chart name cannot be empty"]);
+    build(&with("name: ../app"), &[]).fails_with(&["may not lead out"]);
+    build(&with("name: app, valuesMerge: both"), &[]).fails_with(&["valuesMerge must be one of"]);
+    build(&with("name: app, additionalValuesFiles: [x.yaml]"), &[])
+        .fails_with(&["could not load additionalValuesFile"]);
+    build(&with("name: other"), &[]).fails_with(&["no repo specified for pull, no chart found"]);
+    build(&with("name: app, valuesFile: ../x.yaml"), &[]).fails_with(&["security", "values of chart 'app'"]);
+    let mut old = with("name: app, releaseName: r");
+    old.variables.insert("HELM_VERSION", "v2.16.1".to_owned());
+    build(&old, &[]).fails_with(&["requires helm V3 or V4 but got v2.16.1"]);
+    let mut slow = with("name: app, releaseName: r");
+    slow.variables.insert("HELM_SLEEP", "1".to_owned());
+    build(&slow, &["--plugin-timeout", "300ms"]).fails_with(&["took longer than 0.3 s"]);
+    let mut failing = with("name: app, version: '1', repo: 'https://charts.example.com'");
+    failing.variables.insert("HELM_FAIL", "1".to_owned());
+    build(&failing, &[]).fails_with(&["unable to run", "no such chart"]);
+    assert!(!failing.path().join("charts/app-1").exists(), "half a chart would be taken for a whole one");
+    let mut escaping = with("name: app, version: '1', repo: 'https://charts.example.com'");
+    escaping.variables.insert("HELM_LINK", "1".to_owned());
+    build(&escaping, &[]).fails_with(&["leads out of the chart home"]);
+}
+
+#[test]
+fn the_real_helm_makes_a_chart() {
+    let tree = Tree::new(
+        "-- charts/app/Chart.yaml --\napiVersion: v2\nname: app\nversion: 0.1.0\n-- charts/app/values.yaml --\ngreeting: hello\n-- charts/app/templates/cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\ndata: {greeting: '{{ .Values.greeting }}'}\n-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, valuesInline: {greeting: hi}}]\n",
+    );
+    let is_there = std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|p| p.join("helm").is_file());
+    if !is_there {
+        println!("skipped: there is no helm in PATH");
+        return;
+    }
+    assert!(tree.run(&["build", "--enable-helm"]).ok().contains("greeting: hi"));
+}
