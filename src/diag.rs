@@ -1,6 +1,6 @@
 //! [`Error`] and [`Warning`]: what went wrong, where, on what way we got there, and what to do about it.
 
-use crate::yaml::Place;
+use crate::yaml::{Arena, Malformed, Place};
 use std::fmt;
 
 /// The result of everything that can fail on what a user gave us.
@@ -42,6 +42,11 @@ impl Error {
     /// A fault of a file's content.
     pub fn input(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Input, message)
+    }
+
+    /// A text that is no YAML, or that has no form in JSON.
+    pub fn malformed(arena: &Arena, fault: Malformed) -> Self {
+        Error::input(fault.message).at(arena.place(fault.pos))
     }
 
     /// Adds the place, unless a more exact one is known already.

@@ -1,11 +1,13 @@
 //! The tests that run the whole thing. One binary: linking is what costs time.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod cli;
+mod differential;
 mod experiments;
 mod helm;
 mod plugin;
+mod reference;
 mod remote;
 mod scaling;
 mod schema;

@@ -104,11 +104,12 @@ pub fn walk<'a>(
             if !makes && !m.contains(step.key) {
                 return Ok(());
             }
-            let value = m.get_or_insert_with(step.key, Node::null);
+            let value = m.get_or_insert_with(step.key, || Scalar::plain("").into());
             if create != Create::No && value.is_null() {
-                value.value = match (step.list, rest.is_empty(), create) {
-                    (true, _, _) => Value::Sequence(Vec::new()),
-                    (false, true, Create::Scalar) => Value::Scalar(Scalar::plain("")),
+                value.value = match (step.list, rest.is_empty(), create, &value.value) {
+                    (true, ..) => Value::Sequence(Vec::new()),
+                    // A null that is written is a text to the transformer.
+                    (false, true, Create::Scalar, Value::Scalar(written)) => Value::Scalar(*written),
                     _ => Value::Mapping(Mapping::new()),
                 };
             }

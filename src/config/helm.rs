@@ -23,7 +23,9 @@ impl<'a> Decode<'a> for HelmGlobals<'a> {
 /// An entry of `helmCharts`.
 #[derive(Clone, Debug, Default)]
 pub struct HelmChart<'a> {
+    /// The name of the chart: its directory below the chart home.
     pub name: &'a str,
+    /// The version to pull.
     pub version: &'a str,
     /// Where to pull the chart from if it is not there: a URL, `oci://` included.
     pub repo: &'a str,
@@ -31,19 +33,29 @@ pub struct HelmChart<'a> {
     pub release_name: &'a str,
     /// Passed to helm; empty for the kustomization's own.
     pub namespace: &'a str,
+    /// A template for the release name.
     pub name_template: &'a str,
     /// The chart's own `values.yaml` if it is empty.
     pub values_file: &'a str,
+    /// More values files, later ones win.
     pub additional_values_files: Vec<&'a str>,
+    /// Values written here.
     pub values_inline: Option<Node<'a>>,
     /// How inline values and the file meet: `override` (inline wins), `merge` (the file wins), `replace` (inline alone).
     pub values_merge: &'a str,
+    /// Also prints the CustomResourceDefinitions of the chart.
     pub include_crds: bool,
+    /// Leaves hooks out.
     pub skip_hooks: bool,
+    /// Leaves tests out.
     pub skip_tests: bool,
+    /// API versions that the chart is told of.
     pub api_versions: Vec<&'a str>,
+    /// The Kubernetes version that the chart is told of.
     pub kube_version: &'a str,
+    /// Lets helm talk on stderr.
     pub debug: Option<bool>,
+    /// Also takes development versions.
     pub devel: bool,
     pub pos: Pos,
 }

@@ -18,6 +18,7 @@ const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// A kustomization or component. Field docs are what a user reads about the field.
 #[derive(Debug, Default)]
 pub struct Kustomization<'a> {
+    /// `kustomize.config.k8s.io/v1beta1`, of a component `kustomize.config.k8s.io/v1alpha1`; may be left out.
     pub api_version: &'a str,
     /// `Kustomization` or `Component`.
     pub kind: &'a str,
@@ -90,8 +91,11 @@ impl<'a> Kustomization<'a> {
         let mut k = Kustomization::default();
         let empty = Mapping::new().into();
         let node = node.unwrap_or(&empty);
+        // Old spelling of `resources`.
         let mut bases: Vec<&'a str> = Vec::new();
+        // Old spelling of `images`.
         let mut image_tags: Vec<Image<'a>> = Vec::new();
+        // Old spelling of `helmCharts` and `helmGlobals`.
         let mut helm_generator: Vec<HelmChartArgs<'a>> = Vec::new();
         let given = cx.object(
             node,
@@ -228,7 +232,9 @@ impl<'a> Decode<'a> for Metadata<'a> {
 /// One ConfigMap or Secret to make.
 #[derive(Clone, Debug, Default)]
 pub struct GeneratorArgs<'a> {
+    /// The name, before prefixes and the hash.
     pub name: &'a str,
+    /// The namespace, if it is to have one.
     pub namespace: &'a str,
     /// What to do with one that is there already: `create`, `merge` or `replace`.
     pub behavior: &'a str,
@@ -240,6 +246,7 @@ pub struct GeneratorArgs<'a> {
     pub envs: Vec<&'a str>,
     /// The type of a Secret.
     pub secret_type: &'a str,
+    /// Labels and so on; they win over `generatorOptions`.
     pub options: Option<GeneratorOptions<'a>>,
     pub pos: Pos,
 }
@@ -273,7 +280,9 @@ impl<'a> Decode<'a> for GeneratorArgs<'a> {
 /// What generated objects get beside their data.
 #[derive(Clone, Debug, Default)]
 pub struct GeneratorOptions<'a> {
+    /// Labels for what is generated.
     pub labels: StringMap<'a>,
+    /// Annotations for what is generated.
     pub annotations: StringMap<'a>,
     /// Leaves the name as it is, without a hash of the content.
     pub disable_name_suffix_hash: bool,
@@ -299,6 +308,7 @@ impl<'a> Decode<'a> for GeneratorOptions<'a> {
 /// An entry of `labels`.
 #[derive(Clone, Debug, Default)]
 pub struct Label<'a> {
+    /// The labels.
     pub pairs: StringMap<'a>,
     /// Also sets them in selectors and templates.
     pub include_selectors: bool,
@@ -332,6 +342,7 @@ pub struct Patch<'a> {
     pub patch: &'a str,
     /// Which resources it is for. A strategic merge patch can do without: it names its resource.
     pub target: Option<Selector<'a>>,
+    /// What the patch may change beside content.
     pub options: PatchOptions,
     pub pos: Pos,
 }
@@ -339,7 +350,9 @@ pub struct Patch<'a> {
 /// What a patch may change that it otherwise cannot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PatchOptions {
+    /// Takes a new `metadata.name` from the patch.
     pub allow_name_change: bool,
+    /// Takes a new `kind` from the patch.
     pub allow_kind_change: bool,
     /// Whether the entry had options at all.
     pub given: bool,
@@ -376,9 +389,11 @@ impl<'a> Decode<'a> for Patch<'a> {
 pub struct Image<'a> {
     /// The image to change, without tag; read as a pattern.
     pub name: &'a str,
+    /// Takes the place of the name.
     pub new_name: &'a str,
     /// Appended to the tag that is there.
     pub tag_suffix: &'a str,
+    /// Takes the place of tag and digest.
     pub new_tag: &'a str,
     /// As in `sha256:...`; takes the place of a tag.
     pub digest: &'a str,
@@ -403,7 +418,9 @@ impl<'a> Decode<'a> for Image<'a> {
 /// An entry of `replicas`.
 #[derive(Clone, Debug, Default)]
 pub struct Replica<'a> {
+    /// The name of the workload, now or before.
     pub name: &'a str,
+    /// How many replicas it gets.
     pub count: i64,
 }
 
@@ -438,6 +455,7 @@ impl<'a> Decode<'a> for OpenApi<'a> {
 pub struct SortOptions<'a> {
     /// `fifo` or `legacy`.
     pub order: &'a str,
+    /// Kinds for `legacy`, in place of the usual ones.
     pub legacy: Option<LegacySortOptions<'a>>,
 }
 
@@ -451,7 +469,9 @@ impl<'a> Decode<'a> for SortOptions<'a> {
 /// The kinds that come first and last in the legacy order.
 #[derive(Clone, Debug, Default)]
 pub struct LegacySortOptions<'a> {
+    /// Kinds that come first, in this order.
     pub first: Vec<&'a str>,
+    /// Kinds that come last, in this order.
     pub last: Vec<&'a str>,
 }
 
@@ -471,6 +491,7 @@ pub struct Replacement<'a> {
     pub source: Option<SourceSelector<'a>>,
     /// The value itself.
     pub source_value: Option<&'a str>,
+    /// Where the value goes.
     pub targets: Vec<TargetSelector<'a>>,
     pub pos: Pos,
 }
@@ -494,11 +515,15 @@ impl<'a> Decode<'a> for Replacement<'a> {
 /// The field of one resource. Texts are exact, empty ones match anything.
 #[derive(Clone, Debug, Default)]
 pub struct SourceSelector<'a> {
+    /// Which types of resources; empty for any.
     pub gvk: Gvk<'a>,
+    /// The name, now or before.
     pub name: &'a str,
+    /// The namespace.
     pub namespace: &'a str,
     /// `metadata.name` if it is empty.
     pub field_path: &'a str,
+    /// Which piece of the value is meant.
     pub options: FieldOptions<'a>,
 }
 
@@ -523,11 +548,13 @@ impl<'a> Decode<'a> for SourceSelector<'a> {
 /// Where a value goes.
 #[derive(Clone, Debug, Default)]
 pub struct TargetSelector<'a> {
+    /// The resources, by patterns.
     pub select: Option<Selector<'a>>,
     /// Resources that are selected and left alone.
     pub reject: Vec<Selector<'a>>,
     /// `metadata.name` if there are none.
     pub field_paths: Vec<&'a str>,
+    /// How the value is put into the fields.
     pub options: FieldOptions<'a>,
 }
 
@@ -555,6 +582,7 @@ pub struct FieldOptions<'a> {
     pub index: i64,
     /// Is accepted and has no effect.
     pub encoding: &'a str,
+    /// Makes fields that are missing.
     pub create: bool,
 }
 

@@ -1,4 +1,16 @@
-//! [`TransformerConfig`]: the field specs of all transformers, the defaults and what `configurations` files add.
+//! Transformer configurations: more fields for the built-in transformers to work on. [`TransformerConfig`] holds the field specs of
+//! all of them, the defaults and those of `configurations` files.
+//!
+//! *Fields*: `configurations`.
+//! *Reads*: files with the sections `namePrefix`, `nameSuffix`, `namespace`, `commonLabels`, `labels`, `templateLabels`,
+//! `commonAnnotations`, `nameReference`, `varReference`, `images` and `replicas`.
+//! *Entry*: `FieldSpec`.
+//! *Order*: before the resources of the layer. A base's configuration holds for the layers above it too (case
+//! fs-config-leaks-to-parent).
+//! *Cost*: O(specs).
+//! *Quirks*: all is added, nothing replaces; but a spec for one kind hides a general one with the same path (case
+//! fs-specific-drops-general-labels).
+//! *Example*: `testdata/reference/transformer_config.txtar`
 
 use super::decode::{Decode, Decoder};
 use super::defaults::{self, DefaultReference};

@@ -28,7 +28,9 @@ impl<'a> Decode<'a> for Var<'a> {
 /// Names one resource. Group and version come from `apiVersion`, if there is one.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectReference<'a> {
+    /// The type of the resource; `apiVersion` says group and version at once.
     pub gvk: Gvk<'a>,
+    /// Its name.
     pub name: &'a str,
     /// Any namespace will do if it is empty.
     pub namespace: &'a str,
@@ -58,6 +60,7 @@ impl<'a> Decode<'a> for ObjectReference<'a> {
 /// Names one field, by a path with dots.
 #[derive(Clone, Debug, Default)]
 pub struct FieldReference<'a> {
+    /// Keys between dots; `[0]` is an item of a list.
     pub path: &'a str,
 }
 

@@ -1,7 +1,15 @@
 //! ConfigMapGenerator: makes a ConfigMap from literals, files and env files.
 //!
-//! *Writes*: `data` for values that are UTF-8, `binaryData` (base64) for others. *Order*: after `resources`, before
-//! SecretGenerator. *Cost*: O(bytes of the sources).
+//! *Fields*: `configMapGenerator`, `generatorOptions`.
+//! *Kinds*: `ConfigMapGenerator`, with the fields of an entry.
+//! *Entry*: `GeneratorArgs`, `GeneratorOptions`.
+//! *Reads*: the files of `files` and `envs`.
+//! *Writes*: `data` for values that are UTF-8, `binaryData` in base64 for others.
+//! *Order*: after `resources`, before SecretGenerator; components come later.
+//! *Cost*: O(bytes of the sources).
+//! *Quirks*: `behavior: merge` finds what it merges into by any name it has had (case gen-merge-across-prefix-and-namespace); the
+//! result has a hash if both have (gen-merge-hash-needs-both).
+//! *Example*: `testdata/reference/config_map.txtar`
 
 use super::{Generator, key_values, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};

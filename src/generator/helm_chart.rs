@@ -1,8 +1,15 @@
 //! HelmChartInflationGenerator: makes the resources of a helm chart, by running helm.
 //!
-//! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values files. *Order*: after
-//! SecretGenerator, before `generators`; all charts are checked before the first one runs. *Cost*: two or three runs of
-//! helm a chart. *Quirks*: facts/behaviour-d.md, 4: what helm made is skipped by `namespace`.
+//! *Fields*: `helmCharts`, `helmGlobals`, `helmChartInflationGenerator`.
+//! *Kinds*: `HelmChartInflationGenerator`, with the fields of an entry and of `helmGlobals`.
+//! *Entry*: `HelmChart`, `HelmGlobals`.
+//! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values files. It runs only with
+//! `--enable-helm`.
+//! *Order*: after SecretGenerator, before `generators`; all charts are checked before the first one runs.
+//! *Cost*: two or three runs of helm a chart.
+//! *Quirks*: what helm made is skipped by `namespace`, as the chart's own namespace counts. A pulled chart appears in its place in
+//! one step, so that builds side by side share it; upstream's half-pulled charts stay behind.
+//! *Example*: `testdata/reference/helm_chart.txtar`
 
 use super::Generator;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
@@ -257,7 +264,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             inline.clone()
         } else {
             let source = session.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
-            let malformed = |m: crate::yaml::Malformed| Error::input(m.message).at(session.arena.place(m.pos));
+            let malformed = |m: crate::yaml::Malformed| Error::malformed(session.arena, m);
             let file = first_document(session.arena, source).map_err(|m| in_values(malformed(m)))?.unwrap_or_default();
             let file = match file.value {
                 Value::Mapping(m) => m,
@@ -275,7 +282,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             }
         };
         let mut node: Node<'a> = merged.into();
-        json::through_json(session.arena, &mut node);
+        json::through_json(session.arena, &mut node).map_err(|m| in_values(Error::malformed(session.arena, m)))?;
         let mut text = String::new();
         emit::document(&mut text, &node).map_err(|e| in_values(Error::input(e.message)))?;
         Ok(text.into_bytes())

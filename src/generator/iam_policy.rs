@@ -1,7 +1,12 @@
 //! IAMPolicyGenerator: makes a ServiceAccount that is bound to an account of a cloud.
 //!
-//! *Writes*: a v1 ServiceAccount with the annotation that names the account. *Order*: among `generators`. *Cost*: O(1).
+//! *Kinds*: `IAMPolicyGenerator`, with the fields below.
+//! *Entry*: `IamPolicyGenerator`, `NamedService`, `CloudAccount`.
+//! *Writes*: a v1 ServiceAccount with the annotation that names the account.
+//! *Order*: among `generators`.
+//! *Cost*: O(1).
 //! *Quirks*: the only cloud is `gke`; the name gets no hash.
+//! *Example*: `testdata/reference/iam_policy.txtar`
 
 use super::Generator;
 use crate::config::{Decode, Decoder};
@@ -13,6 +18,7 @@ use crate::yaml::{Mapping, Node, Pos, Value};
 /// A configuration object of this kind.
 #[derive(Debug, Default)]
 pub struct IamPolicyGenerator<'a> {
+    /// The cloud: `gke`.
     pub cloud: &'a str,
     /// The ServiceAccount to make.
     pub kubernetes_service: NamedService<'a>,
@@ -24,14 +30,18 @@ pub struct IamPolicyGenerator<'a> {
 /// Name and namespace.
 #[derive(Clone, Debug, Default)]
 pub struct NamedService<'a> {
+    /// The name.
     pub name: &'a str,
+    /// The namespace.
     pub namespace: &'a str,
 }
 
 /// Name and project.
 #[derive(Clone, Debug, Default)]
 pub struct CloudAccount<'a> {
+    /// The name.
     pub name: &'a str,
+    /// The project.
     pub project_id: &'a str,
 }
 

@@ -1,7 +1,12 @@
 //! SecretGenerator: makes a Secret from literals, files and env files.
 //!
-//! *Writes*: `type`, and `data` with every value in base64. *Order*: after ConfigMapGenerator. *Cost*: O(bytes of the
-//! sources).
+//! *Fields*: `secretGenerator`.
+//! *Kinds*: `SecretGenerator`, with the fields of an entry, `type` among them: see ConfigMapGenerator.
+//! *Reads*: the files of `files` and `envs`.
+//! *Writes*: `type`, `Opaque` if none is given, and `data` with every value in base64.
+//! *Order*: after ConfigMapGenerator, before helm charts.
+//! *Cost*: O(bytes of the sources).
+//! *Example*: `testdata/reference/secret.txtar`
 
 use super::config_map::{base64_node, check_name, key};
 use super::{Generator, key_values, merged_options, object};

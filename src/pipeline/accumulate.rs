@@ -1,4 +1,14 @@
-//! [`accumulate`]: one kustomization root, recursively, in kustomize's order of steps.
+//! Resources and components: what a kustomization is made of; [`accumulate`] does one kustomization root, recursively.
+//!
+//! *Fields*: `resources`, `bases`, `components`.
+//! *Reads*: files of resources, directories with kustomizations, URLs of files, and references to git repositories, in order. A
+//! component gets everything that was accumulated so far, works on it, and gives it back.
+//! *Order*: resources, generators, components, transformers of the fields, `transformers`, `validators`; then the layer is part of
+//! the one above.
+//! *Cost*: O(size of the files). Git repositories and URLs are fetched side by side, ahead of their use.
+//! *Quirks*: a base that two layers share is read twice, and its resources collide unless names differ. A document whose kind ends
+//! in `List` is replaced by its items, and an empty one is skipped (cases patch-list-kind-file and doc-empty-maps-in-metadata).
+//! *Example*: `testdata/reference/accumulate.txtar`
 
 use super::origin::{Origin, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
@@ -127,7 +137,7 @@ fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accu
     for path in &target.kustomization.configurations {
         let in_file = |e: Error| e.context(format!("in configurations entry '{path}' of {}", target.file));
         let source = session.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        let malformed = |m: crate::yaml::Malformed| Error::input(m.message).at(session.arena.place(m.pos));
+        let malformed = |m: crate::yaml::Malformed| Error::malformed(session.arena, m);
         if let Some(node) = first_document(session.arena, source).map_err(|m| in_file(malformed(m)))? {
             let mut config = TransformerConfig::default();
             config.decode(&node, &Decoder::strict(session.arena)).map_err(in_file)?;

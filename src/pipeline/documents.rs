@@ -26,10 +26,12 @@ pub fn documents_to_resources<'a>(arena: &'a Arena, nodes: Vec<Node<'a>>) -> Res
                 continue;
             };
             match items.value {
-                Value::Sequence(items) => queue.extend(items.into_iter().map(|mut item| {
-                    json::through_json(arena, &mut item);
-                    item
-                })),
+                Value::Sequence(mut items) => {
+                    for item in &mut items {
+                        json::through_json(arena, item).map_err(|m| Error::malformed(arena, m))?;
+                    }
+                    queue.extend(items);
+                }
                 _ if items.is_null() => {}
                 _ => {
                     let message = format!("expected array in {kind}/items, but found {}", items.shape());

@@ -136,6 +136,7 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
     NameReferenceTransformer { references: config.name_reference.clone() }.transform(&mut map, session)?;
     RefVarTransformer { vars, specs: config.var_reference.clone() }.transform(&mut map, session)?;
     map.check_unique(session.arena)?;
+    check_identities(session.arena, &map)?;
     drop_local_config(&mut map);
     order::sort(&mut map, &order);
     if session.options.managed_by_label || asked.contains(&"managedByLabel") {
@@ -195,6 +196,22 @@ fn output_order(session: &Session<'_>, target: &Target<'_>) -> Result<Order> {
             Ok(Order::Lists { first: own(&lists.first), last: own(&lists.last) })
         }
         _ => Err(target.error("the field 'sortOptions.order' must be one of [fifo, legacy]")),
+    }
+}
+
+/// A patch or plugin may have taken what a resource must have.
+fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
+    let lacks = |r: &Resource<'_>| match (r.id().gvk.kind, r.id().name) {
+        ("", _) => Some("kind"),
+        (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
+        _ => None,
+    };
+    match map.iter().find_map(|r| Some((r, lacks(r)?))) {
+        None => Ok(()),
+        Some((resource, what)) => {
+            let error = Error::input(format!("missing {what} in object {}", resource.id()));
+            Err(error.at(arena.place(resource.pos())).hint("a patch or transformer has taken it away"))
+        }
     }
 }
 

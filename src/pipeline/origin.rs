@@ -1,5 +1,15 @@
-//! Where resources come from and what transformed them, as `buildMetadata` asks for it: the annotations
-//! `config.kubernetes.io/origin` and `alpha.config.kubernetes.io/transformations` (facts/behaviour-a.md, 6.2).
+//! Build metadata: where resources come from and what transformed them, written into the output.
+//!
+//! *Fields*: `buildMetadata`.
+//! *Reads*: the words `managedByLabel`, `originAnnotations` and `transformerAnnotations`; others say nothing.
+//! *Selects*: all resources.
+//! *Writes*: the label `app.kubernetes.io/managed-by`, the annotations `config.kubernetes.io/origin` and
+//! `alpha.config.kubernetes.io/transformations`.
+//! *Order*: kept all along, written at the end. The root's list counts, not that of a base.
+//! *Cost*: O(resources x transformers) for transformations, else O(resources).
+//! *Quirks*: every transformer that ran while the resource was there is listed, whether it changed it or not; commonLabels is
+//! listed as soon as there are `labels`.
+//! *Example*: `testdata/reference/origin.txtar`
 
 use super::{Session, Target};
 use crate::diag::{Error, Result};
@@ -105,7 +115,11 @@ fn path_of(text: &str) -> Option<String> {
 pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     if session.keeps_origins() && !resources.is_empty() {
         let text = session.arena.text(&origin.text(false)?);
-        resources.iter_mut().for_each(|r| r.rare_mut().origin = Some(text));
+        for resource in resources {
+            resource.rare_mut().origin = Some(text);
+            // Upstream writes all annotations anew with this one.
+            resource.stringify_metadata("annotations");
+        }
     }
     Ok(())
 }

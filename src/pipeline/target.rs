@@ -1,4 +1,12 @@
-//! [`Target`]: a kustomization root with its file, read and checked.
+//! The head of a kustomization: its kind and metadata; [`Target`] is a root with its file, read and checked.
+//!
+//! *Fields*: `apiVersion`, `kind`, `metadata`.
+//! *Reads*: the one file named `kustomization.yaml`, `kustomization.yml` or `Kustomization`, and of it the first document.
+//! *Order*: before anything else of its layer.
+//! *Cost*: O(size of the file).
+//! *Quirks*: duplicate keys are no error, the last one wins (case kust-duplicate-keys-last-wins); a second document is ignored
+//! (kust-second-document-ignored).
+//! *Example*: `testdata/reference/target.txtar`
 
 use super::Session;
 use crate::config::kustomization::FILE_NAMES;
@@ -32,8 +40,7 @@ impl<'a> Target<'a> {
         let invalid = |e: Error| {
             e.at(Some(Place { file: source.name.clone(), line: 1, column: 1 })).context("invalid Kustomization")
         };
-        let node =
-            first_document(arena, source).map_err(|m| invalid(Error::input(m.message).at(arena.place(m.pos))))?;
+        let node = first_document(arena, source).map_err(|m| invalid(Error::malformed(arena, m)))?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         warnings.into_iter().for_each(|w| session.warn(w.message));

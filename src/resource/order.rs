@@ -1,4 +1,12 @@
-//! The order of resources in the output.
+//! Sort order: the order of resources in the output.
+//!
+//! *Fields*: `sortOptions`.
+//! *Entry*: `SortOptions`, `LegacySortOptions`.
+//! *Order*: at the end of the build. The root's options count, else the flag `--reorder`, else `legacy`.
+//! *Cost*: O(resources x log resources), on keys that are made once.
+//! *Quirks*: `legacy` without lists puts Namespaces, ServiceAccounts, roles, ConfigMaps, Secrets, Services and workloads first and
+//! webhook configurations last; with `legacySortOptions` its own lists count, and no others (case out-legacy-sort-custom-lists).
+//! *Example*: `testdata/reference/order.txtar`
 
 use super::{Gvk, ResId, ResMap};
 use hashbrown::HashMap;

@@ -2,7 +2,7 @@
 
 use super::{Gvk, PreviousId, ResId};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, shared};
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct Resource<'a> {
     pub needs_hash: bool,
     /// Whether the node is known to be in the form that a detour through JSON gives it.
     pub json_form: bool,
+    /// Whether the node may hold values that stand in several places.
+    shares_values: bool,
     /// What few builds ask for.
     rare: Option<Box<Rare<'a>>>,
 }
@@ -124,6 +126,7 @@ impl<'a> Resource<'a> {
             behavior: None,
             needs_hash: false,
             json_form: false,
+            shares_values: false,
             rare: None,
         }
     }
@@ -210,6 +213,33 @@ impl<'a> Resource<'a> {
     /// The node, for edits that keep it in the form a detour through JSON gives.
     pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
         &mut self.node
+    }
+
+    /// Says that a value was put into several places of the node as one ([`shared`]).
+    pub fn mark_shared(&mut self) {
+        self.shares_values = true;
+    }
+
+    /// Gives every place of a shared value what was set in one of them. O(1) where none is shared, else O(nodes).
+    pub fn settle_shared(&mut self) {
+        if self.shares_values {
+            shared::settle(&mut self.node);
+        }
+    }
+
+    /// Makes every place a value of its own. O(1) where none is shared, else O(nodes).
+    pub fn unshare(&mut self) {
+        if std::mem::take(&mut self.shares_values) {
+            shared::unshare(&mut self.node);
+        }
+    }
+
+    /// Makes the annotations of the resource itself values of their own. O(annotations).
+    pub fn unshare_annotations(&mut self) {
+        let metadata = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut);
+        if let Some(annotations) = metadata.and_then(|m| m.get_mut("annotations")) {
+            shared::unshare(annotations);
+        }
     }
 
     /// The node, by value.

@@ -1,7 +1,14 @@
 //! HashTransformer: puts a hash of the content behind the names of those that ask for it.
 //!
-//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, and what plugins mark. *Writes*:
-//! `metadata/name`. *Order*: once, at the root, after everything is accumulated. *Cost*: O(bytes of the content).
+//! *Kinds*: `HashTransformer`.
+//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, and what plugins mark with the annotation
+//! `kustomize.config.k8s.io/needs-hash`.
+//! *Writes*: `metadata/name`.
+//! *Order*: once, at the root, after everything is accumulated and before references are fixed.
+//! *Cost*: O(bytes of the content).
+//! *Quirks*: patches count, as the hash is of what the resource holds at the end (case hash-after-patches). An annotation that a
+//! user wrote into a file asks for nothing (hash-annotation-by-hand).
+//! *Example*: `testdata/reference/hash.txtar`
 
 use super::Transformer;
 use crate::diag::Result;
@@ -26,7 +33,7 @@ fn add_hash<'a>(resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()
     let name = session.arena.concat(&[resource.id().name, "-", &hash]);
     let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));
     if let Some(scalar) = node.and_then(crate::yaml::Node::as_scalar_mut) {
-        (scalar.text, scalar.tag) = (name, Tag::Auto);
+        (scalar.text, scalar.tag) = (name, Tag::Untyped);
     }
     Ok(())
 }

@@ -1,10 +1,16 @@
 //! ImageTagTransformer: gives container images new names, tags or digests.
 //!
-//! *Selects*: all but CustomResourceDefinitions. *Writes*: `image` of every element of a `containers` or `initContainers`
-//! list at any depth, then the fields of the specs. *Order*: after replicas, before replacements; entries in order, each
-//! seeing what earlier ones did. *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text.
-//! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix`; its name is an
-//! unescaped pattern.
+//! *Fields*: `images`, `imageTags`.
+//! *Kinds*: `ImageTagTransformer`, with `imageTag` (one entry) and `fieldSpecs`.
+//! *Entry*: `Image`.
+//! *Selects*: all resources but CustomResourceDefinitions.
+//! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then the fields of the specs.
+//! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones did.
+//! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text.
+//! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix` (cases
+//! img-tagsuffix-applied-twice and img-tagsuffix-once-off-path). Its name is a pattern whose alternatives are not grouped
+//! (img-name-alternation-not-grouped).
+//! *Example*: `testdata/reference/image_tag.txtar`
 
 use super::{TransformEach, Transformer, transform_each};
 use crate::config::FieldSpecs;
@@ -67,7 +73,7 @@ impl<'a> ImageTagTransformer<'a> {
             Value::Scalar(s) => {
                 if let Some(text) = self.outcome(arena, s.text, times) {
                     s.text = text;
-                    s.tag = if s.tag == Tag::Str { Tag::Str } else { Tag::Auto };
+                    s.tag = if s.tag == Tag::Str { Tag::Str } else { Tag::Untyped };
                 }
             }
             _ => {

@@ -77,6 +77,9 @@ impl<'a> Decode<'a> for Operation<'a> {
 /// The node is no list of mappings.
 pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Result<Vec<Operation<'a>>> {
     let mut operations: Vec<Operation<'a>> = Vec::new();
+    if !is_json {
+        json::check_finite(node).map_err(|m| Error::malformed(arena, m))?;
+    }
     operations.decode(node, &Decoder::lenient(arena))?;
     for operation in &mut operations {
         operation.is_json = is_json;
@@ -85,7 +88,7 @@ pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Resul
                 json::from_yaml_1_1(arena, value);
             }
             if !(is_json && operation.op == "test") {
-                json::through_json(arena, value);
+                json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
             }
         }
     }
@@ -108,7 +111,8 @@ pub fn apply<'a>(
     }
     let is_new = !resource.json_form;
     if is_new {
-        json::through_json(arena, resource.node_mut());
+        resource.unshare();
+        json::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
     }
     let touches_metadata = is_new || operations.iter().any(Operation::touches_identity);
     if touches_metadata

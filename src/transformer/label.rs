@@ -1,7 +1,19 @@
-//! LabelTransformer: sets labels on resources, and in selectors and templates if asked.
+//! LabelTransformer: sets labels on resources, and in selectors and templates where asked.
 //!
-//! *Writes*: the mappings its field specs lead to. *Order*: entries of `labels` in order, then `commonLabels`, after
-//! the names; later ones win. *Cost*: O(resources x specs of their kind).
+//! *Fields*: `labels`, `commonLabels`.
+//! *Kinds*: `LabelTransformer`, with `labels` and `fieldSpecs`; without specs it does nothing.
+//! *Entry*: `Label`, `FieldSpec`.
+//! *Selects*: all resources.
+//! *Writes*: the mappings that the field specs lead to. Those of an entry of `labels` are its own `fields`, then `metadata/labels`,
+//! with `includeTemplates` also pod and claim templates, with `includeSelectors` also selectors. `commonLabels` always sets
+//! selectors.
+//! *Order*: after the names, before annotations; entries of `labels` in order, then `commonLabels`: later ones win.
+//! *Cost*: O(resources x specs of their kind).
+//! *Quirks*: a spec for one kind hides a general one with the same path (cases labels-fields-specific-hides-general and
+//! fs-specific-drops-general-labels). A new label is one value in all its places: when a later label, patch or replacement changes
+//! it in one of them, all change, selectors too, until a JSON patch or a plugin has rewritten the resource (cases shared-label and
+//! shared-label-ends).
+//! *Example*: `testdata/reference/label.txtar`
 
 use super::{TransformEach, Transformer, edit_fields, transform_each};
 use crate::config::field_spec::Create;
@@ -9,7 +21,7 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Mapping, Node, Scalar, Value};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value};
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
@@ -28,13 +40,15 @@ impl<'a> Transformer<'a> for LabelTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, _: &Session<'a>) -> Result<()> {
-        set_entries(resource, &self.labels, &self.specs)
+    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
+        set_entries(session.arena, resource, &self.labels, &self.specs)
     }
 }
 
-/// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style.
+/// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style; where the key is new,
+/// the places share the value.
 pub(super) fn set_entries<'a>(
+    arena: &Arena,
     resource: &mut Resource<'a>,
     entries: &StringMap<'a>,
     specs: &FieldSpecs<'a>,
@@ -42,6 +56,8 @@ pub(super) fn set_entries<'a>(
     if entries.is_empty() {
         return Ok(());
     }
+    let values: Vec<Pos> = entries.iter().map(|_| arena.shared_pos()).collect();
+    let mut places = 0;
     edit_fields(resource, specs, Create::Mapping, &mut |node| {
         if node.is_null() {
             return Ok(());
@@ -50,15 +66,21 @@ pub(super) fn set_entries<'a>(
         let Some(m) = node.as_mapping_mut() else {
             return Err(Error::input(format!("wrong node kind: expected a mapping, found {shape}")));
         };
-        entries.iter().for_each(|(key, value)| set_entry(m, key, value));
+        places += 1;
+        entries.iter().zip(&values).for_each(|((key, value), pos)| set_entry(m, key, value, *pos));
         Ok(())
-    })
+    })?;
+    resource.settle_shared();
+    if places > 1 {
+        resource.mark_shared();
+    }
+    Ok(())
 }
 
-fn set_entry<'a>(m: &mut Mapping<'a>, key: &'a str, value: &'a str) {
+fn set_entry<'a>(m: &mut Mapping<'a>, key: &'a str, value: &'a str, pos: Pos) {
+    let value = Scalar::string(value);
     match m.get_mut(key) {
-        Some(Node { value: Value::Scalar(old), .. }) => *old = Scalar { style: old.style, ..Scalar::string(value) },
-        Some(node) => node.value = Value::Scalar(Scalar::string(value)),
-        None => drop(m.insert(key, Node::string(value))),
+        Some(node) => node.set_scalar(Scalar { style: node.as_scalar().map_or(value.style, |old| old.style), ..value }),
+        None => drop(m.insert(key, Node { value: Value::Scalar(value), pos })),
     }
 }

@@ -1,9 +1,16 @@
 //! NameReferenceTransformer: makes references follow the names that changed.
 //!
-//! *Selects*: resources with fields that refer to others (the tables in [`crate::config::defaults`], `configurations`).
-//! *Writes*: names, and namespaces where the reference is a mapping. *Order*: once, at the root, after the hashes.
-//! *Cost*: O(nodes on the paths of references + references). All paths of a kind are one trie, so that a resource is walked
-//! once; candidates are found by kind, old name and namespace. *Quirks*: facts/behaviour-c.md, 3.
+//! *Selects*: resources with fields that refer to others: the tables of [`crate::config::defaults`] and what `configurations` and
+//! `crds` add.
+//! *Writes*: names, and namespaces where the reference is a mapping.
+//! *Order*: once, at the root, after the hashes: names are final then.
+//! *Cost*: O(nodes on the paths of references + references). All paths of a kind are one trie, so that a resource is walked once;
+//! candidates are found by kind, old name and namespace.
+//! *Quirks*: a JSON patch of `patches` that renames is followed, one of `patchesJson6902` is not (cases
+//! ref-follows-json-patch-rename and ref-ignores-patchesjson6902-rename). Of two candidates the one with the referrer's prefixes
+//! and suffixes is meant; two with the same new name are as good as one (ref-two-candidates-same-new-name). The kind in the
+//! scaleTargetRef of a HorizontalPodAutoscaler is not looked at (ref-hpa-target-kind-ignored).
+//! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::Transformer;
 use crate::config::field_spec::split;
@@ -11,7 +18,7 @@ use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{Gvk, NOT_NAMESPACED, Places, ResId, ResMap, Resource};
-use crate::yaml::{Arena, Node, Tag, Value};
+use crate::yaml::{Arena, Node, Scalar, Tag, Value};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use std::cell::OnceCell;
@@ -237,11 +244,16 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 Ok(())
             }
             Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_below(item, trie)),
-            Value::Scalar(s) if s.is_null() || !trie.actions.is_empty() => Ok(()),
-            Value::Scalar(_) => {
-                Err(Error::input(format!("expected sequence or mapping node in object {}, found a scalar", self.id)))
-            }
+            Value::Scalar(s) => self.end(s, trie),
         }
+    }
+
+    /// Paths go on where the node does not.
+    fn end(&self, scalar: &Scalar<'a>, trie: &Trie<'a>) -> Result<()> {
+        if scalar.is_null() || trie.children.is_empty() || !trie.actions.is_empty() {
+            return Ok(());
+        }
+        Err(Error::input(format!("expected sequence or mapping node in object {}, found a scalar", self.id)))
     }
 
     /// An item of a list: the list has taken the actions already.
@@ -256,7 +268,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 Ok(())
             }
             Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_below(item, trie)),
-            Value::Scalar(_) => Ok(()),
+            Value::Scalar(s) => self.end(s, trie),
         }
     }
 
@@ -271,7 +283,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 if let Some(found) = self.resolve(s.text, None, action)?
                     && found.id().name != s.text
                 {
-                    (s.text, s.tag) = (found.id().name, Tag::Auto);
+                    (s.text, s.tag) = (found.id().name, Tag::Untyped);
                 }
                 Ok(())
             }
@@ -381,7 +393,7 @@ fn set<'a>(m: &mut crate::yaml::Mapping<'a>, key: &'a str, text: &'a str) {
     match m.get_mut(key).map(|n| &mut n.value) {
         Some(Value::Scalar(s)) => {
             if s.text != text {
-                (s.text, s.tag) = (text, Tag::Auto);
+                (s.text, s.tag) = (text, Tag::Untyped);
             }
         }
         Some(other) => *other = Value::Scalar(crate::yaml::Scalar::plain(text)),

@@ -1,9 +1,19 @@
 //! PatchTransformer, PatchStrategicMergeTransformer and PatchJson6902Transformer: change resources by patches.
 //!
-//! *Selects*: the resources of a `target`, or the one that a strategic merge patch names. *Order*: patchesStrategicMerge,
-//! then patches, before the namespace; patchesJson6902 after annotations. Every patch is read before the first one is
-//! applied. *Cost*: O(patches + size of what they touch); a target without a literal name looks at every resource.
-//! *Quirks*: facts/behaviour-b.md, 2 and 3.
+//! *Fields*: `patches`, `patchesStrategicMerge`, `patchesJson6902`.
+//! *Kinds*: `PatchTransformer`, with the fields of an entry; `PatchStrategicMergeTransformer`, with `paths` and `patches`;
+//! `PatchJson6902Transformer`, with `target`, and `path` or `jsonOp`.
+//! *Entry*: `Patch`, `PatchOptions`, `Selector`.
+//! *Selects*: the resources of a `target`, or the one that a strategic merge patch names.
+//! *Writes*: what the patch says. A strategic merge patch merges mappings, and lists by the keys of the Kubernetes schema; `null`
+//! takes a field away, `$patch: delete` and `$patch: replace` work on mappings and items. A JSON patch (RFC 6902) has its
+//! operations applied in order. Names, kinds and namespaces stay, unless `options` allow a change.
+//! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after annotations. Every patch is read before
+//! the first one is applied.
+//! *Cost*: O(patches + size of what they touch); a target without a literal name looks at every resource.
+//! *Quirks*: a target that matches nothing is no error. JSON patches take the resource through JSON, and its numbers and quotes with
+//! it (case smp-after-json-quoting). A resource that an emptied patch deletes is gone at once (patch-deletes-then-checks).
+//! *Example*: `testdata/reference/patch.txtar`
 
 use super::json_patch::{self, Operation};
 use super::{Transformer, merge};
@@ -14,7 +24,8 @@ use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{Found, ResMap, Resource, stringify};
 use crate::schema::Schemas;
-use crate::yaml::{Arena, Node, Pos, Source, documents, first_document, json};
+use crate::yaml::scalar::{self, Kind};
+use crate::yaml::{Arena, Node, Pos, Source, Style, Tag, documents, first_document, json};
 
 /// A patch that was read.
 #[derive(Debug)]
@@ -159,8 +170,11 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
-            merge_by_id(map, &with_text_metadata(document), PatchOptions::default(), session.schemas())
-                .map_err(in_patch)?;
+            let mut patch = with_text_metadata(document);
+            if let Some(root) = patch.node_mut().as_mapping_mut() {
+                root.remove("apiVersion");
+            }
+            merge_by_id(map, &patch, PatchOptions::default(), session.schemas()).map_err(in_patch)?;
             map.check_unique(session.arena).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -254,7 +268,7 @@ fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
 
 /// The documents of a text as resources; a list is replaced by its items.
 fn resources<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let nodes = documents(arena, source).map_err(|m| Error::input(m.message).at(arena.place(m.pos)))?;
+    let nodes = documents(arena, source).map_err(|m| Error::malformed(arena, m))?;
     crate::pipeline::documents_to_resources(arena, nodes)
 }
 
@@ -324,10 +338,8 @@ fn merge_into_target<'a>(
 ) -> Result<()> {
     let mut patch = with_text_metadata(patch);
     if let Some(root) = patch.node_mut().as_mapping_mut() {
+        // The kind stays: its schema counts where that of the target is not known.
         root.remove("apiVersion");
-        if !options.allow_kind_change {
-            root.remove("kind");
-        }
         if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
             metadata.remove("namespace");
             if !options.allow_name_change {
@@ -351,17 +363,22 @@ fn merge_into<'a>(
     schemas: &Schemas<'a>,
 ) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
+    // A patch without one has got that of the resource from upstream, written anew.
+    let api_version_too = patch.node().get("apiVersion").is_none();
     let id = *map.get(i).id();
     let keep = map.edit(i, |resource| {
         if options.allow_name_change || options.allow_kind_change {
             resource.record_previous();
         }
+        let kind = resource.node().get("kind").cloned();
         let keep = merge::apply(resource.node_mut(), patch.node().clone(), schemas)?;
+        resource.settle_shared();
         if wipes {
             resource.forget_history();
         }
         if keep {
-            restore_identity(resource, &id, options);
+            restore_identity(resource, &id, kind, options);
+            forget_types(resource, api_version_too);
         }
         Ok(keep)
     });
@@ -372,12 +389,16 @@ fn merge_into<'a>(
 }
 
 /// Puts back what a strategic merge patch may not change.
-fn restore_identity<'a>(resource: &mut Resource<'a>, id: &crate::resource::ResId<'a>, options: PatchOptions) {
+fn restore_identity<'a>(
+    resource: &mut Resource<'a>,
+    id: &crate::resource::ResId<'a>,
+    kind: Option<Node<'a>>,
+    options: PatchOptions,
+) {
     if !options.allow_kind_change
-        && let Some(root) = resource.node_mut().as_mapping_mut()
-        && root.get("kind").is_none_or(|kind| kind.as_scalar().is_none_or(|s| s.text != id.gvk.kind))
+        && let (Some(root), Some(kind)) = (resource.node_mut().as_mapping_mut(), kind)
     {
-        root.insert("kind", Node::string(id.gvk.kind));
+        root.insert("kind", kind);
     }
     let text_of = |resource: &Resource<'a>, field| {
         resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()
@@ -391,6 +412,26 @@ fn restore_identity<'a>(resource: &mut Resource<'a>, id: &crate::resource::ResId
         } else {
             resource.set_metadata("namespace", id.namespace);
         }
+    }
+}
+
+/// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
+fn forget_types(resource: &mut Resource<'_>, api_version_too: bool) {
+    let forget = |node: Option<&mut Node<'_>>| {
+        if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain)
+            && scalar.kind() == Kind::Str
+            && scalar::resolve(scalar.text) == Kind::Str
+        {
+            scalar.tag = Tag::Untyped;
+        }
+    };
+    let Some(root) = resource.node_mut().as_mapping_mut() else { return };
+    forget(root.get_mut("kind"));
+    if api_version_too {
+        forget(root.get_mut("apiVersion"));
+    }
+    if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
+        ["name", "namespace"].into_iter().for_each(|field| forget(metadata.get_mut(field)));
     }
 }
 

@@ -1,8 +1,14 @@
 //! PrefixTransformer and SuffixTransformer: put a text before or behind every name.
 //!
-//! *Selects*: all but CustomResourceDefinitions, Namespaces and APIServices, by their original id. *Writes*:
-//! `metadata/name` and what `configurations` add. *Order*: after `namespace`, before labels. *Cost*: O(resources).
-//! *Quirks*: the new text keeps the old style, so a plain `e5` with prefix `1` becomes a number.
+//! *Fields*: `namePrefix`, `nameSuffix`.
+//! *Kinds*: `PrefixTransformer`, with `prefix` and `fieldSpecs`; `SuffixTransformer`, with `suffix` and `fieldSpecs`;
+//! `PrefixSuffixTransformer`, with all three.
+//! *Selects*: all resources but CustomResourceDefinitions, Namespaces and APIServices, by their original id.
+//! *Writes*: `metadata/name`, and what `configurations` add.
+//! *Order*: after `namespace`, before labels; the prefix first.
+//! *Cost*: O(resources).
+//! *Quirks*: the new text keeps the old style, so that a plain `e5` with prefix `1` becomes a number (case prefix-makes-number).
+//! *Example*: `testdata/reference/prefix.txtar`
 
 use super::{TransformEach, Transformer, edit_fields, scalar_of, transform_each};
 use crate::config::FieldSpecs;
@@ -46,13 +52,13 @@ impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
         }
         edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
             let scalar = scalar_of(node)?;
-            let old = if scalar.is_null() { "" } else { scalar.text };
+            let old = scalar.text;
             scalar.text = if self.is_suffix {
                 session.arena.concat(&[old, self.text])
             } else {
                 session.arena.concat(&[self.text, old])
             };
-            scalar.tag = Tag::Auto;
+            scalar.tag = Tag::Untyped;
             Ok(())
         })
     }

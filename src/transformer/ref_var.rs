@@ -1,9 +1,16 @@
 //! RefVarTransformer: puts the values of `vars` where `$(NAME)` stands.
 //!
-//! *Selects*: the fields of `varReference`, the defaults and those of `configurations`. *Writes*: strings, string values of
-//! mappings, lists of strings; a string that is nothing but one reference takes the type of the value. *Order*: once, at
-//! the root, after the name references, so that values carry prefixes and hashes. *Cost*: O(nodes on the paths + vars x
-//! resources that have values). *Quirks*: facts/behaviour-c.md, 8: `$$` becomes `$` in every string that is reached.
+//! *Fields*: `vars`.
+//! *Entry*: `Var`, `ObjectReference`, `FieldReference`.
+//! *Selects*: the fields of `varReference`: the defaults (arguments, commands, environment, mount paths, hosts, labels, annotations)
+//! and those of `configurations`.
+//! *Writes*: strings, string values of mappings, lists of strings; a string that is nothing but one reference takes the type of the
+//! value.
+//! *Order*: once, at the root, after the name references, so that values carry prefixes and hashes.
+//! *Cost*: O(nodes on the paths + vars x resources that have values).
+//! *Quirks*: `$$` becomes `$` in every string that is reached, as soon as there is a var (case var-dollars). An unused var is
+//! a warning, one whose resource is missing an error.
+//! *Example*: `testdata/reference/ref_var.txtar`
 
 use crate::config::field_path::{lookup, var_parts};
 use crate::config::field_spec::Create;

@@ -1,9 +1,16 @@
 //! ReplacementTransformer: copies a value from one resource's field into fields of others.
 //!
-//! *Selects*: the source by exact id, the targets by patterns. *Writes*: the fields of the targets' paths. *Order*: last of
-//! the built-in transformers; entries in order, over what earlier ones did. *Cost*: O(targets that may match + nodes on their
-//! paths). *Quirks*: facts/behaviour-c.md, 7: a value goes into a scalar as text, and the scalar keeps its type.
-//! A path may go on inside a text that holds JSON: see [`super::structured_text`].
+//! *Fields*: `replacements`.
+//! *Kinds*: `ReplacementTransformer`, with `replacements`.
+//! *Entry*: `Replacement`, `SourceSelector`, `TargetSelector`, `FieldOptions`.
+//! *Selects*: the source by exact id, the targets by patterns.
+//! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key, a number or `[name=x]` an
+//! item of a list, `*` everything. It may go on inside a text that holds JSON or YAML: see [`super::structured_text`].
+//! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
+//! *Cost*: O(targets that may match + nodes on their paths).
+//! *Quirks*: a value goes into a scalar as text, and the scalar keeps its type; a field that was made has none, and its text is read
+//! as YAML (case replacement-basics). The source is read anew for every target: one that changes it changes what later ones get.
+//! *Example*: `testdata/reference/replacement.txtar`
 
 use super::{Transformer, structured_text};
 use crate::config::field_path::{Part, element_text, lookup, parts};
@@ -14,7 +21,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Value, first_document};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Value, first_document, shared};
 
 /// All entries of `replacements`.
 pub struct ReplacementTransformer<'a>(Vec<Prepared<'a>>);
@@ -64,7 +71,7 @@ impl<'a> ReplacementTransformer<'a> {
 fn read<'a>(session: &Session<'a>, root: &Root, path: &str, cx: &Decoder<'a>) -> Result<Vec<Replacement<'a>>> {
     let source = session.files.text(root, path).map_err(Error::from)?;
     let node = first_document(session.arena, source)
-        .map_err(|m| Error::input(m.message).at(session.arena.place(m.pos)))?
+        .map_err(|m| Error::malformed(session.arena, m))?
         .ok_or_else(|| Error::input(format!("'{path}' holds no replacement")))?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
     match &node.value {
@@ -233,7 +240,9 @@ impl<'a> Source<'a> {
         let node = lookup(resource.node(), path)?.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
         let options = &selector.options;
         if options.delimiter.is_empty() {
-            return Ok(node.clone());
+            let mut value = node.clone();
+            shared::unshare(&mut value);
+            return Ok(value);
         }
         let Some(scalar) = node.as_scalar() else {
             return Err(Error::input("delimiter option can only be used with scalar nodes"));
@@ -284,6 +293,7 @@ impl<'a> Target<'a> {
                 set(arena, node, value, &self.options)
             })
             .map_err(|e| e.context(format!("at the field path '{text}'")))?;
+            resource.settle_shared();
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
                 return Err(Error::input(format!("unable to {find} field \"{text}\" in replacement target")));
@@ -322,9 +332,6 @@ pub(super) fn visit<'a>(
     }
     match (part, &mut node.value) {
         (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
-        (Part::Index(i), Value::Mapping(m)) => {
-            m.get_mut(&i.to_string()).map_or(Ok(()), |n| visit(arena, n, rest, create, edit))
-        }
         (Part::All, Value::Mapping(m)) => m.iter_mut().try_for_each(|(_, n)| visit(arena, n, rest, create, edit)),
         (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
         (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
@@ -376,6 +383,9 @@ fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
 /// Puts a value into a node: as text into a scalar, which keeps its type and style; else in place of what is there.
 fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &FieldOptions<'a>) -> Result<()> {
     let Value::Scalar(old) = &mut node.value else {
+        if !options.delimiter.is_empty() {
+            return Err(Error::input("delimiter option can only be used with scalar nodes"));
+        }
         node.value = value.value.clone();
         return Ok(());
     };
@@ -389,7 +399,8 @@ fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &Fi
         }
         return Ok(());
     }
-    *old = Scalar { text, style: old.style, tag: old.resolved_tag() };
+    let scalar = Scalar { text, style: old.style, tag: old.resolved_tag() };
+    node.set_scalar(scalar);
     Ok(())
 }
 

@@ -1,10 +1,18 @@
 //! ReplicaCountTransformer: sets the number of replicas of the workloads of a name.
 //!
-//! *Selects*: resources that have or have had the name and a kind of the specs. *Writes*: `spec/replicas`. *Order*: after
-//! patchesJson6902, before images. *Cost*: O(resources of the name). *Quirks*: matching nothing is an error.
+//! *Fields*: `replicas`.
+//! *Kinds*: `ReplicaCountTransformer`, with `replica` (one entry) and `fieldSpecs`.
+//! *Entry*: `Replica`.
+//! *Selects*: resources that have or have had the name, of a kind of the specs: Deployment, StatefulSet, ReplicaSet,
+//! ReplicationController.
+//! *Writes*: `spec/replicas`.
+//! *Order*: after patchesJson6902, before images.
+//! *Cost*: O(resources of the name).
+//! *Quirks*: matching nothing is an error. A text in quotes keeps them (case replicas-by-any-id-keeps-style).
+//! *Example*: `testdata/reference/replica_count.txtar`
 
 use super::{Transformer, scalar_of};
-use crate::config::field_spec::{Create, FieldSpecs, walk};
+use crate::config::field_spec::{Create, FieldSpecs, Step, walk};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::ResMap;
@@ -34,11 +42,14 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
             found |= !paths.is_empty();
             map.edit(i, |resource| {
                 let id = *resource.id();
-                paths.iter().try_for_each(|(create, path)| {
+                // A kind that the resource has no more makes it a target; what is written is for the kind it has.
+                let applies = |path: &[Step<'a>]| self.specs.for_gvk(id.gvk).any(|(_, own)| std::ptr::eq(own, path));
+                paths.iter().filter(|(_, path)| applies(path)).try_for_each(|(create, path)| {
                     let create = if *create { Create::Scalar } else { Create::No };
                     walk(resource.node_mut(), path, create, &mut |node| {
                         let scalar = scalar_of(node)?;
-                        (scalar.text, scalar.tag) = (count, Tag::Int);
+                        (scalar.text, scalar.tag) =
+                            (count, if scalar.is_null() { Tag::Int } else { scalar.resolved_tag() });
                         Ok(())
                     })
                     .map_err(|e| e.context(format!("setting the replicas of {id}")))

@@ -1,8 +1,13 @@
 //! ValueAddTransformer: puts one value into fields of resources, or into file paths that they hold.
 //!
-//! *Selects*: by each target's selector; all without one. *Writes*: the field path, made where it is missing;
-//! `metadata/namespace` sets the namespace as NamespaceTransformer does. *Cost*: O(targets x resources they select + nodes
-//! on the paths). *Quirks*: facts/behaviour-b.md, 9: the value is `value`, or the name of the kustomization's directory.
+//! *Kinds*: `ValueAddTransformer`, with `value`, `targets`, and `targetFilePath` for a file with more targets.
+//! *Entry*: `Target`.
+//! *Selects*: by each target's selector; all resources without one.
+//! *Writes*: the field path, made where it is missing; `metadata/namespace` sets the namespace as NamespaceTransformer does.
+//! *Order*: among `transformers`.
+//! *Cost*: O(targets x resources they select + nodes on the paths).
+//! *Quirks*: without `value`, it is the name of the kustomization's directory.
+//! *Example*: `testdata/reference/value_add.txtar`
 
 use super::Transformer;
 use super::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
@@ -37,6 +42,7 @@ enum Step<'a> {
 /// Where the value goes.
 #[derive(Clone, Debug, Default)]
 pub struct Target<'a> {
+    /// The resources; all if it is left out.
     pub selector: Option<Selector<'a>>,
     /// Keys between slashes; `[name=x]` is an item of a list.
     pub field_path: &'a str,
@@ -73,7 +79,7 @@ impl<'a> ValueAddTransformer<'a> {
         let arena = session.arena;
         if !target_file.is_empty() {
             let source = session.files.text(root, target_file)?;
-            let malformed = |m: crate::yaml::Malformed| Error::input(m.message).at(arena.place(m.pos));
+            let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
             let node = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
             let mut more: Vec<Target<'a>> = Vec::new();
             Decoder::lenient(arena).object(&node, &mut [("targets", &mut more)])?;
@@ -151,7 +157,7 @@ impl<'a> ValueAddTransformer<'a> {
             Ok(0) | Err(_) => self.value,
             Ok(position) => session.arena.text(&inserted(old, self.value, position)),
         };
-        scalar.tag = Tag::Auto;
+        scalar.tag = Tag::Untyped;
         Ok(())
     }
 }

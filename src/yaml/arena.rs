@@ -21,6 +21,8 @@ pub struct Arena {
     keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
     /// Where in `keys` the last key with a fingerprint is: most keys are found there.
     recent: [Cell<u32>; RECENT],
+    /// How many shared values there are.
+    shared: Cell<u32>,
 }
 
 /// A text that was added to an [`Arena`].
@@ -75,6 +77,7 @@ impl Default for Arena {
             bump: Bump::new(),
             keys: FrozenIndexSet::default(),
             recent: [const { Cell::new(0) }; RECENT],
+            shared: Cell::new(0),
         }
     }
 }
@@ -85,7 +88,7 @@ impl Arena {
         Arena::default()
     }
 
-    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 4 GiB in all have no places, nothing else.
+    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places, nothing else.
     pub fn add_file(&self, name: impl Into<String>, text: String) -> &Source {
         self.add(name.into(), text, true)
     }
@@ -112,7 +115,7 @@ impl Arena {
 
     /// The source that holds a position. O(log sources).
     pub fn source(&self, pos: Pos) -> Option<&Source> {
-        if pos == Pos::NONE || pos.0 == u32::MAX {
+        if pos == Pos::NONE || pos.is_shared() {
             return None;
         }
         let (mut low, mut high) = (0, self.sources.len());
@@ -141,6 +144,13 @@ impl Arena {
         };
         slot.set(at as u32);
         shared
+    }
+
+    /// A position for the nodes of one new shared value.
+    pub fn shared_pos(&self) -> Pos {
+        let n = self.shared.get();
+        self.shared.set(n.saturating_add(1));
+        Pos::shared(n)
     }
 
     /// Copies a text into the arena.

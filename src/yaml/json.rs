@@ -2,7 +2,7 @@
 
 use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
-use super::{Arena, Entry};
+use super::{Arena, Entry, Malformed};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -69,12 +69,16 @@ pub fn write_string(out: &mut String, text: &str) {
 
 /// Turns a tree into what it is after upstream has made JSON of it and read it back: numbers are 64-bit floats in Go's
 /// shortest form, styles are those of a fresh dump, nulls are explicit. O(size of the tree).
-pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) {
+///
+/// # Errors
+/// A number is infinite or none.
+pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
     match &mut node.value {
-        Value::Scalar(s) => *s = dumped(arena, *s),
-        Value::Sequence(items) => items.iter_mut().for_each(|item| through_json(arena, item)),
-        Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| through_json(arena, value)),
+        Value::Scalar(s) => *s = dumped(arena, *s).ok_or_else(|| not_finite(s, node.pos))?,
+        Value::Sequence(items) => items.iter_mut().try_for_each(|item| through_json(arena, item))?,
+        Value::Mapping(m) => m.iter_mut().try_for_each(|(_, value)| through_json(arena, value))?,
     }
+    Ok(())
 }
 
 /// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key, and dates are text.
@@ -109,8 +113,28 @@ pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     }
 }
 
-fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Scalar<'a> {
-    match s.kind() {
+fn not_finite(s: &Scalar<'_>, pos: Pos) -> Malformed {
+    Malformed { message: format!("json: unsupported value: {} (JSON has no such number; quote it)", s.text), pos }
+}
+
+/// Looks for a number that JSON has no word for. O(size of the tree).
+///
+/// # Errors
+/// There is one.
+pub fn check_finite(node: &Node<'_>) -> Result<(), Malformed> {
+    match &node.value {
+        Value::Scalar(s) => match s.kind() == Kind::Float && scalar::float(s.text).is_none_or(|f| !f.is_finite()) {
+            true => Err(not_finite(s, node.pos)),
+            false => Ok(()),
+        },
+        Value::Sequence(items) => items.iter().try_for_each(check_finite),
+        Value::Mapping(m) => m.iter().try_for_each(|entry| check_finite(&entry.value)),
+    }
+}
+
+/// `None` if it is a number that JSON cannot say.
+fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Option<Scalar<'a>> {
+    Some(match s.kind() {
         Kind::Str | Kind::Binary => fresh_string(s.text),
         Kind::Null if s.tag == Tag::Empty => fresh_string(""),
         Kind::Null => Scalar::NULL,
@@ -119,14 +143,15 @@ fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Scalar<'a> {
         Kind::Int | Kind::Float => {
             let is_short = s.text.len() < 7 && !s.text.starts_with('0') && s.text.bytes().all(|b| b.is_ascii_digit());
             if is_short {
-                return Scalar::plain(s.text);
+                return Some(Scalar::plain(s.text));
             }
             match scalar::float(s.text) {
                 Some(f) if f.is_finite() => Scalar::plain(arena.text(&scalar::go_number(f))),
-                _ => s,
+                Some(_) => return None,
+                None => s,
             }
         }
-    }
+    })
 }
 
 /// A string in the style a fresh dump gives it. The style matters where a patch later puts another value under it.

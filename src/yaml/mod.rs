@@ -2,7 +2,8 @@
 //!
 //! * [`node`]: the tree, borrowing its text from an [`Arena`].
 //! * [`document`]: a file's text into documents; [`fast`] reads the common grammar, [`full`] everything else.
-//! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys.
+//! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys; [`shared`]: values that
+//!   stand in several places.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of JSON.
 
 pub mod arena;
@@ -14,6 +15,7 @@ pub mod json;
 pub mod natural;
 pub mod node;
 pub mod scalar;
+pub mod shared;
 pub mod steps;
 
 pub use arena::{Arena, Place, Source};

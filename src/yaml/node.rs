@@ -41,6 +41,8 @@ pub enum Tag {
     Null,
     Timestamp,
     Binary,
+    /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is typed anew.
+    Untyped,
     /// A value left out between brackets, as in `{a: }`: null to every build step, an empty string in the output.
     Empty,
 }
@@ -72,8 +74,8 @@ impl<'a> Scalar<'a> {
         match self.tag {
             Tag::Str => Kind::Str,
             Tag::Empty => Kind::Null,
-            Tag::Auto if self.style == Style::Plain => scalar::resolve(self.text),
-            Tag::Auto => Kind::Str,
+            Tag::Auto | Tag::Untyped if self.style == Style::Plain => scalar::resolve(self.text),
+            Tag::Auto | Tag::Untyped => Kind::Str,
             tag => {
                 let by_text = scalar::resolve(self.text);
                 if Tag::from_kind(by_text) == tag && self.style != Style::Plain {
@@ -89,7 +91,7 @@ impl<'a> Scalar<'a> {
     pub fn is_null(&self) -> bool {
         match self.tag {
             Tag::Str => false,
-            Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),
+            Tag::Auto | Tag::Untyped => self.style == Style::Plain && scalar::is_null(self.text),
             _ => self.kind() == Kind::Null,
         }
     }
@@ -97,7 +99,7 @@ impl<'a> Scalar<'a> {
     /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its value under
     /// the style of the value it replaces.
     pub fn resolved_tag(&self) -> Tag {
-        Tag::from_kind(self.kind())
+        if self.tag == Tag::Untyped { Tag::Untyped } else { Tag::from_kind(self.kind()) }
     }
 }
 

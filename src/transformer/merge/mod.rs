@@ -59,19 +59,24 @@ fn remove_directive(patch: &mut Node<'_>) {
     }
 }
 
-/// The schema of a mapping: the one it was reached with, or that of the kind it says it is.
+/// The schema of a mapping: the one it was reached with, or that of the kind it says it is, or else of the kind that the
+/// patch says it is.
 fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) -> Schema<'s> {
     if !schema.is_unknown() {
         return schema;
     }
-    let text = |field| {
-        let node = base.get(field).or_else(|| patch?.get(field))?;
-        node.as_scalar().filter(|s| !s.is_null()).map(|s| s.text)
+    let said_by = |first: Option<&Mapping<'_>>, second: Option<&Mapping<'_>>| {
+        let text = |field| {
+            let node = first.and_then(|m| m.get(field)).or_else(|| second?.get(field))?;
+            node.as_scalar().filter(|s| !s.is_null()).map(|s| s.text)
+        };
+        match (text("apiVersion"), text("kind")) {
+            (Some(api_version), Some(kind)) => schema.of(&Gvk::new(api_version, kind)),
+            _ => schema,
+        }
     };
-    match (text("apiVersion"), text("kind")) {
-        (Some(api_version), Some(kind)) => schema.of(&Gvk::new(api_version, kind)),
-        _ => schema,
-    }
+    let found = said_by(Some(base), patch);
+    if found.is_unknown() && patch.is_some() { said_by(patch, Some(base)) } else { found }
 }
 
 /// Merges a patch value into a base value; `false` if the field goes.
@@ -119,8 +124,11 @@ fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema<'_>) -> Result
             Some(keys) => list::merge(b, p, keys, schema.items()),
         },
         (Value::Scalar(b), Value::Scalar(p)) => {
-            *b = Scalar { text: p.text, style: b.style, tag: p.resolved_tag() };
-            base.pos = patch.pos;
+            let merged = Scalar { text: p.text, style: b.style, tag: p.resolved_tag() };
+            base.set_scalar(merged);
+            if !base.pos.is_shared() {
+                base.pos = patch.pos;
+            }
             Ok(true)
         }
         (_, value) => {
