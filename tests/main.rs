@@ -4,6 +4,7 @@
 
 mod cli;
 mod differential;
+mod errors;
 mod experiments;
 mod helm;
 mod plugin;

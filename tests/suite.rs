@@ -53,8 +53,9 @@ fn case(path: &Path, update: bool) -> Result<(), String> {
     if run.status != Some(status) {
         return Err(format!("exit status {:?}, expected {status}; stderr:\n{}", run.status, run.stderr));
     }
+    let stderr = run.stderr.replace(&*tree.path().to_string_lossy(), "$TREE");
     for line in file("stderr").unwrap_or_default().lines() {
-        if !run.stderr.contains(line) {
+        if !stderr.contains(line) {
             return Err(format!("stderr does not say '{line}' but:\n{}", run.stderr));
         }
     }

@@ -173,10 +173,7 @@ pub fn transformers<'a>(
             let mut paths: Vec<&'a str> = Vec::new();
             let mut patches = "";
             read(session, config, &mut [("paths", &mut paths), ("patches", &mut patches)])?;
-            if !patches.is_empty() {
-                paths.push(patches);
-            }
-            Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &paths)?)
+            Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &paths, patches)?)
         }
         "ValueAddTransformer" => {
             let (mut value, mut file) = ("", "");

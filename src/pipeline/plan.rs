@@ -74,7 +74,7 @@ pub fn transformers<'a>(
         stages.push(Planned { stage, kind, instances });
     };
     if !k.patches_strategic_merge.is_empty() {
-        let stage = PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge)?;
+        let stage = PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge, "")?;
         add("PatchStrategicMergeTransformer", 1, Box::new(stage));
     }
     if !k.patches.is_empty() {

@@ -55,7 +55,7 @@ impl<'a> PatchTransformer<'a> {
     pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let prepare = |patch: &Patch<'a>| {
             let at_entry = |e: Error| e.at(session.arena.place(patch.pos));
-            let prepared = prepare(session, root, patch).map_err(at_entry)?;
+            let prepared = prepare(session, root, patch, content).map_err(at_entry)?;
             if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
                 && !operations.is_empty()
             {
@@ -140,11 +140,12 @@ pub struct PatchStrategicMergeTransformer<'a> {
 }
 
 impl<'a> PatchStrategicMergeTransformer<'a> {
-    /// Reads the patches: each text is a patch if it reads as one, else the path of a file with some.
+    /// Reads the patches: each entry is a patch if it reads as one, else the path of a file with some; `inline` is a text
+    /// with patches, or empty.
     ///
     /// # Errors
     /// One cannot be read, or there is none in all of them.
-    pub fn new(session: &Session<'a>, root: &Root, entries: &[&'a str]) -> Result<Self> {
+    pub fn new(session: &Session<'a>, root: &Root, entries: &[&'a str], inline: &'a str) -> Result<Self> {
         let mut all = Vec::new();
         for entry in entries {
             let inline =
@@ -158,6 +159,10 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
                 }
             };
             all.extend(documents.into_iter().map(|d| (d, name.clone())));
+        }
+        if !inline.is_empty() {
+            let source = session.arena.add_source(format!("patches in {}", root.shown), inline.to_owned());
+            all.extend(resources(session.arena, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
             return Err(Error::input("patch appears to be empty; files=patchesStrategicMerge"));
@@ -196,11 +201,11 @@ impl<'a> PatchJson6902Transformer<'a> {
             if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
                 return Err(fault("must specify the target name"));
             }
-            let prepared = prepare(session, root, patch).map_err(|e| e.at(session.arena.place(patch.pos)))?;
+            let prepared =
+                prepare(session, root, patch, operations).map_err(|e| e.at(session.arena.place(patch.pos)))?;
             match &prepared.content {
-                Content::Json(operations) if !operations.is_empty() => Ok(prepared),
-                Content::Json(_) => Err(fault("the patch has no operations")),
-                Content::StrategicMerge(_) => Err(fault("patchesJson6902 takes a list of operations")),
+                Content::Json(operations) if operations.is_empty() => Err(fault("the patch has no operations")),
+                _ => Ok(prepared),
             }
         };
         patches.iter().map(prepare).collect::<Result<_>>().map(PatchJson6902Transformer)
@@ -221,7 +226,12 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
     }
 }
 
-fn prepare<'a>(session: &Session<'a>, root: &Root, patch: &Patch<'a>) -> Result<Prepared<'a>> {
+fn prepare<'a>(
+    session: &Session<'a>,
+    root: &Root,
+    patch: &Patch<'a>,
+    read: fn(&'a Arena, &'a Source) -> Result<Content<'a>>,
+) -> Result<Prepared<'a>> {
     let inline = patch.patch.trim();
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
@@ -238,12 +248,28 @@ fn prepare<'a>(session: &Session<'a>, root: &Root, patch: &Patch<'a>) -> Result<
         }
     };
     let target = patch.target.as_ref().map(Matcher::new).transpose()?;
-    let content = content(session.arena, source)?;
+    let content = read(session.arena, source)?;
     Ok(Prepared { content, target, options: patch.options, name, pos: patch.pos })
 }
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
 fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
+    if source.text.starts_with('[') {
+        return operations(arena, source);
+    }
+    let fault = match resources(arena, source) {
+        Ok(documents) => return Ok(Content::StrategicMerge(documents)),
+        Err(e) => e,
+    };
+    match first_document(arena, source) {
+        Ok(None) => Ok(Content::Json(Vec::new())),
+        Ok(Some(node)) if node.as_sequence().is_some() => operations(arena, source),
+        _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
+    }
+}
+
+/// Reads a JSON patch, which may be written in YAML.
+fn operations<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
@@ -252,17 +278,13 @@ fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
         })?;
         return json_patch::operations(arena, &node, true).map(Content::Json);
     }
-    let strategic = resources(arena, source);
-    let fault = match strategic {
-        Ok(documents) => return Ok(Content::StrategicMerge(documents)),
-        Err(e) => e,
-    };
-    match first_document(arena, source) {
-        Ok(Some(node)) if node.as_sequence().is_some() => {
-            json_patch::operations(arena, &node, false).map(Content::Json)
+    match first_document(arena, source).map_err(|m| Error::malformed(arena, m))? {
+        None => Ok(Content::Json(Vec::new())),
+        Some(node) if node.as_sequence().is_some() => json_patch::operations(arena, &node, false).map(Content::Json),
+        Some(node) => {
+            let message = format!("a JSON patch is a list of operations, found {}", node.shape());
+            Err(Error::input(message).at(arena.place(node.pos)))
         }
-        Ok(None) => Ok(Content::Json(Vec::new())),
-        _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
     }
 }
 

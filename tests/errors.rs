@@ -1,0 +1,76 @@
+//! The error cases of the conformance suite, where it lies beside the checkout: each must fail, and say the sentence that
+//! testdata/errors/sentences.tsv has for it. The cases of testdata/errors show the same causes without the suite.
+
+use crate::support::Tree;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// Copies a directory with its links and permissions.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => copy(&path, &target),
+            kind if kind.is_symlink() => std::os::unix::fs::symlink(fs::read_link(&path).unwrap(), target).unwrap(),
+            _ => drop(fs::copy(&path, &target).unwrap()),
+        }
+    }
+}
+
+/// What a case says on stderr, with paths from its root.
+fn stderr_of(case: &Path, facts: &serde_json::Value) -> String {
+    let mut tree = Tree::new("");
+    let root = tree.path();
+    if case.join("in").is_dir() {
+        copy(&case.join("in"), &root);
+    }
+    let texts = |field: &str| {
+        let list = facts[field].as_array().cloned().unwrap_or_default();
+        list.iter().map(|v| v.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    texts("emptydirs").iter().for_each(|directory| fs::create_dir_all(root.join(directory)).unwrap());
+    for (name, value) in facts["env"].as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap().replace("<IN>", &root.to_string_lossy());
+        tree.variables.insert(Box::leak(name.clone().into_boxed_str()), value);
+    }
+    let mut args = vec!["build".to_owned()];
+    args.extend(texts("flags"));
+    args.push(facts["root"].as_str().unwrap().to_owned());
+    let run = tree.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""), "{}: {}", case.display(), run.stderr);
+    run.stderr.replace(&format!("{}/", root.display()), "").replace(&*root.to_string_lossy(), ".")
+}
+
+#[test]
+fn error_cases_name_their_cause() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let suite = root.join("../shared/conformance/cases");
+    if !suite.is_dir() {
+        println!("skipped: the conformance suite is not there");
+        return;
+    }
+    let sentences = fs::read_to_string(root.join("testdata/errors/sentences.tsv")).unwrap();
+    let mut sentences: BTreeMap<&str, &str> = sentences.lines().filter_map(|line| line.split_once('\t')).collect();
+    let mut failures = String::new();
+    for entry in fs::read_dir(suite).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let facts = fs::read(entry.path().join("case.json")).unwrap();
+        let facts: serde_json::Value = serde_json::from_slice(&facts).unwrap();
+        if facts["exit"] == 0 {
+            continue;
+        }
+        let Some(sentence) = sentences.remove(name.as_str()) else {
+            let _ = writeln!(failures, "{name} has no sentence");
+            continue;
+        };
+        let stderr = stderr_of(&entry.path(), &facts);
+        if !stderr.contains(sentence) {
+            let _ = writeln!(failures, "{name} does not say '{sentence}' but:\n{stderr}");
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    assert!(sentences.is_empty(), "there are no cases for {sentences:?}");
+}
