@@ -12,7 +12,7 @@
 //!
 //! The modules, in reading order, and what always holds in each:
 //!
-//! * [`pipeline`]: the steps. No step is skipped silently: what is not built yet is refused by name.
+//! * [`pipeline`]: the steps. No step is skipped silently.
 //! * [`config`]: what users write, decoded once, straight from nodes.
 //! * [`load`]: the only door to files; nothing outside a root is read unless allowed.
 //! * [`resource`]: resources and their list; identity changes only inside [`resource::ResMap`].
