@@ -83,7 +83,7 @@ fn part(text: &str) -> Result<Part<'_>> {
 /// The node at the path of a source or var. O(parts, and items of lists on the way).
 ///
 /// # Errors
-/// The path names many fields.
+/// The path names many fields, or an item of a mapping.
 pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'n Node<'a>>> {
     let mut node = node;
     for part in path {
@@ -93,7 +93,10 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
                 items.iter().find(|item| element_text(item, key) == Some(*value))
             }
             (Part::Index(i), Value::Sequence(items)) => items.get(*i),
-            (Part::Index(i), Value::Mapping(m)) => m.get(&i.to_string()),
+            (Part::Index(_), Value::Mapping(_)) => {
+                return Err(Error::input("wrong node kind: expected a list, found a mapping")
+                    .hint("a key of digits is not reached"));
+            }
             (Part::Last, Value::Sequence(items)) => items.last(),
             (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
             _ => None,

@@ -227,7 +227,7 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
         if let Some(entries) = old_metadata.and_then(|m| m.get(map)).and_then(Node::as_mapping)
             && let Some(metadata) = new.metadata_mut()
         {
-            add_missing(metadata, map, entries, false);
+            add_missing(metadata, map, entries, true);
         }
     }
     if merge_data {

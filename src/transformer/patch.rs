@@ -24,7 +24,6 @@ use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{Found, ResMap, Resource, stringify};
 use crate::schema::Schemas;
-use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{Arena, Node, Pos, Source, Style, Tag, documents, first_document, json};
 
 /// A patch that was read.
@@ -440,10 +439,7 @@ fn restore_identity<'a>(
 /// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
 fn forget_types(resource: &mut Resource<'_>, api_version_too: bool) {
     let forget = |node: Option<&mut Node<'_>>| {
-        if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain)
-            && scalar.kind() == Kind::Str
-            && scalar::resolve(scalar.text) == Kind::Str
-        {
+        if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain) {
             scalar.tag = Tag::Untyped;
         }
     };

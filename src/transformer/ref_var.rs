@@ -107,7 +107,7 @@ impl<'a> RefVarTransformer<'a> {
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
             match lookup(holder.node(), &var_parts(arena, path)?)? {
-                Some(node) => Ok(Named { name: var.name, value: node.clone(), used: Cell::new(false) }),
+                Some(node) => Ok(Named { name: var.name, value: typed(node.clone()), used: Cell::new(false) }),
                 None => Err(fault(format!(
                     "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",
                     var.name,
@@ -117,6 +117,14 @@ impl<'a> RefVarTransformer<'a> {
         };
         self.vars.iter().map(value).collect()
     }
+}
+
+/// What a build step has set is a text, whatever it looks like.
+fn typed(mut value: Node<'_>) -> Node<'_> {
+    if let Some(scalar) = value.as_scalar_mut().filter(|s| s.tag == Tag::Untyped) {
+        scalar.tag = Tag::Str;
+    }
+    value
 }
 
 /// Replaces `$(NAME)` in texts.

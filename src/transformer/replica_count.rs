@@ -48,8 +48,7 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
                     let create = if *create { Create::Scalar } else { Create::No };
                     walk(resource.node_mut(), path, create, &mut |node| {
                         let scalar = scalar_of(node)?;
-                        (scalar.text, scalar.tag) =
-                            (count, if scalar.is_null() { Tag::Int } else { scalar.resolved_tag() });
+                        (scalar.text, scalar.tag) = (count, Tag::Int);
                         Ok(())
                     })
                     .map_err(|e| e.context(format!("setting the replicas of {id}")))

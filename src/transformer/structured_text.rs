@@ -1,21 +1,22 @@
-//! Replacements inside a text that holds JSON (facts/behaviour-c.md, 7.5): `data.config.server.port`, where `config` is a
-//! text with a JSON object.
+//! Replacements inside a text that holds JSON or YAML (facts/behaviour-c.md, 7.5): `data.config.server.port`, where `config` is
+//! a text with a mapping.
 //!
-//! Texts that hold YAML are refused: upstream prints them anew with their comments and the order of their keys, which is not
-//! built yet.
+//! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by [`Layout`], which keeps order and
+//! comments; what that cannot print is refused.
 
 use super::replacement::visit;
 use crate::config::field_path::{Part, lookup};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
+use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Value, first_document, json};
+use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json};
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it leads to cannot be
 /// replaced there.
 ///
 /// # Errors
-/// The text holds YAML that is not JSON.
+/// The text holds YAML that cannot be printed anew.
 pub(super) fn replace<'a>(
     arena: &'a Arena,
     resource: &mut Resource<'a>,
@@ -23,7 +24,9 @@ pub(super) fn replace<'a>(
     create: bool,
     value: &Node<'a>,
 ) -> Result<bool> {
-    let Some((at, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
+    let Some((at, source, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
+    let is_json = source.text.trim_start().starts_with(['{', '[']);
+    let layout = if is_json { None } else { Layout::of(source, &content) };
     let mut found = 0;
     let visited = visit(arena, &mut content, &path[at..], create, &mut |node| {
         found += 1;
@@ -41,9 +44,14 @@ pub(super) fn replace<'a>(
     let Some(text) = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_scalar_mut) else {
         return Ok(false);
     };
-    if !text.text.trim_start().starts_with(['{', '[']) {
-        return Err(Error::input("a replacement inside a text that holds YAML is not supported yet")
-            .hint("write the text as JSON, or build this kustomization with kustomize for now"));
+    if !is_json {
+        let Some(layout) = layout else {
+            let fault = Error::input("a replacement leads into a text of YAML that cannot be printed anew");
+            return Err(fault
+                .hint("anchors, tags, explicit keys, and texts folded or over several lines are not supported there"));
+        };
+        text.text = arena.text(&layout.print(&content));
+        return Ok(true);
     }
     let indent = text.text.contains('\n') && text.text.contains("  ");
     let mut out = String::with_capacity(text.text.len());
@@ -56,15 +64,20 @@ pub(super) fn replace<'a>(
 
 /// The content of a text; `None` if it cannot be read.
 pub(super) fn read<'a>(arena: &'a Arena, text: &'a str) -> Option<Node<'a>> {
+    source(arena, text).map(|(_, node)| node)
+}
+
+fn source<'a>(arena: &'a Arena, text: &'a str) -> Option<(&'a Source, Node<'a>)> {
     let source = arena.add_source("a text", text.to_owned());
-    first_document(arena, source).ok()?
+    Some((source, first_document(arena, source).ok()??))
 }
 
 /// The shortest beginning of a path that leads to a text with more than the path in it.
-fn find<'a>(arena: &'a Arena, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Node<'a>)> {
+fn find<'a>(arena: &'a Arena, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, &'a Source, Node<'a>)> {
     (1..path.len()).find_map(|at| {
         let scalar = lookup(node, &path[..at]).ok()??.as_scalar()?;
-        Some((at, read(arena, scalar.text)?))
+        let (source, content) = source(arena, scalar.text)?;
+        Some((at, source, content))
     })
 }
 
@@ -77,7 +90,6 @@ fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> Option<&'n m
                 items.iter_mut().find(|item| crate::config::field_path::element_text(item, key) == Some(*value))?
             }
             (Part::Index(i), Value::Sequence(items)) => items.get_mut(*i)?,
-            (Part::Index(i), Value::Mapping(m)) => m.get_mut(&i.to_string())?,
             (Part::Last, Value::Sequence(items)) => items.last_mut()?,
             _ => return None,
         };

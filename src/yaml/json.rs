@@ -166,7 +166,7 @@ pub fn fresh_string(text: &str) -> Scalar<'_> {
     Scalar { text, style, tag: Tag::Str }
 }
 
-fn is_plain_syntax(text: &str) -> bool {
+pub(super) fn is_plain_syntax(text: &str) -> bool {
     let starts =
         !text.starts_with(['#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ']);
     let dashes = text.starts_with("---") || text.starts_with("...") || text.starts_with("- ") || text.starts_with("? ");

@@ -4,7 +4,8 @@
 //! * [`document`]: a file's text into documents; [`fast`] reads the common grammar, [`full`] everything else.
 //! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys; [`shared`]: values that
 //!   stand in several places.
-//! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of JSON.
+//! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of JSON;
+//!   [`rewrite`]: a text with its comments, as go-yaml v3 prints it.
 
 pub mod arena;
 pub mod document;
@@ -14,6 +15,7 @@ mod full;
 pub mod json;
 pub mod natural;
 pub mod node;
+pub mod rewrite;
 pub mod scalar;
 pub mod shared;
 pub mod steps;

@@ -9,7 +9,8 @@ mod list;
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::schema::{Schema, Schemas};
-use crate::yaml::{Entry, Mapping, Node, Scalar, Value, natural};
+use crate::yaml::scalar::{self, Kind};
+use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Value, natural};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -237,8 +238,11 @@ fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()>
 /// Walks a base value that the patch does not mention; `false` if it vanishes.
 fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
     match &mut node.value {
-        // A null stays only if it was spelled out.
-        Value::Scalar(s) => Ok(!s.text.is_empty() || !s.is_null()),
+        Value::Scalar(s) => {
+            quote(s);
+            // A null stays only if it was spelled out.
+            Ok(!s.text.is_empty() || !s.is_null())
+        }
         Value::Mapping(m) => {
             let schema = schema_of(schema, m, None);
             retain(m, |key, value| untouched(value, schema.field(key)))?;
@@ -250,6 +254,18 @@ fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
             }
             Ok(true)
         }
+    }
+}
+
+/// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them: the style counts when
+/// another value is put there.
+fn quote(scalar: &mut Scalar<'_>) {
+    if scalar.style == Style::Plain
+        && scalar::resolve_v2(scalar.text) != Kind::Str
+        && scalar.kind() == Kind::Str
+        && !scalar.text.is_empty()
+    {
+        scalar.style = Style::Double;
     }
 }
 
