@@ -1,6 +1,7 @@
 //! A child process with limits: its own process group, a deadline, a limit on its output, and nothing left behind.
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -42,7 +43,7 @@ pub struct Call<'c> {
     /// The child's working directory; `None` for ours.
     pub directory: Option<&'c Path>,
     /// Variables that are set, beside those of this process.
-    pub environment: Vec<(&'static str, OsString)>,
+    pub environment: Vec<(Cow<'static, str>, OsString)>,
     /// Variables that are taken away.
     pub without: &'static [&'static str],
     /// What the child reads; `None` for an empty stdin.
@@ -160,7 +161,7 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
         expression = expression.env_remove(name);
     }
     for (name, value) in call.environment {
-        expression = expression.env(name, value);
+        expression = expression.env(&*name, value);
     }
     // What a transformer prints is about as much as it reads. Memory that is not written to costs nothing.
     let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);

@@ -6,6 +6,7 @@ mod cli;
 mod differential;
 mod errors;
 mod experiments;
+mod function;
 mod helm;
 mod plugin;
 mod reference;

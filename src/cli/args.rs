@@ -1,6 +1,6 @@
 //! Flags exactly as typed.
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -117,42 +117,40 @@ pub struct Build {
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub stack_trace: Option<bool>,
 
-    #[command(flatten)]
-    pub later: Later,
+    /// Let the build run KRM functions that are executables; needs --enable-alpha-plugins too
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_exec: Option<bool>,
+
+    /// Let KRM functions in containers use the network, if they ask for it
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub network: Option<bool>,
+
+    /// Accepted, as by kustomize, without effect
+    #[arg(long, hide = true)]
+    pub network_name: Option<String>,
+
+    /// Mount something into all containers, as in type=bind,src=DIR,dst=DIR,rw=true; may be repeated
+    #[arg(long, value_name = "MOUNT")]
+    pub mount: Vec<String>,
+
+    /// Set a variable for all KRM functions, as in NAME=value; NAME alone passes it on into containers; may be repeated
+    #[arg(short, long, value_name = "VARIABLE")]
+    pub env: Vec<String>,
+
+    /// Run containers as the user who runs the build, not as nobody
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub as_current_user: Option<bool>,
+
+    /// Which results of KRM functions fail the build
+    #[arg(long, value_name = "SEVERITY")]
+    pub fail_on_results: Option<Severity>,
 }
 
-/// Flags of kustomize whose features are not here yet: they are refused by name.
-#[derive(Args, Default)]
-pub struct Later {
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    as_current_user: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    enable_exec: Option<bool>,
-    #[arg(short, long, hide = true)]
-    env: Vec<String>,
-    #[arg(long, hide = true)]
-    mount: Vec<String>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    network: Option<bool>,
-    #[arg(long, hide = true)]
-    network_name: Option<String>,
-}
-
-impl Later {
-    /// The first flag that was given. A switch that is turned off asks for nothing.
-    pub fn first(&self) -> Option<&'static str> {
-        let on = |switch: Option<bool>| switch == Some(true);
-        [
-            ("--as-current-user", on(self.as_current_user)),
-            ("--enable-exec", on(self.enable_exec)),
-            ("--env", !self.env.is_empty()),
-            ("--mount", !self.mount.is_empty()),
-            ("--network", on(self.network)),
-            ("--network-name", self.network_name.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(name, given)| given.then_some(name))
-    }
+/// How grave a result of a KRM function is.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Severity {
+    Error,
+    Warning,
 }
 
 /// `version`.

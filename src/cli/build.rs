@@ -1,14 +1,16 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
-use super::args::Build;
+use super::args::{Build, Severity};
 use super::output;
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
 use crate::pipeline::{self, Options, Session};
+use crate::plugin::function::{FailOn, FunctionOptions};
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::Order;
 use crate::yaml::Arena;
 use anyhow::{Result, bail};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -35,9 +37,6 @@ pub fn run(args: &Build) -> Result<()> {
 }
 
 fn options(args: &Build) -> Result<Options> {
-    if let Some(flag) = args.later.first() {
-        bail!("{flag} is not supported yet\n  hint: build this kustomization with kustomize for now");
-    }
     let restrictor = match args.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => Restrictor::RootOnly,
         "LoadRestrictionsNone" => Restrictor::None,
@@ -72,6 +71,7 @@ fn options(args: &Build) -> Result<Options> {
             output_limit: args.plugin_output_limit,
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+            functions: functions(args, variable),
         },
         remote: RemoteOptions {
             cache: args.remote_cache.clone().or_else(|| cache(|name| variable(name).map(Into::into))),
@@ -87,6 +87,27 @@ fn options(args: &Build) -> Result<Options> {
             debug: args.helm_debug.unwrap_or(false),
         },
     })
+}
+
+fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> FunctionOptions {
+    let engine = variable("KRM_FN_RUNTIME").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let paths = variable("PATH").unwrap_or_default();
+    let is_there = |name: &&str| std::env::split_paths(&paths).any(|path| path.join(name).is_file());
+    let found = || ["docker", "podman", "nerdctl"].into_iter().find(is_there).unwrap_or("docker");
+    let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    FunctionOptions {
+        exec: args.enable_exec.unwrap_or(false),
+        network: args.network.unwrap_or(false),
+        mounts: args.mount.clone(),
+        variables: args.env.clone(),
+        user: args.as_current_user.unwrap_or(false).then(current_user),
+        runtime: engine.unwrap_or_else(|| found().into()),
+        fail_on: match args.fail_on_results {
+            None => FailOn::Nothing,
+            Some(Severity::Error) => FailOn::Error,
+            Some(Severity::Warning) => FailOn::Warning,
+        },
+    }
 }
 
 /// Where this system keeps what can be fetched again.

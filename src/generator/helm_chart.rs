@@ -143,9 +143,9 @@ impl<'a> HelmChartInflationGenerator<'a> {
             args,
             directory: None,
             environment: vec![
-                ("HELM_CONFIG_HOME", config.clone().into()),
-                ("HELM_CACHE_HOME", config.join(".cache").into()),
-                ("HELM_DATA_HOME", config.join(".data").into()),
+                ("HELM_CONFIG_HOME".into(), config.clone().into()),
+                ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
+                ("HELM_DATA_HOME".into(), config.join(".data").into()),
             ],
             without: &[],
             stdin: None,

@@ -214,7 +214,7 @@ impl Git {
             args: args.iter().map(OsString::from).collect(),
             directory: Some(directory),
             // Nobody is there to answer a question.
-            environment: vec![("GIT_TERMINAL_PROMPT", "0".into())],
+            environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into())],
             without: WITHOUT,
             stdin: None,
         };

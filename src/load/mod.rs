@@ -5,7 +5,7 @@
 
 pub mod git;
 pub mod http;
-mod path;
+pub mod path;
 pub mod repo_spec;
 
 pub use path::{clean, join};

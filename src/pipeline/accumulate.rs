@@ -17,10 +17,11 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, http};
-use crate::plugin::exec::{ExecPlugin, Mode};
+use crate::plugin::External;
+use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
 use crate::transformer::{ref_var, transform_each};
-use crate::yaml::{Mapping, Node, Source, Value, documents, first_document};
+use crate::yaml::{Mapping, Node, Scalar, Source, Value, documents, first_document};
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
@@ -164,7 +165,7 @@ fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
         let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
             true => builtin::generator(session, target, &config).map_err(|e| e.context(name.clone()))?,
             false => Box::new(
-                ExecPlugin::load(session, &target.root, config, Mode::Generate).map_err(|e| e.context(name.clone()))?,
+                External::load(session, &target.root, config, Mode::Generate).map_err(|e| e.context(name.clone()))?,
             ),
         };
         stages.push((stage, name, origin));
@@ -227,7 +228,7 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
         if let Some(entries) = old_metadata.and_then(|m| m.get(map)).and_then(Node::as_mapping)
             && let Some(metadata) = new.metadata_mut()
         {
-            add_missing(metadata, map, entries, true);
+            add_missing(metadata, map, entries, |null| null.text);
         }
     }
     if merge_data {
@@ -235,9 +236,12 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
             if let Some(entries) = old_node.get(map).and_then(Node::as_mapping)
                 && let Some(root) = new.node_mut().as_mapping_mut()
             {
-                add_missing(root, map, entries, true);
+                add_missing(root, map, entries, |_| "");
             }
         }
+    }
+    if let Some(root) = new.node_mut().as_mapping_mut() {
+        root.retain(|key, value| !matches!(key.text, "data" | "binaryData") || !value.is_null_or_empty());
     }
     new.needs_hash &= old.needs_hash;
     new.prefixes.clone_from(&old.prefixes);
@@ -250,8 +254,13 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
     new.with_fresh_id()
 }
 
-/// Adds the entries that a mapping lacks; `as_text` turns their values into strings.
-fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &Mapping<'a>, as_text: bool) {
+/// Adds the entries that a mapping lacks, their values as strings; `null_text` says what a null is.
+fn add_missing<'a>(
+    parent: &mut Mapping<'a>,
+    map: &'a str,
+    entries: &Mapping<'a>,
+    null_text: fn(&Scalar<'a>) -> &'a str,
+) {
     if entries.is_empty() {
         return;
     }
@@ -260,8 +269,8 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &Mapping<'a>
     };
     for entry in entries.iter().filter(|e| !into.contains(e.key.text)).collect::<Vec<_>>() {
         let value = match &entry.value.value {
-            Value::Scalar(s) if as_text && s.is_null() => Node::string(""),
-            Value::Scalar(s) if as_text => crate::yaml::json::fresh_string(s.text).into(),
+            Value::Scalar(s) if s.is_null() => Node::string(null_text(s)),
+            Value::Scalar(s) => crate::yaml::json::fresh_string(s.text).into(),
             _ => entry.value.clone(),
         };
         into.insert(entry.key, value);
@@ -311,7 +320,7 @@ fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumu
         let loaded: Vec<plan::BoxedTransformer<'a>> = match builtin::is_builtin(&config) {
             true => builtin::transformers(session, target, &config).map_err(in_config)?,
             false => {
-                vec![Box::new(ExecPlugin::load(session, &target.root, config, Mode::Transform).map_err(in_config)?)]
+                vec![Box::new(External::load(session, &target.root, config, Mode::Transform).map_err(in_config)?)]
             }
         };
         let last = loaded.len() - 1;
@@ -357,7 +366,7 @@ fn validators<'a>(session: &Session<'a>, target: &Target<'a>, map: &mut ResMap<'
             }
             before.check(map.iter()).map_err(in_validator)?;
         } else {
-            let plugin = ExecPlugin::load(session, &target.root, config, Mode::Transform).map_err(in_validator)?;
+            let plugin = External::load(session, &target.root, config, Mode::Transform).map_err(in_validator)?;
             let printed = plugin.print_for(session, map).map_err(in_validator)?;
             adopt_labels(map, &printed).map_err(in_validator)?;
         }

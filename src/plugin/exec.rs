@@ -13,11 +13,12 @@ use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
 use crate::yaml::{Arena, Place};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = 131_071;
@@ -58,26 +59,19 @@ impl ExecPlugin {
     /// Finds the plugin for a configuration object and reads its arguments. `root` is the root that lists the entry.
     ///
     /// # Errors
-    /// Plugins are not enabled, there is none for the object, or its arguments are wrong.
-    pub fn load<'a>(session: &Session<'a>, root: &Root, config: Resource<'a>, mode: Mode) -> Result<Self> {
+    /// There is none for the object, or its arguments are wrong.
+    pub fn load<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>, mode: Mode) -> Result<Self> {
         let arena = session.arena;
         let place = arena.place(config.pos());
         let id = *config.id();
-        if !session.plugins.options.enabled {
-            let message = format!("external plugins disabled; unable to load external plugin '{}'", id.gvk.kind);
-            let error = Error::new(ErrorKind::Plugin, message).at(place);
-            return Err(
-                error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins")
-            );
-        }
         let program = locate::executable(&session.plugins.options, &id).map_err(|e| e.at(place.clone()))?;
-        let args = arguments(session, root, &config).map_err(|e| e.at(place.clone()))?;
+        let args = arguments(session, root, config).map_err(|e| e.at(place.clone()))?;
         Ok(ExecPlugin {
             program,
             args,
             root: root.clone(),
-            config: wire::print_config(arena, &config)?,
-            file_name: file_name(arena, &config),
+            config: wire::print_config(arena, config)?,
+            file_name: file_name(arena, config),
             name: format!("plugin {id}"),
             place,
             mode,
@@ -106,14 +100,15 @@ impl ExecPlugin {
             without: &[],
             stdin,
         };
-        run(call, &session.plugins.options.limits()).map_err(|failed| self.explain(&failed))
+        run(call, &session.plugins.options.limits())
+            .map_err(|failed| explain(&failed, &self.program, &self.name, self.place.clone()))
     }
 
-    fn environment(&self, session: &Session<'_>) -> Vec<(&'static str, OsString)> {
-        let mut variables: Vec<(&'static str, OsString)> = vec![
-            ("KUSTOMIZE_PLUGIN_MODE", self.mode.as_str().into()),
-            ("KUSTOMIZE_PLUGIN_CONFIG_STRING", self.config.as_str().into()),
-            ("KUSTOMIZE_PLUGIN_CONFIG_ROOT", self.root.real.as_os_str().into()),
+    fn environment(&self, session: &Session<'_>) -> Vec<(Cow<'static, str>, OsString)> {
+        let mut variables: Vec<(Cow<'static, str>, OsString)> = vec![
+            ("KUSTOMIZE_PLUGIN_MODE".into(), self.mode.as_str().into()),
+            ("KUSTOMIZE_PLUGIN_CONFIG_STRING".into(), self.config.as_str().into()),
+            ("KUSTOMIZE_PLUGIN_CONFIG_ROOT".into(), self.root.real.as_os_str().into()),
         ];
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
@@ -126,44 +121,6 @@ impl ExecPlugin {
             fits
         });
         variables
-    }
-
-    /// What happened, in words, with the end of what the plugin said.
-    fn explain(&self, failed: &Failed) -> Error {
-        let program = self.program.display();
-        let (what, hint) = match &failed.failure {
-            Failure::NotStarted(e) => (
-                format!("'{program}' cannot be started: {e}"),
-                Some("is its interpreter there, and is the file one for this machine?"),
-            ),
-            Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
-            Failure::TimedOut(t) => {
-                let message = format!(
-                    "'{program}' took longer than {} s, or left a process behind that holds its output",
-                    t.as_secs_f64()
-                );
-                (message, Some("--plugin-timeout sets the limit"))
-            }
-            Failure::TooMuchOutput(n) => {
-                (format!("'{program}' printed more than {n} bytes"), Some("--plugin-output-limit sets the limit"))
-            }
-            Failure::Io(e) => (format!("talking to '{program}' failed: {e}"), None),
-        };
-        let mut message = format!("{}: {what}", self.name);
-        let said = failed.stderr.trim_end();
-        if !said.is_empty() {
-            let lines: Vec<&str> = said.lines().collect();
-            message.push_str("; it said last:");
-            for line in &lines[lines.len().saturating_sub(10)..] {
-                message.push_str("\n    ");
-                message.push_str(line);
-            }
-        }
-        let error = Error::new(ErrorKind::Plugin, message).at(self.place.clone());
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
     }
 
     /// Lets a validator look at all resources, and gives what it printed.
@@ -203,6 +160,44 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let resources = wire::parse(session.arena, self.output_name(), printed)?;
         *map = wire::merge_output(session.arena, &places, resources, &self.program.display().to_string())?;
         Ok(())
+    }
+}
+
+/// What happened, in words, with the end of what the plugin said.
+pub(super) fn explain(failed: &Failed, program: &Path, name: &str, place: Option<Place>) -> Error {
+    let program = program.display();
+    let (what, hint) = match &failed.failure {
+        Failure::NotStarted(e) => (
+            format!("'{program}' cannot be started: {e}"),
+            Some("is its interpreter there, and is the file one for this machine?"),
+        ),
+        Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
+        Failure::TimedOut(t) => {
+            let message = format!(
+                "'{program}' took longer than {} s, or left a process behind that holds its output",
+                t.as_secs_f64()
+            );
+            (message, Some("--plugin-timeout sets the limit"))
+        }
+        Failure::TooMuchOutput(n) => {
+            (format!("'{program}' printed more than {n} bytes"), Some("--plugin-output-limit sets the limit"))
+        }
+        Failure::Io(e) => (format!("talking to '{program}' failed: {e}"), None),
+    };
+    let mut message = format!("{name}: {what}");
+    let said = failed.stderr.trim_end();
+    if !said.is_empty() {
+        let lines: Vec<&str> = said.lines().collect();
+        message.push_str("; it said last:");
+        for line in &lines[lines.len().saturating_sub(10)..] {
+            message.push_str("\n    ");
+            message.push_str(line);
+        }
+    }
+    let error = Error::new(ErrorKind::Plugin, message).at(place);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }
 

@@ -2,15 +2,24 @@
 //!
 //! * [`locate`]: where the plugin for a kind is found.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
-//! * [`exec`]: plugins that are executables.
+//! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and containers.
 //!
 //! Children run with the limits of [`crate::process`].
 
 pub mod exec;
+pub mod function;
 pub mod locate;
 pub mod wire;
 
+use crate::diag::{Error, ErrorKind, Result};
+use crate::generator::Generator;
+use crate::load::Root;
+use crate::pipeline::Session;
 use crate::process::Limits;
+use crate::resource::{ResMap, Resource};
+use crate::transformer::Transformer;
+use exec::{ExecPlugin, Mode};
+use function::{Function, FunctionOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +36,8 @@ pub struct PluginOptions {
     pub homes: Vec<PathBuf>,
     /// Takes what plugins print on stderr, as it comes.
     pub stderr: fn(&[u8]),
+    /// What holds for functions alone.
+    pub functions: FunctionOptions,
 }
 
 impl Default for PluginOptions {
@@ -37,6 +48,7 @@ impl Default for PluginOptions {
             output_limit: 1 << 30,
             homes: Vec::new(),
             stderr: |_| {},
+            functions: FunctionOptions::default(),
         }
     }
 }
@@ -57,5 +69,62 @@ impl Plugins {
     /// Nothing is started yet.
     pub fn new(options: PluginOptions) -> Self {
         Plugins { options }
+    }
+}
+
+/// A plugin of any kind, with its configuration.
+pub enum External {
+    Exec(ExecPlugin),
+    Function(Function),
+}
+
+impl External {
+    /// Finds the plugin for a configuration object: a function if the object says so, else what is placed for its kind. `root`
+    /// is the root that lists the entry.
+    ///
+    /// # Errors
+    /// Plugins are not enabled, there is none for the object, or its configuration is wrong.
+    pub fn load<'a>(session: &Session<'a>, root: &Root, config: Resource<'a>, mode: Mode) -> Result<Self> {
+        if !session.plugins.options.enabled {
+            let kind = config.id().gvk.kind;
+            let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
+            let error = Error::new(ErrorKind::Plugin, message).at(session.arena.place(config.pos()));
+            return Err(
+                error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins")
+            );
+        }
+        if function::is_function(&config) {
+            return Function::load(session, root, &config).map(External::Function);
+        }
+        ExecPlugin::load(session, root, &config, mode).map(External::Exec)
+    }
+
+    /// Lets a validator look at all resources, and gives what it printed.
+    ///
+    /// # Errors
+    /// The plugin fails, or prints no resources.
+    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
+        match self {
+            External::Exec(plugin) => plugin.print_for(session, map),
+            External::Function(function) => function.print_for(session, map),
+        }
+    }
+}
+
+impl<'a> Generator<'a> for External {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        match self {
+            External::Exec(plugin) => plugin.generate(session),
+            External::Function(function) => function.generate(session),
+        }
+    }
+}
+
+impl<'a> Transformer<'a> for External {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        match self {
+            External::Exec(plugin) => plugin.transform(map, session),
+            External::Function(function) => function.transform(map, session),
+        }
     }
 }

@@ -41,16 +41,30 @@ const CHUNK: usize = 256;
 /// One cannot be printed.
 pub fn print<'a>(arena: &'a Arena, resources: impl Iterator<Item = Resource<'a>>) -> Result<String> {
     let mut text = String::with_capacity(2 * arena.size());
+    print_each(resources, &mut |printed| {
+        text.push_str(if text.is_empty() { "" } else { "---\n" });
+        text.push_str(printed);
+    })?;
+    Ok(text)
+}
+
+/// Prints resources one by one, as [`print`] does.
+///
+/// # Errors
+/// One cannot be printed.
+pub fn print_each<'a>(resources: impl Iterator<Item = Resource<'a>>, each: &mut dyn FnMut(&str)) -> Result<()> {
+    let mut text = String::new();
     let mut rest = resources.peekable();
     while rest.peek().is_some() {
         let scratch = Arena::new();
         for mut resource in rest.by_ref().take(CHUNK) {
-            text.push_str(if text.is_empty() { "" } else { "---\n" });
+            text.clear();
             annotate(&scratch, &mut resource, true)?;
-            print_one(arena, &resource, &mut text)?;
+            print_one(&scratch, &resource, &mut text)?;
+            each(&text);
         }
     }
-    Ok(text)
+    Ok(())
 }
 
 fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, with_id: bool) -> Result<()> {

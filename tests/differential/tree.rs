@@ -528,9 +528,9 @@ fn operation(rng: &mut Rng, object: Option<&V>) -> V {
         Some(path) if rng.u8(..5) > 0 => format!("/{}", path.replace('/', "~1").replace('.', "/")),
         _ => pick(rng, &anywhere).to_owned(),
     };
-    let is_identity =
-        matches!(path.as_str(), "/kind" | "/apiVersion" | "/metadata") || path.starts_with("/metadata/name");
-    if is_identity && rng.u8(..4) > 0 {
+    // Builds that make nonsense of identities are for cases of their own.
+    let is_identity = matches!(path.as_str(), "/kind" | "/apiVersion" | "/metadata" | "/metadata/annotations");
+    if is_identity || (path.starts_with("/metadata/name") && rng.u8(..4) > 0) {
         return m(vec![("op", s("add")), ("path", s("/metadata/finalizers")), ("value", odd(rng))]);
     }
     match rng.u8(..6) {
@@ -664,9 +664,14 @@ fn path_in(rng: &mut Rng, value: &V, depth: usize) -> String {
     }
 }
 
-/// A path as it is written; where it says all annotations, it says one of them: see deviations/build-annotations.md.
+/// A path as it is written; where it says all annotations, it says one of them: see deviations/build-annotations.md. What a
+/// resource is stays: builds that make nonsense of it are for cases of their own.
 fn quoted(path: &str) -> V {
-    let path = if path == "metadata.annotations" { "metadata.annotations.app" } else { path };
+    let path = match path {
+        "metadata.annotations" => "metadata.annotations.app",
+        "kind" | "apiVersion" | "metadata" => "metadata.name",
+        path => path,
+    };
     s(format!("'{}'", path.replace('\'', "''")))
 }
 

@@ -1,0 +1,536 @@
+//! KRM functions: executables and containers that read a ResourceList and print one (facts/behaviour-d.md, 3).
+//!
+//! The configuration object says in an annotation what runs. Functions see what upstream's see: sorted keys, no comments, and the
+//! annotations with which upstream finds resources again. *Cost*: the process, and printing and reading the resources once each.
+
+use super::exec::explain;
+use super::wire;
+use crate::config::{Decode, Decoder};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::generator::Generator;
+use crate::load::{Root, path};
+use crate::pipeline::Session;
+use crate::process::{Call, run};
+use crate::resource::{ResMap, Resource};
+use crate::transformer::Transformer;
+use crate::yaml::{Arena, Node, Place, documents, first_document};
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Where a configuration object says that it is for a function, first that is there; the last one names an image.
+const FUNCTION: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
+const CONTAINER: &str = "config.kubernetes.io/container";
+
+const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
+const PATH: [&str; 2] = ["config.kubernetes.io/path", "internal.config.kubernetes.io/path"];
+const INDEX: [&str; 2] = ["config.kubernetes.io/index", "internal.config.kubernetes.io/index"];
+const MIGRATION_ID: &str = "internal.config.kubernetes.io/annotations-migration-resource-id";
+const ID: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
+
+/// Whether and how functions run, beside what holds for all plugins.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionOptions {
+    /// Without it a build that needs a function which is an executable fails.
+    pub exec: bool,
+    /// Whether containers that ask for the network of this machine get it.
+    pub network: bool,
+    /// Mounts for all containers, as `type=bind,src=DIR,dst=DIR,rw=true`.
+    pub mounts: Vec<String>,
+    /// `NAME=value` for all functions, `NAME` alone for containers.
+    pub variables: Vec<String>,
+    /// `uid:gid` for containers; `nobody` if there is none.
+    pub user: Option<String>,
+    /// The command that runs containers: docker, podman or nerdctl.
+    pub runtime: PathBuf,
+    /// Which results fail the build.
+    pub fail_on: FailOn,
+}
+
+/// Which results of functions fail a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailOn {
+    /// None, as upstream, which drops them.
+    #[default]
+    Nothing,
+    Error,
+    /// Errors and warnings.
+    Warning,
+}
+
+/// What runs, as the annotation says it.
+#[derive(Debug, Default)]
+struct Spec<'a> {
+    container: Container<'a>,
+    exec: Exec<'a>,
+}
+
+#[derive(Debug, Default)]
+struct Container<'a> {
+    image: &'a str,
+    network: bool,
+    mounts: Vec<Mount<'a>>,
+    envs: Vec<&'a str>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Mount<'a> {
+    kind: &'a str,
+    source: &'a str,
+    target: &'a str,
+    writable: bool,
+}
+
+#[derive(Debug, Default)]
+struct Exec<'a> {
+    path: &'a str,
+    args: Vec<&'a str>,
+    envs: Vec<&'a str>,
+}
+
+impl<'a> Decode<'a> for Spec<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        // Upstream takes it and fails all the same.
+        let mut defer_failure = false;
+        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
+            &mut [("deferFailure", &mut defer_failure), ("container", &mut self.container), ("exec", &mut self.exec)];
+        cx.object(node, fields)?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for Container<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("image", &mut self.image),
+                ("network", &mut self.network),
+                ("mounts", &mut self.mounts),
+                ("envs", &mut self.envs),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for Mount<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("type", &mut self.kind),
+                ("src", &mut self.source),
+                ("dst", &mut self.target),
+                ("rw", &mut self.writable),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for Exec<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(node, &mut [("path", &mut self.path), ("args", &mut self.args), ("envs", &mut self.envs)])?;
+        Ok(())
+    }
+}
+
+/// A function with its configuration, ready to run.
+pub struct Function {
+    program: PathBuf,
+    args: Vec<OsString>,
+    environment: Vec<(Cow<'static, str>, OsString)>,
+    root: Root,
+    /// The configuration as the function gets it.
+    config: String,
+    /// What errors call the function, and what upstream calls it where it prints one resource twice.
+    name: String,
+    api_name: String,
+    place: Option<Place>,
+    /// Nothing runs: the annotation says nothing.
+    is_empty: bool,
+}
+
+/// Whether a configuration object is for a function.
+pub fn is_function(config: &Resource<'_>) -> bool {
+    FUNCTION.iter().any(|key| config.annotation(key).is_some())
+        || config.annotation(CONTAINER).is_some()
+        || config_fn(config).is_some()
+}
+
+fn config_fn<'n, 'a>(config: &'n Resource<'a>) -> Option<&'n Node<'a>> {
+    config.node().get("metadata")?.get("configFn").filter(|node| !node.is_null())
+}
+
+fn spec<'a>(arena: &'a Arena, config: &Resource<'a>) -> Result<Spec<'a>> {
+    let mut spec = Spec::default();
+    let failed = |key: &str| {
+        let key = key.to_owned();
+        move |e: Error| e.context(format!("loader: failed to get FunctionSpec: {key} unmarshal error"))
+    };
+    if let Some((key, text)) = FUNCTION.iter().find_map(|key| Some((key, config.annotation(key)?))) {
+        let source = arena.add_source(format!("the annotation {key} of {}", config.id()), text.to_owned());
+        let node = first_document(arena, source).map_err(|m| failed(key)(Error::malformed(arena, m)))?;
+        if let Some(node) = node {
+            spec.decode(&node, &Decoder::strict(arena)).map_err(failed(key))?;
+        }
+    } else if let Some(node) = config_fn(config) {
+        spec.decode(node, &Decoder::strict(arena)).map_err(failed("metadata.configFn"))?;
+    } else if let Some(image) = config.annotation(CONTAINER) {
+        spec.container.image = image;
+    }
+    Ok(spec)
+}
+
+impl Function {
+    /// Reads what a configuration object says of its function. `root` is the root that lists the entry.
+    ///
+    /// # Errors
+    /// The annotation is wrong, or asks for what is not allowed.
+    pub fn load<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> Result<Self> {
+        let arena = session.arena;
+        let place = arena.place(config.pos());
+        let spec = spec(arena, config).map_err(|e| e.at(place.clone()))?;
+        let id = config.id();
+        let api_version = config.node().get_text("apiVersion").unwrap_or_default();
+        let mut function = Function {
+            program: PathBuf::new(),
+            args: Vec::new(),
+            environment: Vec::new(),
+            root: root.clone(),
+            config: with_annotations(&wire::print_config(arena, config)?, &[(LOCAL_CONFIG, "true".to_owned())]),
+            name: format!("function {id}"),
+            api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
+            place,
+            is_empty: false,
+        };
+        let options = &session.plugins.options.functions;
+        let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.place.clone());
+        if !spec.container.image.is_empty() {
+            (function.program, function.args) =
+                (options.runtime.clone(), container_args(&spec.container, options, root).map_err(fault)?);
+        } else if spec.exec.path.is_empty() {
+            session.warn(format!("{}: its annotation names neither an image nor a path: nothing runs", function.name));
+            function.is_empty = true;
+        } else if !options.exec {
+            let message = format!("functions that are executables are disabled; unable to run '{}'", spec.exec.path);
+            let hint = "a function can do whatever you can do; if you trust this one, pass --enable-exec";
+            return Err(fault(message).hint(hint));
+        } else {
+            if &*root.real == std::path::Path::new("/") {
+                return Err(fault("a function may not run in the root directory '/'".to_owned()));
+            }
+            function.program = PathBuf::from(spec.exec.path);
+            if spec.exec.path.contains('/') {
+                function.program = root.real.join(spec.exec.path);
+            }
+            function.args = spec.exec.args.iter().map(OsString::from).collect();
+            let declared = spec.exec.envs.iter().copied().chain(options.variables.iter().map(String::as_str));
+            for (name, value) in
+                declared.filter(|item| item.matches('=').count() == 1).filter_map(|i| i.split_once('='))
+            {
+                function.environment.retain(|(known, _)| known != name);
+                function.environment.push((name.to_owned().into(), value.into()));
+            }
+        }
+        Ok(function)
+    }
+
+    /// Runs the function on a ResourceList, and gives what it printed.
+    fn call<'a>(&self, session: &Session<'a>, items: &[String]) -> Result<Vec<Resource<'a>>> {
+        let input = self.resource_list(items);
+        let call = Call {
+            program: &self.program,
+            args: self.args.clone(),
+            directory: Some(&self.root.real),
+            environment: self.environment.clone(),
+            without: &[],
+            stdin: Some(input.into_bytes()),
+        };
+        let printed = run(call, &session.plugins.options.limits())
+            .map_err(|failed| explain(&failed, &self.program, &self.name, self.place.clone()))?;
+        let mut resources = self.read(session, printed)?;
+        for resource in &mut resources {
+            note_path(session.arena, resource);
+        }
+        Ok(resources)
+    }
+
+    fn resource_list(&self, items: &[String]) -> String {
+        let size: usize = items.iter().map(|item| item.len() + item.len() / 4).sum();
+        let mut text = String::with_capacity(size + self.config.len() + 200);
+        text.push_str("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:");
+        text.push_str(if items.is_empty() { " []\n" } else { "\n" });
+        for item in items {
+            indent(&mut text, item, "- ");
+        }
+        text.push_str("functionConfig:\n");
+        indent(&mut text, &self.config, "  ");
+        text
+    }
+
+    /// Reads a ResourceList, or bare documents, and shows the results.
+    fn read<'a>(&self, session: &Session<'a>, printed: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+        let arena = session.arena;
+        let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name));
+        let text = String::from_utf8(printed)
+            .map_err(|e| fault(format!("its output is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
+        let source = arena.add_source(format!("the output of {}", self.name), text);
+        let nodes = documents(arena, source)
+            .map_err(|m| fault(format!("it printed no YAML: {}", m.message)).at(arena.place(m.pos)))?;
+        let results = match nodes.as_slice() {
+            [only] => only.get("results").and_then(Node::as_sequence).unwrap_or_default().to_vec(),
+            _ => Vec::new(),
+        };
+        self.show(session, &results)?;
+        let is_list = |node: &Node<'a>| matches!(node.get_text("kind"), Some("ResourceList" | "List"));
+        let nodes = match nodes.as_slice() {
+            // A list without items: nothing is to be there.
+            [only] if is_list(only) && only.get("items").is_none_or(Node::is_null) => Vec::new(),
+            _ => nodes,
+        };
+        crate::pipeline::documents_to_resources(arena, nodes)
+            .map_err(|e| e.context("reading what the function printed"))
+    }
+
+    /// Shows what a function found, each result in a line.
+    fn show(&self, session: &Session<'_>, results: &[Node<'_>]) -> Result<()> {
+        let mut worst = None;
+        for result in results {
+            let severity = result.get_text("severity").unwrap_or("error");
+            let message = result.get_text("message").unwrap_or_default();
+            let mut line = format!("{}: [{severity}] {message}", self.name);
+            if let Some(resource) = result.get("resourceRef") {
+                let part = |field: &str| resource.get_text(field).unwrap_or_default();
+                line.push_str(&format!(" ({} {})", part("kind"), part("name")));
+            }
+            if let Some(field) = result.get("field").and_then(|f| f.get_text("path")) {
+                line.push_str(&format!(" at {field}"));
+            }
+            let rank = match severity {
+                "error" => FailOn::Error,
+                "warning" => FailOn::Warning,
+                _ => FailOn::Nothing,
+            };
+            let fails = match session.plugins.options.functions.fail_on {
+                FailOn::Nothing => false,
+                FailOn::Error => rank == FailOn::Error,
+                FailOn::Warning => rank != FailOn::Nothing,
+            };
+            if fails && worst.is_none() {
+                worst = Some(line);
+            } else {
+                session.warn(line);
+            }
+        }
+        match worst {
+            Some(line) => {
+                let error = Error::new(ErrorKind::Plugin, line).at(self.place.clone());
+                Err(error.hint("--fail-on-results decides which results fail a build"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Lets a validator look at all resources, and gives what it printed.
+    ///
+    /// # Errors
+    /// The function fails, or prints no resources.
+    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
+        if self.is_empty {
+            return Ok(map.iter().cloned().collect());
+        }
+        self.call(session, &items(session.arena, map.iter().cloned().collect())?)
+    }
+}
+
+/// Resources as items, with the annotations that tell a function where each comes from.
+fn items<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<Vec<String>> {
+    let mut paths = Vec::with_capacity(resources.len());
+    for resource in &resources {
+        for [legacy, internal] in [PATH, INDEX, [ID[1], ID[0]]] {
+            let (old, new) = (resource.annotation(legacy), resource.annotation(internal));
+            if old.zip(new).is_some_and(|(old, new)| old != new) {
+                let message = "resource input to function has mismatched legacy and internal path annotations";
+                return Err(Error::input(format!("{message}: {}", resource.id())).at(arena.place(resource.pos())));
+            }
+        }
+        paths.push(resource.annotation(PATH[0]).map(str::to_owned));
+    }
+    let mut items = Vec::with_capacity(resources.len());
+    wire::print_each(resources.into_iter(), &mut |text| {
+        let i = items.len();
+        items.push(with_item_annotations(text, i, paths[i].take()));
+    })?;
+    Ok(items)
+}
+
+fn with_item_annotations(text: &str, i: usize, path: Option<String>) -> String {
+    let mut added: Vec<(&str, String)> = path.map(|path| (PATH[1], path)).into_iter().collect();
+    added.extend(INDEX.map(|key| (key, i.to_string())));
+    added.push((MIGRATION_ID, i.to_string()));
+    added.extend(ID.map(|key| (key, (i + 1).to_string())));
+    with_annotations(text, &added)
+}
+
+impl<'a> Generator<'a> for Function {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        if self.is_empty {
+            return Ok(Vec::new());
+        }
+        // Upstream hands a generator its own configuration as the only item, and plugins rely on it.
+        let item = with_item_annotations(&self.config, 0, None);
+        let mut resources = self.call(session, &[item])?;
+        for resource in &mut resources {
+            if let Some(warning) = wire::take_generator_options(session.arena, resource)? {
+                session.warn(warning);
+            }
+        }
+        Ok(resources)
+    }
+}
+
+impl<'a> Transformer<'a> for Function {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        if self.is_empty {
+            return Ok(());
+        }
+        let (places, resources) = map.take_all(session.arena)?;
+        let printed = self.call(session, &items(session.arena, resources)?)?;
+        *map = wire::merge_output(session.arena, &places, printed, &self.api_name)?;
+        Ok(())
+    }
+}
+
+/// Gives a resource that has no path the one that upstream gives it, and takes the ids off.
+fn note_path<'a>(arena: &'a Arena, resource: &mut Resource<'a>) {
+    for key in ID.into_iter().chain([MIGRATION_ID]) {
+        resource.take_annotation(key);
+    }
+    let path = PATH.iter().find_map(|key| resource.annotation(key)).unwrap_or_else(|| {
+        let id = resource.id();
+        let folder = if id.namespace.is_empty() { String::new() } else { format!("{}/", id.namespace) };
+        arena.text(&format!("{folder}{}_{}.yaml", id.gvk.kind.to_lowercase(), id.name))
+    });
+    resource.add_metadata_entries("annotations", [(&PATH[0], &path), (&PATH[1], &path)]);
+}
+
+/// The arguments of docker, podman or nerdctl, as upstream gives them.
+fn container_args(spec: &Container<'_>, options: &FunctionOptions, root: &Root) -> Result<Vec<OsString>, String> {
+    if spec.network && !options.network {
+        return Err("couldn't execute function: network required but not enabled with --network".to_owned());
+    }
+    let network = if spec.network { "host" } else { "none" };
+    let user = options.user.as_deref().unwrap_or("nobody");
+    let mut args: Vec<OsString> =
+        ["run", "--rm", "-i", "-a", "STDIN", "-a", "STDOUT", "-a", "STDERR", "--network", network]
+            .into_iter()
+            .chain(["--user", user, "--security-opt=no-new-privileges"])
+            .map(OsString::from)
+            .collect();
+    for mount in &spec.mounts {
+        let cleaned = path::clean(mount.source);
+        if mount.source.starts_with('/') || cleaned == ".." || cleaned.starts_with("../") {
+            return Err(format!(
+                "source path '{}' of a mount is not permitted; mount paths must be under the current kustomization directory",
+                mount.source
+            ));
+        }
+    }
+    let given = options.mounts.iter().map(|text| mount(text));
+    for mount in spec.mounts.iter().cloned().chain(given) {
+        let source = match path::clean(mount.source).as_str() {
+            "." => root.real.to_path_buf(),
+            cleaned => root.real.join(cleaned),
+        };
+        let mut text = OsString::from(format!("type={},source=", mount.kind));
+        text.push(source);
+        text.push(format!(",target={}", mount.target));
+        text.push(if mount.writable { "" } else { ",readonly" });
+        args.extend(["--mount".into(), text]);
+    }
+    let mut set: Vec<(&str, &str)> = Vec::new();
+    let mut passed: Vec<&str> = Vec::new();
+    let always = ["LOG_TO_STDERR=true", "STRUCTURED_RESULTS=true"];
+    for item in spec.envs.iter().copied().chain(always).chain(options.variables.iter().map(String::as_str)) {
+        match item.split_once('=') {
+            Some((name, value)) => {
+                set.retain(|(known, _)| *known != name);
+                set.push((name, value));
+            }
+            None if !passed.contains(&item) => passed.push(item),
+            None => {}
+        }
+    }
+    set.sort_unstable();
+    args.extend(set.iter().flat_map(|(name, value)| ["-e".into(), format!("{name}={value}").into()]));
+    args.extend(passed.iter().flat_map(|name| ["-e".into(), OsString::from(name)]));
+    args.push(spec.image.into());
+    Ok(args)
+}
+
+/// A mount as `--mount` says it; words that it does not know do not count.
+fn mount(text: &str) -> Mount<'_> {
+    let mut mount = Mount::default();
+    for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
+        match key {
+            "type" => mount.kind = value,
+            "src" | "source" => mount.source = value,
+            "dst" | "target" => mount.target = value,
+            "rw" => mount.writable = value == "true",
+            _ => {}
+        }
+    }
+    mount
+}
+
+/// Appends a text with every line deeper; `first` stands before the first line.
+fn indent(out: &mut String, text: &str, first: &str) {
+    for (i, line) in text.lines().enumerate() {
+        if !line.is_empty() {
+            out.push_str(if i == 0 { first } else { "  " });
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+/// A printed object with more annotations, behind the ones that it has and in their order, as upstream adds them. One that is
+/// there keeps its place and gets the new value. O(size of the text).
+fn with_annotations(text: &str, added: &[(&str, String)]) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let metadata = lines.iter().position(|line| *line == "metadata:");
+    let start = metadata.and_then(|m| {
+        let inside = lines[m + 1..].iter().take_while(|line| line.starts_with("  "));
+        inside.clone().position(|line| *line == "  annotations:").map(|i| m + 1 + i)
+    });
+    let mut out: Vec<String> = Vec::with_capacity(lines.len() + added.len() + 1);
+    let Some(start) = start else {
+        let Some(metadata) = metadata else { return text.to_owned() };
+        out.extend(lines[..=metadata].iter().map(|line| (*line).to_owned()));
+        out.push("  annotations:".to_owned());
+        out.extend(added.iter().map(|(key, value)| entry(key, value)));
+        out.extend(lines[metadata + 1..].iter().map(|line| (*line).to_owned()));
+        return out.join("\n") + "\n";
+    };
+    let len = lines[start + 1..].iter().take_while(|line| line.is_empty() || line.starts_with("    ")).count();
+    let mut annotations: Vec<String> =
+        lines[start + 1..start + 1 + len].iter().map(|line| (*line).to_owned()).collect();
+    for (key, value) in added {
+        let head = format!("    {key}: ");
+        match annotations.iter_mut().find(|line| line.starts_with(&head)) {
+            Some(line) if line[head.len()..].starts_with('\'') => *line = entry(key, value),
+            Some(line) => *line = format!("{head}\"{value}\""),
+            None => annotations.push(entry(key, value)),
+        }
+    }
+    out.extend(lines[..=start].iter().map(|line| (*line).to_owned()));
+    out.append(&mut annotations);
+    out.extend(lines[start + 1 + len..].iter().map(|line| (*line).to_owned()));
+    out.join("\n") + "\n"
+}
+
+fn entry(key: &str, value: &str) -> String {
+    format!("    {key}: '{}'", value.replace('\'', "''"))
+}
