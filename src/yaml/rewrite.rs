@@ -73,7 +73,7 @@ impl<'a> Layout<'a> {
             offset: at,
             column: at - line_start,
             own_line: text[line_start..at].trim().is_empty(),
-            blank_before: is_blank(before.and_then(|b| b.lines().last())),
+            blank_before: is_blank(before.and_then(|b| b.rsplit('\n').next())),
             blank_after: is_blank(after.and_then(|a| a.split('\n').next()))
                 && after.is_some_and(|a| !a.trim().is_empty()),
         }
@@ -81,7 +81,7 @@ impl<'a> Layout<'a> {
 
     /// Prints the tree, without a line end behind it.
     pub fn print(&self, root: &Node<'_>) -> String {
-        let mut printer = Printer { layout: self, next: 0, out: String::new(), foot: None };
+        let mut printer = Printer { layout: self, next: 0, out: String::new(), foot: None, goes_on: false };
         match &root.value {
             Value::Scalar(s) => printer.scalar(s, 0),
             _ => printer.block(root, 0, self.source.text.len()),
@@ -150,8 +150,8 @@ fn literal(text: &str, at: usize) -> Option<usize> {
     let depth = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let own = text[line_start..at].trim_start_matches([' ', '-']);
     let parent = text[line_start..].len() - text[line_start..].trim_start_matches([' ', '-']).len();
-    // An item of a list is as deep as its dash.
-    let parent = if own.is_empty() { depth(&text[line_start..]) } else { parent };
+    // An item of a list is as deep as its own dash.
+    let parent = if own.is_empty() { text[line_start..at].rfind('-').unwrap_or(0) } else { parent };
     let mut end = at + header;
     for line in text[at + header + 1..].split('\n') {
         if !line.trim().is_empty() && depth(line) <= parent {
@@ -169,6 +169,8 @@ struct Printer<'l, 'a> {
     out: String,
     /// The depth of a comment that an empty line follows, if the next line is as deep.
     foot: Option<usize>,
+    /// Whether the next entry or item stands in the line that was begun.
+    goes_on: bool,
 }
 
 impl Printer<'_, '_> {
@@ -201,6 +203,14 @@ impl Printer<'_, '_> {
         }
     }
 
+    /// Begins an entry or item, with the comments above it, or goes on where its list's dash stands.
+    fn begin(&mut self, at: Option<usize>, depth: usize) {
+        if !std::mem::take(&mut self.goes_on) {
+            self.head(at, depth);
+            self.indent(depth);
+        }
+    }
+
     /// Ends a line, with the comment that stands behind it.
     fn end_line(&mut self, at: Option<usize>) {
         let comment = self.layout.comments.get(self.next).filter(|c| !c.own_line);
@@ -224,8 +234,7 @@ impl Printer<'_, '_> {
                     let at = self.offset(entry.key.pos);
                     first_column = first_column.or(at.map(|at| self.column(at)));
                     let next = entries.get(i + 1).and_then(|e| self.offset(e.key.pos)).unwrap_or(end);
-                    self.head(at, depth);
-                    self.indent(depth);
+                    self.begin(at, depth);
                     self.entry(entry, depth, next);
                 }
             }
@@ -235,8 +244,7 @@ impl Printer<'_, '_> {
                     let next = items.get(i + 1).and_then(|n| self.offset(start(n))).unwrap_or(end);
                     let dash = at.and_then(|at| self.layout.source.text[..at].rfind('-'));
                     first_column = first_column.or(dash.map(|at| self.column(at)));
-                    self.head(dash, depth);
-                    self.indent(depth);
+                    self.begin(dash, depth);
                     self.item(item, depth, next);
                 }
             }
@@ -279,32 +287,28 @@ impl Printer<'_, '_> {
     /// Prints an item of a list, its indentation being there.
     fn item(&mut self, item: &Node<'_>, depth: usize, end: usize) {
         self.out.push('-');
-        match &item.value {
-            Value::Mapping(m) if !m.is_empty() && !self.is_flow(item) => {
-                self.out.push(' ');
-                let entries = in_order(m);
-                for (i, entry) in entries.iter().enumerate() {
-                    let next = entries.get(i + 1).and_then(|e| self.offset(e.key.pos)).unwrap_or(end);
-                    if i > 0 {
-                        self.head(self.offset(entry.key.pos), depth + 2);
-                        self.indent(depth + 2);
-                    }
-                    self.entry(entry, depth + 2, next);
-                }
-            }
-            Value::Sequence(items) if !items.is_empty() && !self.is_flow(item) => {
-                for (i, inner) in items.iter().enumerate() {
-                    let next = items.get(i + 1).and_then(|n| self.offset(start(n))).unwrap_or(end);
-                    if i == 0 {
-                        self.out.push(' ')
-                    } else {
-                        self.indent(depth + 2)
-                    }
-                    self.item(inner, depth + 2, next);
-                }
-            }
-            _ => self.value(item, depth, self.offset(start(item))),
+        let at = self.offset(start(item));
+        let is_block = match &item.value {
+            Value::Mapping(m) => !m.is_empty() && !self.is_flow(item),
+            Value::Sequence(items) => !items.is_empty() && !self.is_flow(item),
+            Value::Scalar(_) => false,
+        };
+        if !is_block {
+            return self.value(item, depth, at);
         }
+        let comment = self.layout.comments.get(self.next).filter(|c| at.is_some_and(|at| c.offset < at));
+        match comment.map(|c| (c.own_line, c.text)) {
+            None => {
+                self.out.push(' ');
+                self.goes_on = true;
+            }
+            Some((true, _)) => self.out.push('\n'),
+            Some((false, text)) => {
+                self.out.push_str(&format!(" {text}\n"));
+                self.next += 1;
+            }
+        }
+        self.block(item, depth + 2, end);
     }
 
     /// Prints what fits into the line, and ends it.
@@ -476,6 +480,62 @@ mod tests {
         };
         for text in ["a: &x 1\nb: *x\n", "a: !!str 1\n", "a: >\n  folded\n", "a: one\n  two\n", "? a\n: b\n"] {
             assert!(refused(text), "{text}");
+        }
+    }
+
+    /// A random text: mappings and lists, comments, empty lines, odd indentation.
+    fn text(rng: &mut fastrand::Rng, depth: usize, indent: usize, out: &mut String) {
+        let gap = |rng: &mut fastrand::Rng, out: &mut String| {
+            for _ in 0..rng.usize(..3) {
+                match rng.u8(..4) {
+                    0 => out.push('\n'),
+                    1 => out.push_str(&format!("{:indent$}# note {}\n", "", rng.u8(..9))),
+                    _ => {}
+                }
+            }
+        };
+        let scalars =
+            ["1", "'it''s'", "\"a\\tb\"", "plain text", "~", "", "[1, {a: b}]", "{}", "true", "a-b", "\"#no\""];
+        let is_list = depth > 0 && rng.u8(..3) == 0;
+        for n in 0..1 + rng.usize(..3) {
+            gap(rng, out);
+            out.push_str(&format!("{:indent$}{}", "", if is_list { "-".to_owned() } else { format!("k{n}:") }));
+            let comment = if rng.u8(..4) == 0 { " # behind" } else { "" };
+            match rng.u8(..5) {
+                0 if depth < 3 => {
+                    out.push_str(comment);
+                    out.push('\n');
+                    let deeper = indent + 1 + rng.usize(..3);
+                    text(rng, depth + 1, deeper, out);
+                }
+                1 => out.push_str(&format!(" |\n{:indent$}    some\n\n{:indent$}    lines\n", "", "")),
+                _ => out.push_str(&format!(" {}{comment}\n", scalars[rng.usize(..scalars.len())])),
+            }
+        }
+        gap(rng, out);
+    }
+
+    #[test]
+    fn what_is_printed_reads_the_same_and_stays() {
+        for seed in 0..3000 {
+            let mut input = String::new();
+            text(&mut fastrand::Rng::with_seed(seed), 0, 0, &mut input);
+            let arena = Arena::new();
+            let read = |text: &str| {
+                let source = arena.add_source("text", text.to_owned());
+                (source, first_document(&arena, source).ok().flatten())
+            };
+            let (source, Some(root)) = read(&input) else { continue };
+            let Some(layout) = Layout::of(source, &root) else { continue };
+            let printed = layout.print(&root);
+            // Without the line end that upstream cuts off, too, a block at the end would lose its own.
+            let (source, again) = read(&format!("{printed}\n"));
+            let again = again.unwrap_or_else(|| panic!("{input}\n-- becomes --\n{printed}"));
+            assert!(again.same(&root), "other values:\n{input}\n-- becomes --\n{printed}");
+            let layout = Layout::of(source, &again).expect("what was printed is plain");
+            assert_eq!(layout.print(&again), printed, "from\n{input}");
+            let count = |text: &str| text.matches("# ").count();
+            assert_eq!(count(&printed), count(&input), "other comments:\n{input}\n-- becomes --\n{printed}");
         }
     }
 }
