@@ -13,6 +13,7 @@ mod reference;
 mod remote;
 mod scaling;
 mod schema;
+mod shared_object;
 mod suite;
 mod support;
 mod tidy;

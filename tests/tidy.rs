@@ -77,7 +77,9 @@ fn layers_look_down_only() {
     }
     for (path, text) in sources() {
         let knows_the_outside = path.starts_with("src/cli") || path.ends_with("main.rs");
-        let mentions = ["println!", "std::env::", "process::exit"].iter().any(|word| code(&text).contains(word));
+        // What machine the code was built for is no environment.
+        let code = code(&text).replace("std::env::consts", "");
+        let mentions = ["println!", "std::env::", "process::exit"].iter().any(|word| code.contains(word));
         assert!(knows_the_outside || !mentions, "{} speaks to the outside", path.display());
     }
 }

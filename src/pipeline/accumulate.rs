@@ -5,8 +5,8 @@
 //! component gets everything that was accumulated so far, works on it, and gives it back.
 //! *Order*: resources, generators, components, transformers of the fields, `transformers`, `validators`; then the layer is part of
 //! the one above.
-//! *Cost*: O(size of the files). Git repositories and URLs are fetched side by side, ahead of their use.
-//! *Quirks*: a base that two layers share is read twice, and its resources collide unless names differ. A document whose kind ends
+//! *Cost*: O(size of the files). Git repositories are fetched side by side, ahead of their use.
+//! *Quirks*: a base that two layers share is built twice, and its resources collide unless names differ. A document whose kind ends
 //! in `List` is replaced by its items, and an empty one is skipped (cases patch-list-kind-file and doc-empty-maps-in-metadata).
 //! *Example*: `testdata/reference/accumulate.txtar`
 

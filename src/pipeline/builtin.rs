@@ -3,7 +3,8 @@
 //!
 //! *Fields*: `generators`, `transformers`.
 //! *Reads*: each entry is a file, a directory with a kustomization whose resources are the objects, or an inline object.
-//! *Order*: generators after those of the fields; transformers after those of the fields, before validators; each list in order.
+//! *Order*: generators after those of the fields; transformers after those of the fields, before validators. In each
+//! list the inline objects come first, then those of paths, as upstream.
 //! *Cost*: that of the kind; a plugin costs its process, and printing and reading the resources once each.
 //! *Quirks*: SortOrderTransformer cannot be loaded, as upstream; `sortOptions` is its only door. Unknown fields of an object do not
 //! count.

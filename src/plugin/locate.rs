@@ -1,6 +1,7 @@
 //! Where the plugin for a configuration object is found: `<home>/<group>/<version>/<lower case kind>/<kind>`.
 
 use super::PluginOptions;
+use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::resource::ResId;
 use std::os::unix::fs::PermissionsExt;
@@ -54,9 +55,7 @@ pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
         _ => {}
     }
     if with_so(&path).exists() {
-        let error =
-            fault(format!("the plugin '{}' is a shared object, which is not supported yet", with_so(&path).display()));
-        return Err(error.hint(format!("an executable '{}' would be used instead", path.display())));
+        return Err(shared_object(&with_so(&path), &path));
     }
     let error =
         fault(format!("no plugin for {id}: neither '{}' nor '{}' is there", path.display(), with_so(&path).display()));
@@ -64,6 +63,28 @@ pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
         "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
         _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
     })
+}
+
+/// Why a shared object is not used: each class of files has an error of its own.
+fn shared_object(path: &Path, executable: &Path) -> Error {
+    let fault = |what: String| Error::new(ErrorKind::Plugin, format!("the plugin '{}' {what}", path.display()));
+    let instead = format!("an executable '{}' would be used instead", executable.display());
+    match classify(path) {
+        Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),
+        Ok(SharedObject::Plugin) => fault("is a shared object, which is not supported yet".to_owned()).hint(instead),
+        Ok(SharedObject::Foreign) => {
+            fault(format!("is a shared object without '{ABI_SYMBOL}': no plugin")).hint(instead)
+        }
+        Ok(SharedObject::GoPlugin(built)) => {
+            let api = built.api.map_or(String::new(), |api| format!(", sigs.k8s.io/kustomize/api {api}"));
+            let version = if built.version.is_empty() { "some version of Go" } else { &built.version };
+            let trimmed = if built.trims_paths { ", -trimpath" } else { "" };
+            let what = format!(
+                "is a Go plugin ({version}{api}{trimmed}): only a Go program of just these versions can load it"
+            );
+            fault(what).hint(instead)
+        }
+    }
 }
 
 fn with_so(path: &Path) -> PathBuf {

@@ -1,11 +1,12 @@
 //! The host side of plugins; the author side is /plugin.
 //!
-//! * [`locate`]: where the plugin for a kind is found.
+//! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
 //! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and containers.
 //!
 //! Children run with the limits of [`crate::process`].
 
+pub mod classify;
 pub mod exec;
 pub mod function;
 pub mod locate;

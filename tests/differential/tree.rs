@@ -766,6 +766,31 @@ fn builtin(rng: &mut Rng) -> String {
     format!("apiVersion: builtin\n{name}\n{text}\n")
 }
 
+/// What the kind Widget says of itself.
+const CRD: &str = "example.com/v1.Widget:
+  Schema:
+    properties:
+      apiVersion: {type: string}
+      kind: {type: string}
+      metadata: {type: object}
+      spec: {$ref: example.com/v1.WidgetSpec}
+example.com/v1.WidgetSpec:
+  Schema:
+    properties:
+      inner: {type: object, x-kubernetes-object-ref-api-version: v1, x-kubernetes-object-ref-kind: ConfigMap}
+      marks: {type: object, x-kubernetes-label-selector: ''}
+      notes: {type: object, x-kubernetes-annotation: ''}
+      size: {type: string, x-kubernetes-identity: ''}
+";
+
+/// A schema in which a list of Widget is a set, and nothing is known of other kinds.
+const SCHEMA: &str = r#"{"definitions": {"example.v1.Widget": {
+  "type": "object",
+  "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Widget"}],
+  "properties": {"spec": {"type": "object", "properties": {"list": {
+    "type": "array", "x-kubernetes-patch-strategy": "merge", "items": {"type": "string"}}}}}}}}
+"#;
+
 /// Adds random fields to a layer.
 fn fields(rng: &mut Rng, layer: &mut Layer, known: Known<'_>) {
     let chance = |rng: &mut Rng, one_in: u8| rng.u8(..one_in) == 0;
@@ -889,6 +914,29 @@ fn fields(rng: &mut Rng, layer: &mut Layer, known: Known<'_>) {
         layer.files.push(("config.yaml".into(), File::Text(text.into())));
         out.push(list("configurations", vec![s("config.yaml")]));
     }
+    if chance(rng, 14) {
+        layer.files.push(("crd.yaml".into(), File::Text(CRD.into())));
+        out.push(list("crds", vec![s("crd.yaml")]));
+    }
+    if chance(rng, 16) {
+        layer.files.push(("schema.json".into(), File::Text(SCHEMA.into())));
+        out.push(("openapi".into(), s("{path: schema.json}")));
+    }
+    if chance(rng, 14) {
+        let validators = [
+            "kind: LabelTransformer\n    labels: {validated-by: v}\n    fieldSpecs: [{path: metadata/labels, create: true}]",
+            "kind: AnnotationsTransformer\n    annotations: {a: b}",
+            "kind: PrefixTransformer\n    prefix: ''\n    fieldSpecs: [{path: metadata/name}]",
+        ];
+        let text = format!("|-\n    apiVersion: builtin\n    metadata: {{name: v}}\n    {}", pick(rng, &validators));
+        out.push(list("validators", vec![s(text)]));
+    }
+    if chance(rng, 20) {
+        out.push(("imageTags".into(), s("[{name: nginx, newTag: '7'}]")));
+    }
+    if chance(rng, 20) {
+        out.push(("metadata".into(), s("{name: k, labels: {a: b}, annotations: {c: d}}")));
+    }
     if chance(rng, 8) {
         let options = [
             "{order: fifo}",
@@ -950,7 +998,14 @@ pub fn tree(rng: &mut Rng) -> Tree {
         if rng.bool() {
             resources.reverse();
         }
+        let (bases, resources) = match rng.u8(..12) {
+            0 => resources.into_iter().partition(|r| matches!(r, V::S(path) if path.starts_with("../"))),
+            _ => (Vec::new(), resources),
+        };
         layer.fields.push(("resources".into(), V::L(resources)));
+        if !bases.is_empty() {
+            layer.fields.push(("bases".into(), V::L(bases)));
+        }
         if !components.is_empty() {
             layer.fields.push(("components".into(), V::L(components)));
         }

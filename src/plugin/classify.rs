@@ -1,0 +1,193 @@
+//! What a shared object is, found out without opening it: loading a truncated file kills a process, a foreign one says nothing
+//! useful, and a Go plugin loads and then lacks every symbol.
+//!
+//! *Cost*: O(headers and symbols); the file is not read as a whole.
+
+use object::read::elf::{ElfFile64, FileHeader};
+use object::{
+    Architecture, FileKind, Object, ObjectKind, ObjectSection, ObjectSegment, ObjectSymbol, ReadCache, ReadRef,
+};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// The function that every plugin of ours exports first.
+pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";
+
+/// The symbol that a Go plugin of kustomize exports.
+const KUSTOMIZE_SYMBOL: &str = ".KustomizePlugin";
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SharedObject {
+    /// One of ours: it exports the functions of the plugin ABI.
+    Plugin,
+    /// What `go build -buildmode=plugin` made: only Go can load it.
+    GoPlugin(GoBuild),
+    /// A shared object without our functions.
+    Foreign,
+}
+
+/// What Go writes into what it builds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoBuild {
+    /// As in `go1.26.8`.
+    pub version: String,
+    /// The version of sigs.k8s.io/kustomize/api, if it is there.
+    pub api: Option<String>,
+    /// Whether it was built with `-trimpath`.
+    pub trims_paths: bool,
+}
+
+/// Why a file is no shared object for this machine.
+#[derive(Debug)]
+pub enum Unusable {
+    Io(io::Error),
+    Empty,
+    Text,
+    /// A format of another system.
+    Format(&'static str),
+    Architecture(String),
+    Truncated,
+    /// An executable or object file.
+    NotShared(&'static str),
+    Unknown,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unusable::Io(e) => write!(f, "cannot be read: {e}"),
+            Unusable::Empty => f.write_str("is empty"),
+            Unusable::Text => f.write_str("is a text file, not a shared object"),
+            Unusable::Format(format) => write!(f, "is a {format} file, which this system cannot load"),
+            Unusable::Architecture(found) => {
+                write!(f, "is for {found}; this machine is {}", std::env::consts::ARCH)
+            }
+            Unusable::Truncated => f.write_str("is truncated: a part that its headers name is not there"),
+            Unusable::NotShared(kind) => write!(f, "is {kind}, not a shared object"),
+            Unusable::Unknown => f.write_str("is no shared object"),
+        }
+    }
+}
+
+impl Unusable {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Unusable::Text => "a script is a plugin too: take the .so off its name and make it executable",
+            Unusable::NotShared("an executable") => "an executable is a plugin too: take the .so off its name",
+            Unusable::Empty | Unusable::Truncated => "it was not copied or built to its end",
+            _ => "build it on this machine, or for it",
+        }
+    }
+}
+
+/// Finds out what a file is.
+///
+/// # Errors
+/// It is nothing that this machine could load.
+pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
+    let file = File::open(path).map_err(Unusable::Io)?;
+    let cache = ReadCache::new(file);
+    let size = cache.len().map_err(|()| Unusable::Io(io::ErrorKind::InvalidInput.into()))?;
+    if size == 0 {
+        return Err(Unusable::Empty);
+    }
+    match FileKind::parse(&cache) {
+        Ok(FileKind::Elf64) => {}
+        Ok(FileKind::Elf32) => return Err(Unusable::Architecture("a 32-bit processor".to_owned())),
+        Ok(FileKind::MachO32 | FileKind::MachO64 | FileKind::MachOFat32 | FileKind::MachOFat64) => {
+            return Err(Unusable::Format("Mach-O (macOS)"));
+        }
+        Ok(FileKind::Pe32 | FileKind::Pe64) => return Err(Unusable::Format("PE (Windows)")),
+        Ok(_) => return Err(Unusable::Unknown),
+        Err(_) => return Err(if is_text(&cache, size) { Unusable::Text } else { Unusable::Unknown }),
+    }
+    let elf: ElfFile64<'_, _, _> =
+        ElfFile64::<object::Endianness, _>::parse(&cache).map_err(|_| Unusable::Truncated)?;
+    check_architecture(&elf)?;
+    if elf.segments().any(|s| s.file_range().0.saturating_add(s.file_range().1) > size) {
+        return Err(Unusable::Truncated);
+    }
+    match elf.kind() {
+        ObjectKind::Dynamic if !is_executable(&elf) => {}
+        ObjectKind::Relocatable => return Err(Unusable::NotShared("an object file")),
+        ObjectKind::Core => return Err(Unusable::NotShared("a memory dump")),
+        _ => return Err(Unusable::NotShared("an executable")),
+    }
+    let mut exports = elf.dynamic_symbols().filter(|s| s.is_definition()).filter_map(|s| s.name().ok());
+    let (mut is_ours, mut is_go) = (false, false);
+    exports.by_ref().for_each(|name| {
+        is_ours |= name == ABI_SYMBOL;
+        is_go |= name.ends_with(KUSTOMIZE_SYMBOL);
+    });
+    if is_ours {
+        return Ok(SharedObject::Plugin);
+    }
+    Ok(if is_go { SharedObject::GoPlugin(go_build(&elf)) } else { SharedObject::Foreign })
+}
+
+/// Whether all of the beginning is text.
+fn is_text<'d>(data: impl ReadRef<'d>, size: u64) -> bool {
+    data.read_bytes_at(0, size.min(256)).is_ok_and(|bytes| {
+        let end = bytes.iter().rposition(|b| b.is_ascii()).map_or(0, |i| i + 1);
+        std::str::from_utf8(&bytes[..end]).is_ok() && !bytes.contains(&0)
+    })
+}
+
+fn check_architecture<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> Result<(), Unusable> {
+    let ours = match std::env::consts::ARCH {
+        "x86_64" => Architecture::X86_64,
+        "aarch64" => Architecture::Aarch64,
+        "riscv64" => Architecture::Riscv64,
+        "powerpc64" => Architecture::PowerPc64,
+        "s390x" => Architecture::S390x,
+        // What is not known here is left to the loader.
+        _ => return Ok(()),
+    };
+    let found = elf.architecture();
+    if found == ours { Ok(()) } else { Err(Unusable::Architecture(format!("{found:?}").to_lowercase())) }
+}
+
+/// Whether a position-independent file is a program: those name an interpreter.
+fn is_executable<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> bool {
+    use object::read::elf::ProgramHeader;
+    let endian = elf.endian();
+    elf.elf_program_headers().iter().any(|header| header.p_type(endian) == object::elf::PT_INTERP)
+        && elf.elf_header().e_entry(endian) != 0
+}
+
+/// Reads the build information of Go 1.18 and later; what cannot be read is left empty.
+fn go_build<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> GoBuild {
+    let section = elf.section_by_name(".go.buildinfo").and_then(|section| section.data().ok().map(<[u8]>::to_vec));
+    let Some(data) = section.filter(|data| data.starts_with(b"\xff Go buildinf:")) else { return GoBuild::default() };
+    let mut rest = data.get(32..).unwrap_or_default();
+    let mut text = || {
+        let (len, used) = varint(rest)?;
+        let (text, after) = rest.get(used..)?.split_at_checked(usize::try_from(len).ok()?)?;
+        rest = after;
+        Some(String::from_utf8_lossy(text).into_owned())
+    };
+    let version = text().unwrap_or_default();
+    let modules = text().unwrap_or_default();
+    let api = modules.lines().find_map(|line| {
+        let mut words = line.split('\t');
+        (words.next() == Some("dep") && words.next() == Some("sigs.k8s.io/kustomize/api")).then(|| words.next())?
+    });
+    let trims_paths = modules.lines().any(|line| line == "build\t-trimpath=true");
+    GoBuild { version, api: api.map(str::to_owned), trims_paths }
+}
+
+/// A length as Go writes it: seven bits a byte, lowest first.
+fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0u64;
+    for (i, byte) in bytes.iter().take(9).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * i);
+        if byte & 0x80 == 0 {
+            return Some((value, i + 1));
+        }
+    }
+    None
+}
