@@ -288,6 +288,7 @@ fn components<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
         }
         openapi::set(session, &component).map_err(in_entry)?;
         accumulate(session, &component, all).map_err(in_entry)?;
+        all.map.check_unique(session.arena).map_err(in_entry)?;
     }
     Ok(())
 }

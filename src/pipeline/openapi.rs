@@ -11,7 +11,7 @@
 
 use super::{Session, Target};
 use crate::diag::{Error, Result};
-use crate::resource::Resource;
+use crate::resource::{Gvk, Resource};
 use crate::schema::{Custom, Schemas};
 use crate::yaml::{Node, first_document};
 use std::cell::{Cell, OnceCell};
@@ -80,12 +80,12 @@ pub(super) fn note_scope<'a>(session: &Session<'a>, resources: &mut [Resource<'a
             }
         }
         // Upstream reads its tables for the scope of a kind that is not among those it knows by heart.
-        None if resources.iter().any(|r| is_custom_group(r.id().gvk.group)) => session.schema.builtin_used.set(true),
+        None if resources.iter().any(|r| is_custom(&r.id().gvk)) => session.schema.builtin_used.set(true),
         None => {}
     }
 }
 
-/// Whether a group is not one of Kubernetes' own.
-fn is_custom_group(group: &str) -> bool {
-    group.contains('.') && !group.ends_with(".k8s.io")
+/// Whether a kind is not one of Kubernetes' own; those of built-in plugins are not.
+fn is_custom(gvk: &Gvk<'_>) -> bool {
+    gvk.version == "builtin" || (gvk.group.contains('.') && !gvk.group.ends_with(".k8s.io"))
 }

@@ -117,8 +117,6 @@ pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], or
         let text = session.arena.text(&origin.text(false)?);
         for resource in resources {
             resource.rare_mut().origin = Some(text);
-            // Upstream writes all annotations anew with this one.
-            resource.stringify_metadata("annotations");
         }
     }
     Ok(())
@@ -137,6 +135,10 @@ pub fn note_transformation<'a>(
     let text = session.arena.text(&origin.text(false)?);
     let item = session.arena.text(&origin.text(true)?);
     map.edit_content(|resource| {
+        if times > 0 {
+            // Upstream writes all annotations anew with this one.
+            resource.stringify_metadata("annotations");
+        }
         for _ in 0..times {
             if resource.rare().is_none_or(|rare| rare.origin.is_none()) {
                 resource.rare_mut().origin = Some(text);

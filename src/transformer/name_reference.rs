@@ -374,9 +374,14 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
         places.sort_unstable();
         places.dedup();
+        // A subject's namespace is compared with what an account says, and an account that says none is not in 'default'.
+        let is_reached = |id: &ResId<'a>| {
+            target.kind.is_empty() || self.is_in_reach(id) || self.subject_namespaces.contains(&id.namespace)
+        };
         let is_target = |r: &&Resource<'a>| {
             let gvk = r.id().gvk;
-            r.previous().iter().any(|p| p.name == name)
+            is_reached(r.id())
+                && r.previous().iter().any(|p| p.name == name)
                 && r.previous().iter().any(|p| target.selects(&Gvk { kind: p.kind, ..gvk }))
         };
         places.into_iter().map(|i| c.map.get(i as usize)).filter(is_target).collect()

@@ -21,7 +21,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Value, first_document, shared};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, shared};
 
 /// All entries of `replacements`.
 pub struct ReplacementTransformer<'a>(Vec<Prepared<'a>>);
@@ -343,7 +343,7 @@ pub(super) fn visit<'a>(
         }
         (Part::Index(i), Value::Sequence(items)) => {
             if create && *i == items.len() {
-                items.push(Scalar::plain("").into());
+                items.push(MADE.into());
             }
             let len = items.len();
             match items.get_mut(*i) {
@@ -368,8 +368,11 @@ fn visit_key<'a>(
     if !create {
         return m.get_mut(key).map_or(Ok(()), |n| visit(arena, n, rest, create, edit));
     }
-    visit(arena, m.get_or_insert_with(key, || Scalar::plain("").into()), rest, create, edit)
+    visit(arena, m.get_or_insert_with(key, || MADE.into()), rest, create, edit)
 }
+
+/// A scalar that is made where there is none.
+const MADE: Scalar<'static> = Scalar { text: "", style: Style::Plain, tag: Tag::Untyped };
 
 fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
     if key.is_empty() {
@@ -391,10 +394,10 @@ fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &Fi
     };
     let text = value.as_scalar().map_or("", |s| s.text);
     let text = if options.delimiter.is_empty() { text } else { arena.text(&spliced(old.text, text, options)) };
-    if old.is_null() {
+    if old.tag == Tag::Untyped && old.text.is_empty() {
         match &value.value {
             // What was made on the way has no type: it is read anew from its text.
-            Value::Scalar(_) => *old = Scalar::plain(text),
+            Value::Scalar(_) => *old = Scalar { text, ..MADE },
             other => node.value = other.clone(),
         }
         return Ok(());

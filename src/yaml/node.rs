@@ -99,7 +99,10 @@ impl<'a> Scalar<'a> {
     /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its value under
     /// the style of the value it replaces.
     pub fn resolved_tag(&self) -> Tag {
-        if self.tag == Tag::Untyped { Tag::Untyped } else { Tag::from_kind(self.kind()) }
+        match self.tag {
+            Tag::Auto | Tag::Empty => Tag::from_kind(self.kind()),
+            tag => tag,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::diag::{Error, Result};
 use crate::schema::Schema;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, Style, Tag, Value};
 use hashbrown::HashMap;
 
 type Keys<'s> = &'s [&'s str];
@@ -78,14 +78,21 @@ fn merge_items<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys<'_
     }
 }
 
-/// A set: the patch's values first, then the base's.
+/// A set: the patch's values first, then the base's. Nulls go, and tags: only texts and quotes are kept.
 fn merge_scalars<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>) -> Result<()> {
     let mut out: Vec<Node<'a>> = Vec::with_capacity(base.len() + patch.len());
     let mut seen: HashMap<&'a str, (), foldhash::fast::RandomState> = HashMap::default();
-    for item in patch.into_iter().chain(base.drain(..)) {
-        let Some(text) = item.as_scalar().map(|s| s.text) else {
+    for mut item in patch.into_iter().chain(base.drain(..)) {
+        if item.is_null() {
+            continue;
+        }
+        let Some(scalar) = item.as_scalar_mut() else {
             return Err(Error::input("wrong node kind: a list that is merged as a set holds more than scalars"));
         };
+        let text = scalar.text;
+        if scalar.style == Style::Plain {
+            scalar.tag = Tag::Untyped;
+        }
         if seen.insert(text, ()).is_none() {
             out.push(item);
         }

@@ -1,0 +1,22 @@
+//! The C interface between rustomize and plugins that are shared objects. `include/rustomize_plugin.h` is its specification;
+//! this crate is the host's side of it, and the only one of the project with unsafe code.
+//!
+//! * [`types`]: the structs of the header.
+//! * [`plugin`]: a shared object that was opened, behind functions that are safe to call.
+
+pub mod plugin;
+pub mod types;
+
+pub use plugin::{CallError, OpenError, Plugin};
+
+/// The version of the interface.
+pub const ABI_VERSION: u32 = 1;
+
+/// What a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Mode {
+    Generate = 1,
+    Transform = 2,
+    Validate = 3,
+}

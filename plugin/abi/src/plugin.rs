@@ -1,0 +1,184 @@
+//! [`Plugin`]: a shared object with the four functions.
+
+use crate::types::{AbiVersion, Buffer, Describe, Free, Request, Response, Run, Text};
+use crate::{ABI_VERSION, Mode};
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+/// Why a file cannot be used as a plugin.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The loader does not take it; its words.
+    Loader(String),
+    /// It lacks one of the functions.
+    Missing(&'static str),
+    /// It is for another version of the interface.
+    Version(u32),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Loader(words) => write!(f, "cannot be loaded: {words}"),
+            OpenError::Missing(symbol) => write!(f, "does not export '{symbol}'"),
+            OpenError::Version(version) => {
+                write!(f, "is for version {version} of the plugin interface; this is version {ABI_VERSION}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// Why a call has no result.
+#[derive(Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The plugin says why.
+    Failed(String),
+    /// The plugin caught a fault of its own.
+    Panicked(String),
+    /// The plugin does not do that.
+    Unsupported,
+    /// The plugin broke the rules of the interface.
+    Broken(String),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Failed(why) => f.write_str(why),
+            CallError::Panicked(why) => write!(f, "it panicked: {why}"),
+            CallError::Unsupported => f.write_str("it cannot do what the field that lists it asks for"),
+            CallError::Broken(how) => write!(f, "it broke the rules of the plugin interface: {how}"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// What a call hands to a plugin.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    pub mode: Mode,
+    /// The configuration object, YAML.
+    pub config: &'c str,
+    /// The absolute path of the kustomization's directory.
+    pub root: &'c str,
+    /// YAML documents.
+    pub resources: &'c str,
+    /// A JSON object.
+    pub options: &'c str,
+}
+
+/// A plugin that was opened. It stays open until the process ends: what it has started could not be unloaded.
+pub struct Plugin {
+    describe: Describe,
+    run: Run,
+    free: Free,
+}
+
+impl Plugin {
+    /// Opens a shared object, and runs what it runs when it is loaded. Who wants to know what a file is does so before.
+    ///
+    /// # Errors
+    /// The loader refuses it, a function is missing, or it is for another version.
+    pub fn open(path: &Path) -> Result<Plugin, OpenError> {
+        // SAFETY: loading runs the file's constructors, which may do anything. That is what a plugin is for; it happens in a
+        // process that holds nothing but this plugin.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
+        // SAFETY: the header says that a symbol of this name is a function of this type.
+        let version = unsafe { symbol::<AbiVersion>(&library, "rustomize_plugin_abi_version")? };
+        // SAFETY: it takes nothing, and the header says that it may be called at any time.
+        let found = unsafe { version() };
+        if found != ABI_VERSION {
+            return Err(OpenError::Version(found));
+        }
+        // SAFETY: as above, for this version of the header.
+        unsafe {
+            Ok(Plugin {
+                describe: symbol(&library, "rustomize_plugin_describe")?,
+                run: symbol(&library, "rustomize_plugin_run")?,
+                free: symbol(&library, "rustomize_plugin_free")?,
+            })
+        }
+    }
+
+    /// What the plugin says of itself: a JSON object.
+    ///
+    /// # Errors
+    /// It fails, or its answer is no text.
+    pub fn describe(&self) -> Result<String, CallError> {
+        let mut response = response();
+        // SAFETY: the response is ours, zeroed but for its size, and lives until the call has returned.
+        let status = unsafe { (self.describe)(&raw mut response) };
+        self.take(status, response)
+    }
+
+    /// Lets the plugin do what the call asks for, and gives what it printed.
+    ///
+    /// # Errors
+    /// It fails, or its answer is no text.
+    pub fn run(&self, call: &Call<'_>) -> Result<String, CallError> {
+        let request = Request {
+            size: size_of::<Request>() as u32,
+            mode: call.mode as u32,
+            config: Text::from(call.config),
+            root: Text::from(call.root),
+            resources: Text::from(call.resources),
+            options: Text::from(call.options),
+        };
+        let mut response = response();
+        // SAFETY: request and response are ours and live until the call has returned, and so do the texts that the request
+        // points to; the plugin keeps none of them.
+        let status = unsafe { (self.run)(&raw const request, &raw mut response) };
+        self.take(status, response)
+    }
+
+    fn take(&self, status: i32, mut response: Response) -> Result<String, CallError> {
+        let output = self.text(&mut response.output);
+        let error = self.text(&mut response.error);
+        match status {
+            0 => output,
+            1 => Err(CallError::Failed(error?)),
+            2 => Err(CallError::Panicked(error?)),
+            3 => Err(CallError::Unsupported),
+            other => Err(CallError::Broken(format!("it returned {other}"))),
+        }
+    }
+
+    /// Copies a buffer of the plugin, and gives it back.
+    fn text(&self, buffer: &mut Buffer) -> Result<String, CallError> {
+        let bytes = match (buffer.data.is_null(), buffer.len) {
+            (_, 0) => Vec::new(),
+            (true, len) => return Err(CallError::Broken(format!("{len} bytes at no place"))),
+            // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay until the buffer is freed.
+            (false, len) => unsafe { std::slice::from_raw_parts(buffer.data, len) }.to_vec(),
+        };
+        // SAFETY: the buffer is the plugin's own, or all zero, and is freed once.
+        unsafe { (self.free)(buffer) };
+        String::from_utf8(bytes).map_err(|e| {
+            CallError::Broken(format!("a text that is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to()))
+        })
+    }
+}
+
+fn response() -> Response {
+    Response { size: size_of::<Response>() as u32, ..Response::default() }
+}
+
+/// The loader's own words, without the path that the caller knows.
+fn reason(error: &libloading::Error) -> String {
+    let words = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    words.split_once(": ").map_or(words.clone(), |(_, reason)| reason.to_owned())
+}
+
+/// # Safety
+/// The symbol is of the type `T`, which is a pointer to a function.
+unsafe fn symbol<T: Copy>(library: &Library, name: &'static str) -> Result<T, OpenError> {
+    // SAFETY: the caller says so.
+    let symbol = unsafe { library.get::<T>(name.as_bytes()) };
+    symbol.map(|symbol| *symbol).map_err(|_| OpenError::Missing(name))
+}
