@@ -204,6 +204,8 @@ fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
     let lacks = |r: &Resource<'_>| match (r.id().gvk.kind, r.id().name) {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
+        // Upstream counts the names a resource has had, and an empty one is not among them.
+        _ if r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty()) => Some("an earlier name or kind"),
         _ => None,
     };
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
