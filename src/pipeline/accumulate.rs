@@ -243,6 +243,8 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
     if let Some(root) = new.node_mut().as_mapping_mut() {
         root.retain(|key, value| !matches!(key.text, "data" | "binaryData") || !value.is_null_or_empty());
     }
+    // What upstream keeps in annotations comes from the old one.
+    new.behavior = old.behavior;
     new.needs_hash &= old.needs_hash;
     new.prefixes.clone_from(&old.prefixes);
     new.suffixes.clone_from(&old.suffixes);
