@@ -91,7 +91,7 @@ fn a_function_that_fails_fails_the_build() {
     let exits = tree(EXEC, "#!/bin/sh\ncat >/dev/null\necho oh no >&2\nexit 4\n");
     build(&exits, &[]).fails_with(&["exit status: 4", "oh no", "f.yaml"]);
     let prints = tree(EXEC, "#!/bin/sh\ncat >/dev/null\necho 'a: [b'\n");
-    build(&prints, &[]).fails_with(&["it printed no YAML", "the output of function F.v1.ex.io/f.[noNs]"]);
+    build(&prints, &[]).fails_with(&["the plugin printed no YAML", "the output of function F.v1.ex.io/f.[noNs]"]);
     let missing = tree("    config.kubernetes.io/function: |\n      exec: {path: no-such-function}\n", "");
     build(&missing, &[]).fails_with(&["'no-such-function' cannot be started"]);
     let hangs = tree(EXEC, "#!/bin/sh\nsleep 60\n");

@@ -141,13 +141,7 @@ impl ExecPlugin {
 impl<'a> Generator<'a> for ExecPlugin {
     fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
         let printed = self.call(session, None)?;
-        let mut resources = wire::parse(session.arena, self.output_name(), printed)?;
-        for resource in &mut resources {
-            if let Some(warning) = wire::take_generator_options(session.arena, resource)? {
-                session.warn(warning);
-            }
-        }
-        Ok(resources)
+        wire::parse(session.arena, self.output_name(), printed)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::pipeline::Session;
 use crate::process::{Call, run};
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
-use crate::yaml::{Arena, Node, Place, documents, first_document};
+use crate::yaml::{Arena, Node, Place, first_document};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -273,12 +273,7 @@ impl Function {
     /// Reads a ResourceList, or bare documents, and shows the results.
     fn read<'a>(&self, session: &Session<'a>, printed: Vec<u8>) -> Result<Vec<Resource<'a>>> {
         let arena = session.arena;
-        let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name));
-        let text = String::from_utf8(printed)
-            .map_err(|e| fault(format!("its output is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
-        let source = arena.add_source(format!("the output of {}", self.name), text);
-        let nodes = documents(arena, source)
-            .map_err(|m| fault(format!("it printed no YAML: {}", m.message)).at(arena.place(m.pos)))?;
+        let nodes = wire::read(arena, format!("the output of {}", self.name), printed)?;
         let results = match nodes.as_slice() {
             [only] => only.get("results").and_then(Node::as_sequence).unwrap_or_default().to_vec(),
             _ => Vec::new(),
@@ -290,8 +285,7 @@ impl Function {
             [only] if is_list(only) && only.get("items").is_none_or(Node::is_null) => Vec::new(),
             _ => nodes,
         };
-        crate::pipeline::documents_to_resources(arena, nodes)
-            .map_err(|e| e.context("reading what the function printed"))
+        wire::resources(arena, nodes)
     }
 
     /// Shows what a function found, each result in a line.
@@ -381,13 +375,7 @@ impl<'a> Generator<'a> for Function {
         }
         // Upstream hands a generator its own configuration as the only item, and plugins rely on it.
         let item = with_item_annotations(&self.config, 0, None);
-        let mut resources = self.call(session, &[item])?;
-        for resource in &mut resources {
-            if let Some(warning) = wire::take_generator_options(session.arena, resource)? {
-                session.warn(warning);
-            }
-        }
-        Ok(resources)
+        self.call(session, &[item])
     }
 }
 

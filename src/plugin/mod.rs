@@ -114,10 +114,16 @@ impl External {
 
 impl<'a> Generator<'a> for External {
     fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
-        match self {
+        let mut resources = match self {
             External::Exec(plugin) => plugin.generate(session),
             External::Function(function) => function.generate(session),
+        }?;
+        for resource in &mut resources {
+            if let Some(warning) = wire::take_generator_options(session.arena, resource)? {
+                session.warn(warning);
+            }
         }
+        Ok(resources)
     }
 }
 

@@ -140,18 +140,33 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Reads what a plugin printed. `name` is what errors call the text; they show the plugin's own lines.
+/// Reads the documents that a plugin printed. `name` is what errors call the text; they show the plugin's own lines.
 ///
 /// # Errors
-/// It is no UTF-8, no YAML, or a document is no resource.
-pub fn parse<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+/// It is no UTF-8, or no YAML.
+pub fn read<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
     let text = String::from_utf8(bytes)
         .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
     let source = arena.add_source(name, text);
-    let nodes = documents(arena, source)
-        .map_err(|m| fault(format!("the plugin printed no YAML: {}", m.message)).at(arena.place(m.pos)))?;
+    documents(arena, source)
+        .map_err(|m| fault(format!("the plugin printed no YAML: {}", m.message)).at(arena.place(m.pos)))
+}
+
+/// Makes resources of what a plugin printed.
+///
+/// # Errors
+/// A document is no resource.
+pub fn resources<'a>(arena: &'a Arena, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
     documents_to_resources(arena, nodes).map_err(|e| e.context("reading what the plugin printed"))
+}
+
+/// [`read`], then [`resources`].
+///
+/// # Errors
+/// As theirs.
+pub fn parse<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+    resources(arena, read(arena, name, bytes)?)
 }
 
 /// Takes the options that a generator may set off its resources (K26 to K29).

@@ -77,9 +77,6 @@ impl<'a> Decode<'a> for Operation<'a> {
 /// The node is no list of mappings.
 pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Result<Vec<Operation<'a>>> {
     let mut operations: Vec<Operation<'a>> = Vec::new();
-    if !is_json {
-        json::check_finite(node).map_err(|m| Error::malformed(arena, m))?;
-    }
     operations.decode(node, &Decoder::lenient(arena))?;
     for operation in &mut operations {
         operation.is_json = is_json;

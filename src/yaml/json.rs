@@ -117,21 +117,6 @@ fn not_finite(s: &Scalar<'_>, pos: Pos) -> Malformed {
     Malformed { message: format!("json: unsupported value: {} (JSON has no such number; quote it)", s.text), pos }
 }
 
-/// Looks for a number that JSON has no word for. O(size of the tree).
-///
-/// # Errors
-/// There is one.
-pub fn check_finite(node: &Node<'_>) -> Result<(), Malformed> {
-    match &node.value {
-        Value::Scalar(s) => match s.kind() == Kind::Float && scalar::float(s.text).is_none_or(|f| !f.is_finite()) {
-            true => Err(not_finite(s, node.pos)),
-            false => Ok(()),
-        },
-        Value::Sequence(items) => items.iter().try_for_each(check_finite),
-        Value::Mapping(m) => m.iter().try_for_each(|entry| check_finite(&entry.value)),
-    }
-}
-
 /// `None` if it is a number that JSON cannot say.
 fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Option<Scalar<'a>> {
     Some(match s.kind() {
