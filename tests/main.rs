@@ -8,6 +8,7 @@ mod errors;
 mod experiments;
 mod function;
 mod helm;
+mod hostile;
 mod plugin;
 mod reference;
 mod remote;

@@ -77,6 +77,10 @@ pub struct Build {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub plugin_output_limit: u64,
 
+    /// How much memory the process of a plugin that is a shared object may have, as in 2GiB; 0 for no limit
+    #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = size)]
+    pub plugin_memory_limit: u64,
+
     /// Let the build run helm for 'helmCharts'; charts can do what helm lets them
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub enable_helm: Option<bool>,

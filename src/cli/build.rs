@@ -69,6 +69,8 @@ fn options(args: &Build) -> Result<Options> {
             enabled: plugins_enabled,
             timeout: Some(args.plugin_timeout).filter(|t| !t.is_zero()),
             output_limit: args.plugin_output_limit,
+            memory_limit: Some(args.plugin_memory_limit).filter(|&bytes| bytes > 0),
+            host: std::env::current_exe().ok(),
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
             functions: functions(args, variable),

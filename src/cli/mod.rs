@@ -6,6 +6,7 @@
 mod args;
 mod build;
 mod output;
+mod plugin_host;
 mod version;
 
 use crate::process;
@@ -22,6 +23,9 @@ const BROKEN_PIPE: u8 = 141;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
+    if std::env::args_os().nth(1).is_some_and(|first| first == plugin_host::COMMAND) {
+        return plugin_host::main();
+    }
     let name = program.as_deref().and_then(std::path::Path::file_name);
     let as_kustomize = name.is_some_and(|n| n.to_string_lossy().starts_with("kustomize"));
     let command = match args::parse(as_kustomize) {

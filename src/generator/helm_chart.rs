@@ -158,7 +158,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let command = &session.helm().command;
         let what = match &failed.failure {
             Failure::NotStarted(e) => format!("it cannot be started: {e}"),
-            Failure::Status(status) => status.clone(),
+            Failure::Status(status) | Failure::Ended(status) => status.clone(),
             Failure::TimedOut(t) => format!("it took longer than {} s", t.as_secs_f64()),
             Failure::TooMuchOutput(n) => format!("it printed more than {n} bytes"),
             Failure::Io(e) => format!("talking to it failed: {e}"),

@@ -231,7 +231,9 @@ impl Git {
                 Failure::TimedOut(t) => fault(format!("hit {} s timeout running '{shown}'", t.as_secs_f64()))
                     .hint("the reference takes '?timeout=120', the build --remote-timeout"),
                 Failure::TooMuchOutput(n) => fault(format!("'{shown}' printed more than {n} bytes")),
-                Failure::Status(status) => fault(format!("failed to run '{shown}': {status}\n    {said}")),
+                Failure::Status(status) | Failure::Ended(status) => {
+                    fault(format!("failed to run '{shown}': {status}\n    {said}"))
+                }
                 Failure::Io(e) => fault(format!("talking to '{shown}' failed: {e}")),
             }
         })?;

@@ -36,6 +36,16 @@ pub enum Restrictor {
     None,
 }
 
+impl Restrictor {
+    /// The name of the flag's value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Restrictor::RootOnly => "LoadRestrictionsRootOnly",
+            Restrictor::None => "LoadRestrictionsNone",
+        }
+    }
+}
+
 /// Where remote files and repositories come from.
 #[derive(Clone, Debug)]
 pub struct RemoteOptions {

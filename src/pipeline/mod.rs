@@ -76,6 +76,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Which files may be read.
+    pub fn restrictor(&self) -> Restrictor {
+        self.options.restrictor
+    }
+
     /// Whether and how helm runs.
     pub fn helm(&self) -> &HelmOptions {
         &self.options.helm

@@ -12,8 +12,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// The function that every plugin of ours exports first.
-pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";
+pub use rustomize_plugin_abi::ABI_SYMBOL;
 
 /// The symbol that a Go plugin of kustomize exports.
 const KUSTOMIZE_SYMBOL: &str = ".KustomizePlugin";

@@ -4,7 +4,7 @@
 //! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
 //! resources once each.
 
-use super::{locate, wire};
+use super::wire;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
@@ -31,6 +31,14 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// What a plugin is that does it.
+    pub fn role(self) -> &'static str {
+        match self {
+            Mode::Generate => "generator",
+            Mode::Transform => "transformer",
+        }
+    }
+
     /// The value of `KUSTOMIZE_PLUGIN_MODE` (K23).
     pub fn as_str(self) -> &'static str {
         match self {
@@ -56,15 +64,19 @@ pub struct ExecPlugin {
 }
 
 impl ExecPlugin {
-    /// Finds the plugin for a configuration object and reads its arguments. `root` is the root that lists the entry.
+    /// Reads the arguments for an executable off a configuration object. `root` is the root that lists the entry.
     ///
     /// # Errors
-    /// There is none for the object, or its arguments are wrong.
-    pub fn load<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>, mode: Mode) -> Result<Self> {
+    /// They are wrong.
+    pub fn load<'a>(
+        session: &Session<'a>,
+        root: &Root,
+        config: &Resource<'a>,
+        mode: Mode,
+        program: PathBuf,
+    ) -> Result<Self> {
         let arena = session.arena;
         let place = arena.place(config.pos());
-        let id = *config.id();
-        let program = locate::executable(&session.plugins.options, &id).map_err(|e| e.at(place.clone()))?;
         let args = arguments(session, root, config).map_err(|e| e.at(place.clone()))?;
         Ok(ExecPlugin {
             program,
@@ -72,7 +84,7 @@ impl ExecPlugin {
             root: root.clone(),
             config: wire::print_config(arena, config)?,
             file_name: file_name(arena, config),
-            name: format!("plugin {id}"),
+            name: format!("plugin {}", config.id()),
             place,
             mode,
         })
@@ -128,7 +140,7 @@ impl ExecPlugin {
     /// # Errors
     /// The plugin fails, or prints no resources.
     pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
-        let input = wire::print(session.arena, map.iter().cloned())?;
+        let input = wire::print(session.arena, map.iter().cloned(), wire::Ids::With)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
         wire::parse(session.arena, self.output_name(), printed)
     }
@@ -149,7 +161,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         // What the plugin prints takes the place of everything: the old resources make room for it first.
         let (places, resources) = map.take_all(session.arena)?;
-        let input = wire::print(session.arena, resources.into_iter())?;
+        let input = wire::print(session.arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
         let resources = wire::parse(session.arena, self.output_name(), printed)?;
         *map = wire::merge_output(session.arena, &places, resources, &self.program.display().to_string())?;
@@ -166,6 +178,7 @@ pub(super) fn explain(failed: &Failed, program: &Path, name: &str, place: Option
             Some("is its interpreter there, and is the file one for this machine?"),
         ),
         Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
+        Failure::Ended(status) => (format!("'{program}' ended in the middle of a call: {status}"), None),
         Failure::TimedOut(t) => {
             let message = format!(
                 "'{program}' took longer than {} s, or left a process behind that holds its output",

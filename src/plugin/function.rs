@@ -353,7 +353,7 @@ fn items<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<Vec<Strin
         paths.push(resource.annotation(PATH[0]).map(str::to_owned));
     }
     let mut items = Vec::with_capacity(resources.len());
-    wire::print_each(resources.into_iter(), &mut |text| {
+    wire::print_each(resources.into_iter(), wire::Ids::With, &mut |text| {
         let i = items.len();
         items.push(with_item_annotations(text, i, paths[i].take()));
     })?;

@@ -22,11 +22,22 @@ pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     homes
 }
 
-/// The executable for a configuration object (K09 to K14).
+/// What was found.
+#[derive(Debug)]
+pub enum Placed {
+    Executable(PathBuf),
+    SharedObject {
+        path: PathBuf,
+        /// A file that would come first if it could be run.
+        instead_of: Option<PathBuf>,
+    },
+}
+
+/// The plugin for a configuration object (K09 to K14): an executable, then a shared object.
 ///
 /// # Errors
 /// There is no plugin home, or nothing in it that can be run.
-pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
+pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Placed> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
     let Some(home) = options.homes.iter().find(|home| home.is_dir()) else {
         let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
@@ -46,32 +57,35 @@ pub fn executable(options: &PluginOptions, id: &ResId<'_>) -> Result<PathBuf> {
     }
     directory.push(gvk.kind.to_lowercase());
     let path = directory.join(gvk.kind);
-    match is_executable(&path) {
-        Some(true) => return Ok(std::path::absolute(&path).unwrap_or(path)),
-        Some(false) if !with_so(&path).exists() => {
-            let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
-            return Err(error.hint(format!("make it executable: chmod +x '{}'", path.display())));
-        }
-        _ => {}
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let shared_object = with_so(&path);
+    let executable = is_executable(&path);
+    if executable == Some(true) {
+        return Ok(Placed::Executable(path));
     }
-    if with_so(&path).exists() {
-        return Err(shared_object(&with_so(&path), &path));
+    if shared_object.exists() {
+        check(&shared_object, &path)?;
+        return Ok(Placed::SharedObject { path: shared_object, instead_of: executable.map(|_| path) });
+    }
+    if executable == Some(false) {
+        let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
+        return Err(error.hint(format!("make it executable: chmod +x '{}'", path.display())));
     }
     let error =
-        fault(format!("no plugin for {id}: neither '{}' nor '{}' is there", path.display(), with_so(&path).display()));
+        fault(format!("no plugin for {id}: neither '{}' nor '{}' is there", path.display(), shared_object.display()));
     Err(match gvk.version {
         "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
         _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
     })
 }
 
-/// Why a shared object is not used: each class of files has an error of its own.
-fn shared_object(path: &Path, executable: &Path) -> Error {
+/// Refuses what is no plugin: each class of files has an error of its own.
+fn check(path: &Path, executable: &Path) -> Result<()> {
     let fault = |what: String| Error::new(ErrorKind::Plugin, format!("the plugin '{}' {what}", path.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
-    match classify(path) {
+    Err(match classify(path) {
         Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),
-        Ok(SharedObject::Plugin) => fault("is a shared object, which is not supported yet".to_owned()).hint(instead),
+        Ok(SharedObject::Plugin) => return Ok(()),
         Ok(SharedObject::Foreign) => {
             fault(format!("is a shared object without '{ABI_SYMBOL}': no plugin")).hint(instead)
         }
@@ -84,7 +98,7 @@ fn shared_object(path: &Path, executable: &Path) -> Error {
             );
             fault(what).hint(instead)
         }
-    }
+    })
 }
 
 fn with_so(path: &Path) -> PathBuf {

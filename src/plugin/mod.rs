@@ -3,13 +3,18 @@
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
 //! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and containers.
+//! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
+//! * [`confine`]: what such a process may do and take.
 //!
 //! Children run with the limits of [`crate::process`].
 
 pub mod classify;
+pub mod confine;
 pub mod exec;
 pub mod function;
+pub mod host;
 pub mod locate;
+pub mod shared_object;
 pub mod wire;
 
 use crate::diag::{Error, ErrorKind, Result};
@@ -19,9 +24,15 @@ use crate::pipeline::Session;
 use crate::process::Limits;
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
+use confine::Confinement;
 use exec::{ExecPlugin, Mode};
 use function::{Function, FunctionOptions};
+use locate::Placed;
+use shared_object::{Host, SharedObjectPlugin};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Whether and how external plugins run.
@@ -37,6 +48,10 @@ pub struct PluginOptions {
     pub homes: Vec<PathBuf>,
     /// Takes what plugins print on stderr, as it comes.
     pub stderr: fn(&[u8]),
+    /// How many bytes of address space a shared object's process may have; `None` for no limit.
+    pub memory_limit: Option<u64>,
+    /// The program that runs shared objects, as `PROGRAM __plugin-host CONFINEMENT PATH`: this one, for the command.
+    pub host: Option<PathBuf>,
     /// What holds for functions alone.
     pub functions: FunctionOptions,
 }
@@ -49,6 +64,8 @@ impl Default for PluginOptions {
             output_limit: 1 << 30,
             homes: Vec::new(),
             stderr: |_| {},
+            memory_limit: Some(8 << 30),
+            host: None,
             functions: FunctionOptions::default(),
         }
     }
@@ -59,23 +76,31 @@ impl PluginOptions {
     pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
     }
+
+    /// What the process of a shared object may do and take.
+    pub fn confinement(&self) -> Confinement {
+        Confinement { memory: self.memory_limit }
+    }
 }
 
 /// The plugins of a build.
 pub struct Plugins {
     pub options: PluginOptions,
+    /// The shared objects that run, by path.
+    hosts: RefCell<HashMap<PathBuf, Rc<Host>>>,
 }
 
 impl Plugins {
     /// Nothing is started yet.
     pub fn new(options: PluginOptions) -> Self {
-        Plugins { options }
+        Plugins { options, hosts: RefCell::default() }
     }
 }
 
 /// A plugin of any kind, with its configuration.
 pub enum External {
     Exec(ExecPlugin),
+    SharedObject(SharedObjectPlugin),
     Function(Function),
 }
 
@@ -97,7 +122,17 @@ impl External {
         if function::is_function(&config) {
             return Function::load(session, root, &config).map(External::Function);
         }
-        ExecPlugin::load(session, root, &config, mode).map(External::Exec)
+        let place = session.arena.place(config.pos());
+        match locate::locate(&session.plugins.options, config.id()).map_err(|e| e.at(place))? {
+            Placed::Executable(path) => ExecPlugin::load(session, root, &config, mode, path).map(External::Exec),
+            Placed::SharedObject { path, instead_of } => {
+                if let Some(executable) = instead_of {
+                    let executable = executable.display();
+                    session.warn(format!("'{executable}' is not executable: '{}' is used", path.display()));
+                }
+                SharedObjectPlugin::load(session, root, &config, mode, &path).map(External::SharedObject)
+            }
+        }
     }
 
     /// Lets a validator look at all resources, and gives what it printed.
@@ -107,6 +142,7 @@ impl External {
     pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
         match self {
             External::Exec(plugin) => plugin.print_for(session, map),
+            External::SharedObject(plugin) => plugin.print_for(session, map),
             External::Function(function) => function.print_for(session, map),
         }
     }
@@ -116,6 +152,7 @@ impl<'a> Generator<'a> for External {
     fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
         let mut resources = match self {
             External::Exec(plugin) => plugin.generate(session),
+            External::SharedObject(plugin) => plugin.generate(session),
             External::Function(function) => function.generate(session),
         }?;
         for resource in &mut resources {
@@ -131,6 +168,7 @@ impl<'a> Transformer<'a> for External {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         match self {
             External::Exec(plugin) => plugin.transform(map, session),
+            External::SharedObject(plugin) => plugin.transform(map, session),
             External::Function(function) => function.transform(map, session),
         }
     }

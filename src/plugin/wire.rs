@@ -26,7 +26,7 @@ const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 /// It cannot be printed.
 pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
     let mut config = config.clone();
-    annotate(arena, &mut config, false)?;
+    annotate(arena, &mut config, Ids::Without)?;
     let mut text = String::new();
     print_one(arena, &config, &mut text)?;
     Ok(text)
@@ -35,13 +35,22 @@ pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
 /// Resources whose annotations share one piece of memory, which is freed before the next ones get theirs.
 const CHUNK: usize = 256;
 
+/// Whether each resource is printed with the annotation that holds its id.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// What is printed finds its place by it.
+    With,
+    /// What is printed stands in its own order.
+    Without,
+}
+
 /// Prints resources for a transformer, and frees each when it is printed: what the plugin prints takes its place. O(size).
 ///
 /// # Errors
 /// One cannot be printed.
-pub fn print<'a>(arena: &'a Arena, resources: impl Iterator<Item = Resource<'a>>) -> Result<String> {
+pub fn print<'a>(arena: &'a Arena, resources: impl Iterator<Item = Resource<'a>>, ids: Ids) -> Result<String> {
     let mut text = String::with_capacity(2 * arena.size());
-    print_each(resources, &mut |printed| {
+    print_each(resources, ids, &mut |printed| {
         text.push_str(if text.is_empty() { "" } else { "---\n" });
         text.push_str(printed);
     })?;
@@ -52,14 +61,18 @@ pub fn print<'a>(arena: &'a Arena, resources: impl Iterator<Item = Resource<'a>>
 ///
 /// # Errors
 /// One cannot be printed.
-pub fn print_each<'a>(resources: impl Iterator<Item = Resource<'a>>, each: &mut dyn FnMut(&str)) -> Result<()> {
+pub fn print_each<'a>(
+    resources: impl Iterator<Item = Resource<'a>>,
+    ids: Ids,
+    each: &mut dyn FnMut(&str),
+) -> Result<()> {
     let mut text = String::new();
     let mut rest = resources.peekable();
     while rest.peek().is_some() {
         let scratch = Arena::new();
         for mut resource in rest.by_ref().take(CHUNK) {
             text.clear();
-            annotate(&scratch, &mut resource, true)?;
+            annotate(&scratch, &mut resource, ids)?;
             print_one(&scratch, &resource, &mut text)?;
             each(&text);
         }
@@ -67,7 +80,7 @@ pub fn print_each<'a>(resources: impl Iterator<Item = Resource<'a>>, each: &mut 
     Ok(())
 }
 
-fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, with_id: bool) -> Result<()> {
+fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Result<()> {
     let mut added: Vec<(&'a str, &'a str)> = Vec::new();
     let previous = resource.previous();
     if !previous.is_empty() {
@@ -98,7 +111,7 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, with_id: bool) ->
             added.push((HELM_GENERATED, "true"));
         }
     }
-    if with_id {
+    if ids == Ids::With {
         added.push((ID, arena.text(&id_text(resource.id())?)));
     }
     if added.is_empty() {
@@ -277,4 +290,17 @@ pub fn merge_output<'a>(
         keys.push(key);
     }
     Ok(ResMap::by_keys(printed, &keys))
+}
+
+/// The map after a transformer whose output stands for all of it, in its order. O(n).
+///
+/// # Errors
+/// Two of the printed resources have one id.
+pub fn replace_by_output<'a>(arena: &'a Arena, printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
+    let mut map = ResMap::new();
+    for mut resource in printed {
+        take_build_annotations(&mut resource);
+        map.append(arena, resource).map_err(|e| e.context(format!("reading what {plugin} printed")))?;
+    }
+    Ok(map)
 }

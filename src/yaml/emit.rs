@@ -151,32 +151,27 @@ impl Printer<'_> {
     }
 
     fn scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        let cannot = |what: &str| Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
+        if let Some(what) = s.mismatch() {
+            return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
+        }
         match s.kind() {
             Kind::Null if s.tag == Tag::Empty => self.out.push_str("\"\""),
             Kind::Str | Kind::Binary => return self.string(s, pos, indent, line),
-            Kind::Null if scalar::resolve(s.text) == Kind::Null => self.out.push_str("null"),
-            Kind::Null => return cannot("null"),
-            Kind::Bool if scalar::resolve(s.text) == Kind::Bool => {
-                self.out.push_str(if scalar::truth(s.text) { "true" } else { "false" });
-            }
-            Kind::Bool => return cannot("a boolean"),
+            Kind::Null => self.out.push_str("null"),
+            Kind::Bool => self.out.push_str(if scalar::truth(s.text) { "true" } else { "false" }),
             Kind::Int => match scalar::int(s.text) {
                 Some(Int::Signed(n)) => drop(write!(self.out, "{n}")),
                 Some(Int::Unsigned(n)) => drop(write!(self.out, "{n}")),
-                None => return cannot("an integer"),
+                None => self.out.push_str(s.text),
             },
             Kind::Float => match scalar::float(s.text) {
                 Some(f) if f.is_finite() => self.out.push_str(&float(f)),
                 Some(_) => {
                     return Err(unprintable(format!("the number {} has no form in JSON", s.text), pos));
                 }
-                None => return cannot("a number"),
+                None => self.out.push_str(s.text),
             },
-            Kind::Timestamp => match scalar::timestamp(s.text) {
-                Some(t) => drop(write!(self.out, "\"{t}\"")),
-                None => return cannot("a date"),
-            },
+            Kind::Timestamp => drop(write!(self.out, "\"{}\"", scalar::timestamp(s.text).as_deref().unwrap_or(s.text))),
         }
         Ok(())
     }

@@ -71,10 +71,10 @@ pub fn write_string(out: &mut String, text: &str) {
 /// shortest form, styles are those of a fresh dump, nulls are explicit. O(size of the tree).
 ///
 /// # Errors
-/// A number is infinite or none.
+/// A number is infinite or none, or a text was put under a type that cannot be read off it.
 pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
     match &mut node.value {
-        Value::Scalar(s) => *s = dumped(arena, *s).ok_or_else(|| not_finite(s, node.pos))?,
+        Value::Scalar(s) => *s = dumped(arena, *s).map_err(|message| Malformed { message, pos: node.pos })?,
         Value::Sequence(items) => items.iter_mut().try_for_each(|item| through_json(arena, item))?,
         Value::Mapping(m) => m.iter_mut().try_for_each(|(_, value)| through_json(arena, value))?,
     }
@@ -113,13 +113,11 @@ pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     }
 }
 
-fn not_finite(s: &Scalar<'_>, pos: Pos) -> Malformed {
-    Malformed { message: format!("json: unsupported value: {} (JSON has no such number; quote it)", s.text), pos }
-}
-
-/// `None` if it is a number that JSON cannot say.
-fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Option<Scalar<'a>> {
-    Some(match s.kind() {
+fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Result<Scalar<'a>, String> {
+    if let Some(what) = s.mismatch() {
+        return Err(format!("cannot decode {:?} as {what}", s.text));
+    }
+    Ok(match s.kind() {
         Kind::Str | Kind::Binary => fresh_string(s.text),
         Kind::Null if s.tag == Tag::Empty => fresh_string(""),
         Kind::Null => Scalar::NULL,
@@ -128,11 +126,13 @@ fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Option<Scalar<'a>> {
         Kind::Int | Kind::Float => {
             let is_short = s.text.len() < 7 && !s.text.starts_with('0') && s.text.bytes().all(|b| b.is_ascii_digit());
             if is_short {
-                return Some(Scalar::plain(s.text));
+                return Ok(Scalar::plain(s.text));
             }
             match scalar::float(s.text) {
                 Some(f) if f.is_finite() => Scalar::plain(arena.text(&scalar::go_number(f))),
-                Some(_) => return None,
+                Some(_) => {
+                    return Err(format!("json: unsupported value: {} (JSON has no such number; quote it)", s.text));
+                }
                 None => s,
             }
         }

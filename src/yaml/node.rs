@@ -87,6 +87,22 @@ impl<'a> Scalar<'a> {
         }
     }
 
+    /// The type that this scalar was given and that its text is none of, as when a replacement has put a name where a number
+    /// was. Upstream carries such values along until it reads them. O(length of the text), O(1) for most.
+    pub fn mismatch(&self) -> Option<&'static str> {
+        if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Empty) {
+            return None;
+        }
+        match self.kind() {
+            Kind::Str | Kind::Binary => None,
+            Kind::Null => (scalar::resolve(self.text) != Kind::Null).then_some("null"),
+            Kind::Bool => (scalar::resolve(self.text) != Kind::Bool).then_some("a boolean"),
+            Kind::Int => scalar::int(self.text).is_none().then_some("an integer"),
+            Kind::Float => scalar::float(self.text).is_none().then_some("a number"),
+            Kind::Timestamp => scalar::timestamp(self.text).is_none().then_some("a date"),
+        }
+    }
+
     /// Whether this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         match self.tag {

@@ -9,6 +9,9 @@ pub mod types;
 
 pub use plugin::{CallError, OpenError, Plugin};
 
+/// The function that every plugin exports first.
+pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";
+
 /// The version of the interface.
 pub const ABI_VERSION: u32 = 1;
 

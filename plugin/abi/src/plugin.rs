@@ -1,7 +1,7 @@
 //! [`Plugin`]: a shared object with the four functions.
 
 use crate::types::{AbiVersion, Buffer, Describe, Free, Request, Response, Run, Text};
-use crate::{ABI_VERSION, Mode};
+use crate::{ABI_SYMBOL, ABI_VERSION, Mode};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -90,7 +90,7 @@ impl Plugin {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
         // SAFETY: the header says that a symbol of this name is a function of this type.
-        let version = unsafe { symbol::<AbiVersion>(&library, "rustomize_plugin_abi_version")? };
+        let version = unsafe { symbol::<AbiVersion>(&library, ABI_SYMBOL)? };
         // SAFETY: it takes nothing, and the header says that it may be called at any time.
         let found = unsafe { version() };
         if found != ABI_VERSION {

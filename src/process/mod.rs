@@ -1,4 +1,10 @@
 //! A child process with limits: its own process group, a deadline, a limit on its output, and nothing left behind.
+//!
+//! * [`run`] asks a child once, [`conversation`] as often as it likes.
+//! * `orphans`: what a child has started, and what left its group.
+
+pub mod conversation;
+mod orphans;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::borrow::Cow;
@@ -20,6 +26,9 @@ const READ_AHEAD: usize = 1 << 20;
 
 /// What a pipe holds, in bytes: the most that a user may ask for by default.
 const PIPE_SIZE: usize = 1 << 20;
+
+/// How long a child that was told to end, or whose pipe has closed, may take.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How much of the end of stderr an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
@@ -50,11 +59,31 @@ pub struct Call<'c> {
     pub stdin: Option<Vec<u8>>,
 }
 
+impl Call<'_> {
+    /// The command, without its pipes. What it returns is not checked here.
+    fn expression(&self, mark: &str) -> duct::Expression {
+        // As a text: a path of one name would not be looked for in PATH.
+        let mut expression = duct::cmd(self.program.as_os_str(), &self.args).unchecked().env(orphans::VARIABLE, mark);
+        if let Some(directory) = self.directory {
+            expression = expression.dir(directory);
+        }
+        for name in self.without {
+            expression = expression.env_remove(name);
+        }
+        for (name, value) in &self.environment {
+            expression = expression.env(&**name, value);
+        }
+        expression
+    }
+}
+
 /// Why a call has no result.
 #[derive(Debug)]
 pub enum Failure {
     NotStarted(io::Error),
     Status(String),
+    /// It ended where it should have answered.
+    Ended(String),
     TimedOut(Duration),
     TooMuchOutput(u64),
     Io(io::Error),
@@ -85,6 +114,7 @@ pub fn end_all() {
     for pid in lock(&RUNNING).drain(..) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
+    orphans::end(None);
     for directory in DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).drain(..) {
         let _ = std::fs::remove_dir_all(directory);
     }
@@ -152,17 +182,8 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
     let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
     let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
     widen(&stdout_reader);
-    // As a text: a path of one name would not be looked for in PATH.
-    let mut expression = duct::cmd(call.program.as_os_str(), call.args).unchecked();
-    if let Some(directory) = call.directory {
-        expression = expression.dir(directory);
-    }
-    for name in call.without {
-        expression = expression.env_remove(name);
-    }
-    for (name, value) in call.environment {
-        expression = expression.env(&*name, value);
-    }
+    let mark = orphans::mark();
+    let mut expression = call.expression(&mark);
     // What a transformer prints is about as much as it reads. Memory that is not written to costs nothing.
     let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
     let mut input = None;
@@ -174,44 +195,50 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
         }
         None => expression.stdin_null(),
     };
-    expression = expression.stdout_file(stdout).stderr_file(stderr).before_spawn(|command| {
-        command.process_group(0);
-        Ok(())
-    });
-    let (handle, group) = {
-        // Held across the start, so that a signal finds every child that runs.
-        let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if was_ended() {
-            return Err(not_started(io::ErrorKind::Interrupted.into()));
-        }
-        let handle = expression.start().map_err(not_started)?;
-        let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
-        running.extend(group);
-        (handle, group)
-    };
-    // Our ends of the pipes that the child writes to close with the expression.
-    drop(expression);
+    let (handle, group) = start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
     let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
     let output = read_in_thread(stdout_reader, Keep::All { limit: options.output, expected });
     let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr });
     let outcome = collect(&handle, output, options, deadline);
     if outcome.is_err() {
         end(group);
+        let _ = handle.wait_deadline(Instant::now() + GRACE);
+        orphans::end(Some(&mark));
     }
     // Freed where it was made: the allocator then has room for what the output is read into.
     if let Some(input) = input.filter(JoinHandle::is_finished) {
         drop(input.join());
     }
-    RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|pid| Some(*pid) != group);
-    let grace = Duration::from_secs(1);
+    forget_group(group);
     let patience =
-        if outcome.is_err() { Some(grace) } else { deadline.map(|d| d.saturating_duration_since(Instant::now())) };
+        if outcome.is_err() { Some(GRACE) } else { deadline.map(|d| d.saturating_duration_since(Instant::now())) };
     let stderr = match patience {
         Some(patience) => errors.recv_timeout(patience).unwrap_or_else(|_| Ok(Vec::new())),
         None => errors.recv().unwrap_or_else(|_| Ok(Vec::new())),
     };
     let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
     outcome.map_err(|failure| Failed { failure, stderr })
+}
+
+/// Starts a child in a process group of its own. The expression's ends of pipes are closed then.
+fn start(expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)> {
+    let expression = expression.before_spawn(|command| {
+        command.process_group(0);
+        Ok(())
+    });
+    // Held across the start, so that a signal finds every child that runs.
+    let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if was_ended() {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
+    let handle = expression.start()?;
+    let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
+    running.extend(group);
+    Ok((handle, group))
+}
+
+fn forget_group(group: Option<Pid>) {
+    RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|pid| Some(*pid) != group);
 }
 
 fn end(group: Option<Pid>) {

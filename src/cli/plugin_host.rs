@@ -1,0 +1,26 @@
+//! `__plugin-host`: this program as the process that runs a shared object. Builds start it; nobody types it.
+
+use crate::plugin::confine::Confinement;
+use crate::plugin::host;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The first argument.
+pub const COMMAND: &str = "__plugin-host";
+
+/// Serves the plugin that the arguments name. The argument parser is not asked: this is on the way of every first call.
+pub fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(2);
+    let confinement = args.next().and_then(|text| serde_json::from_str::<Confinement>(text.to_str()?).ok());
+    let (Some(confinement), Some(path)) = (confinement, args.next().map(PathBuf::from)) else {
+        eprintln!("Error: {COMMAND} is for builds: they start it where a plugin is a shared object");
+        return ExitCode::FAILURE;
+    };
+    match host::serve(&path, &confinement) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("Error: the process of the plugin: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

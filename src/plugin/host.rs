@@ -1,0 +1,104 @@
+//! The process in which a shared object runs: opened once, called as often as the build likes, and ended without loss for anybody.
+//!
+//! It speaks in [`Frame`]s. What it first says is what the plugin says of itself, or why it cannot be opened; then it answers
+//! each request. A request's kind is the [`Mode`], its content four texts, each behind its length as 8 bytes, lowest first:
+//! configuration, root, resources, options.
+
+use super::confine::Confinement;
+use crate::process::conversation::Frame;
+use rustix::process::{Signal, getpid, kill_process, kill_process_group};
+use rustomize_plugin_abi::plugin::Call;
+use rustomize_plugin_abi::{CallError, Mode, Plugin};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+
+/// What an answer is: its frame's kind.
+pub mod answer {
+    /// What the plugin printed.
+    pub const OUTPUT: u8 = 0;
+    /// Why it failed.
+    pub const FAILED: u8 = 1;
+    /// How it panicked.
+    pub const PANICKED: u8 = 2;
+    /// It does not do that.
+    pub const UNSUPPORTED: u8 = 3;
+    /// How it broke the rules of the interface.
+    pub const BROKEN: u8 = 4;
+    /// Why it could not be opened.
+    pub const NOT_OPENED: u8 = 5;
+}
+
+/// Serves a plugin on stdin and stdout until stdin ends; then the process group, this process included, is killed: what the plugin
+/// has started does not outlive it.
+///
+/// # Errors
+/// The process cannot be set up, or nobody takes its answers.
+pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
+    // The plugin prints where it wants: not into our frames.
+    let mut input = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
+    let mut output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    confinement.apply()?;
+    let (send, requests) = sync_channel(1);
+    // A thread of its own: a plugin that never returns does not outlive who asked it.
+    std::thread::spawn(move || {
+        while let Ok(Some(frame)) = Frame::read(&mut input) {
+            if send.send(frame).is_err() {
+                break;
+            }
+        }
+        end();
+    });
+    let plugin = match Plugin::open(path) {
+        Ok(plugin) => plugin,
+        Err(e) => return frame(answer::NOT_OPENED, e.to_string()).write(&mut output),
+    };
+    reply(plugin.describe()).write(&mut output)?;
+    for request in requests {
+        let answer = match call(&request) {
+            Some(call) => {
+                rustix::process::chdir(call.root)?;
+                reply(plugin.run(&call))
+            }
+            None => frame(answer::BROKEN, "a request that is none".to_owned()),
+        };
+        answer.write(&mut output)?;
+    }
+    Ok(())
+}
+
+fn end() {
+    let _ = kill_process_group(getpid(), Signal::KILL);
+    // Not the leader of its group, as when a person runs it.
+    let _ = kill_process(getpid(), Signal::KILL);
+}
+
+fn frame(kind: u8, text: String) -> Frame {
+    Frame { kind, content: text.into_bytes() }
+}
+
+fn reply(result: Result<String, CallError>) -> Frame {
+    match result {
+        Ok(output) => frame(answer::OUTPUT, output),
+        Err(CallError::Failed(why)) => frame(answer::FAILED, why),
+        Err(CallError::Panicked(why)) => frame(answer::PANICKED, why),
+        Err(CallError::Unsupported) => frame(answer::UNSUPPORTED, String::new()),
+        Err(CallError::Broken(how)) => frame(answer::BROKEN, how),
+    }
+}
+
+fn call(request: &Frame) -> Option<Call<'_>> {
+    let mode =
+        [Mode::Generate, Mode::Transform, Mode::Validate].into_iter().find(|m| *m as u32 == u32::from(request.kind));
+    let mut rest = request.content.as_slice();
+    let mut text = || {
+        let (len, after) = rest.split_first_chunk()?;
+        let (text, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+        rest = after;
+        std::str::from_utf8(text).ok()
+    };
+    Some(Call { mode: mode?, config: text()?, root: text()?, resources: text()?, options: text()? })
+}

@@ -1,0 +1,192 @@
+//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi` (K13), each in a process of its own.
+//!
+//! The process is started when the first configuration object for the plugin is loaded, and serves the whole build. A transformer
+//! gets all resources and prints what is to be there afterwards, as one list: what it prints stands in its order, unlike what an exec
+//! plugin prints. *Cost*: the process once, and printing and reading the resources once each.
+
+use super::exec::{Mode, explain};
+use super::host::answer;
+use super::wire;
+use crate::diag::{Error, ErrorKind, Result};
+use crate::generator::Generator;
+use crate::load::Root;
+use crate::pipeline::Session;
+use crate::process::conversation::{Conversation, Frame, head};
+use crate::process::{Call, Failed};
+use crate::resource::{ResMap, Resource};
+use crate::transformer::Transformer;
+use crate::yaml::Place;
+use rustomize_plugin_abi::Mode as Task;
+use serde::Deserialize;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// A running plugin, shared by all configuration objects for it.
+pub struct Host {
+    conversation: RefCell<Conversation>,
+    path: PathBuf,
+    description: Description,
+}
+
+/// What a plugin says of itself; fields that are not known do not count.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Description {
+    /// What it can do: `generate`, `transform`, `validate`. Everything, if it does not say.
+    modes: Option<Vec<String>>,
+}
+
+impl Host {
+    /// Starts the process and opens the plugin in it.
+    ///
+    /// # Errors
+    /// It cannot be started, or the plugin cannot be opened.
+    pub fn start(session: &Session<'_>, path: &Path) -> Result<Rc<Host>> {
+        let plugins = &session.plugins;
+        if let Some(host) = plugins.hosts.borrow().get(path) {
+            return Ok(host.clone());
+        }
+        let name = format!("plugin '{}'", path.display());
+        let fault = |what: String| Error::new(ErrorKind::Plugin, format!("{name} {what}"));
+        let Some(program) = &plugins.options.host else {
+            return Err(fault("is a shared object, and this program has no process to run it in".to_owned()));
+        };
+        let confinement = serde_json::to_string(&plugins.options.confinement()).unwrap_or_default();
+        let call = Call {
+            program,
+            args: vec!["__plugin-host".into(), confinement.into(), path.into()],
+            directory: None,
+            environment: Vec::new(),
+            without: &[],
+            stdin: None,
+        };
+        let limits = plugins.options.limits();
+        let failed = |failed: Failed| explain(&failed, path, &name, None);
+        let mut conversation = Conversation::start(&call, &limits).map_err(failed)?;
+        let hello = conversation.exchange(&[], &limits).map_err(failed)?;
+        let description = match hello.kind {
+            answer::OUTPUT => serde_json::from_slice(&hello.content)
+                .map_err(|e| fault(format!("does not describe itself as a JSON object: {e}")))?,
+            answer::NOT_OPENED => return Err(fault(text(hello))),
+            _ => return Err(fault(format!("cannot describe itself: {}", words(hello)))),
+        };
+        let host = Rc::new(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description });
+        plugins.hosts.borrow_mut().insert(path.to_owned(), host.clone());
+        Ok(host)
+    }
+
+    fn can(&self, mode: &str) -> bool {
+        self.description.modes.as_ref().is_none_or(|modes| modes.iter().any(|m| m == mode))
+    }
+}
+
+fn text(frame: Frame) -> String {
+    String::from_utf8_lossy(&frame.content).into_owned()
+}
+
+/// Why a call has no result, in words.
+fn words(frame: Frame) -> String {
+    match frame.kind {
+        answer::FAILED => text(frame),
+        answer::PANICKED => format!("it panicked: {}", text(frame)),
+        answer::UNSUPPORTED => "it cannot do what the field that lists it asks for".to_owned(),
+        answer::BROKEN => format!("it broke the rules of the plugin interface: {}", text(frame)),
+        other => format!("it answered with a frame of the unknown kind {other}"),
+    }
+}
+
+/// A plugin with its configuration, ready to run.
+pub struct SharedObjectPlugin {
+    host: Rc<Host>,
+    /// The configuration as the plugin gets it.
+    config: String,
+    root: Root,
+    /// What errors call the plugin.
+    name: String,
+    place: Option<Place>,
+}
+
+impl SharedObjectPlugin {
+    /// Starts the plugin for a configuration object, unless it runs. `root` is the root that lists the entry.
+    ///
+    /// # Errors
+    /// It cannot be opened, or does not do what the field asks for that lists it (K33).
+    pub fn load<'a>(
+        session: &Session<'a>,
+        root: &Root,
+        config: &Resource<'a>,
+        mode: Mode,
+        path: &Path,
+    ) -> Result<Self> {
+        let place = session.arena.place(config.pos());
+        let host = Host::start(session, path).map_err(|e| e.at(place.clone()))?;
+        let name = format!("plugin {}", config.id());
+        let can = match mode {
+            Mode::Generate => host.can("generate"),
+            // A transformer that changes nothing is a validator.
+            Mode::Transform => host.can("transform") || host.can("validate"),
+        };
+        if !can {
+            let error = Error::new(ErrorKind::Plugin, format!("{name} is not a {}", mode.role())).at(place);
+            let modes = host.description.modes.as_deref().unwrap_or_default().join(", ");
+            return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
+        }
+        Ok(SharedObjectPlugin {
+            host,
+            config: wire::print_config(session.arena, config)?,
+            root: root.clone(),
+            name,
+            place,
+        })
+    }
+
+    /// Calls the plugin and gives what it printed.
+    fn call<'a>(&self, session: &Session<'a>, task: Task, resources: &str) -> Result<Vec<Resource<'a>>> {
+        let fault =
+            |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
+        let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
+        let options = format!(r#"{{"loadRestrictor":"{}"}}"#, session.restrictor().as_str());
+        let texts = [self.config.as_str(), root, resources, &options];
+        let lengths = texts.map(|text| (text.len() as u64).to_le_bytes());
+        let size = texts.iter().map(|text| text.len() + size_of::<u64>()).sum();
+        let head = head(task as u8, size);
+        let mut parts: Vec<&[u8]> = vec![&head];
+        for (len, text) in lengths.iter().zip(texts) {
+            parts.extend([len, text.as_bytes()]);
+        }
+        let answer = self
+            .host
+            .conversation
+            .borrow_mut()
+            .exchange(&parts, &session.plugins.options.limits())
+            .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.place.clone()))?;
+        match answer.kind {
+            answer::OUTPUT => wire::parse(session.arena, format!("the output of {}", self.name), answer.content),
+            _ => Err(fault(words(answer))),
+        }
+    }
+
+    /// Lets a validator look at all resources, and gives what it printed.
+    ///
+    /// # Errors
+    /// The plugin fails, or prints no resources.
+    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
+        let task = if self.host.can("validate") { Task::Validate } else { Task::Transform };
+        self.call(session, task, &wire::print(session.arena, map.iter().cloned(), wire::Ids::Without)?)
+    }
+}
+
+impl<'a> Generator<'a> for SharedObjectPlugin {
+    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+        self.call(session, Task::Generate, "")
+    }
+}
+
+impl<'a> Transformer<'a> for SharedObjectPlugin {
+    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        let input = wire::print(session.arena, std::mem::take(map).into_resources().into_iter(), wire::Ids::Without)?;
+        *map = wire::replace_by_output(session.arena, self.call(session, Task::Transform, &input)?, &self.name)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! A child that answers more than once: it lives as long as a build needs it, and is spoken to in frames over the pipes that are
+//! its stdin and stdout.
+
+use super::{Call, Failed, Failure, GRACE, Keep, Limits, end, forget_group, orphans, read_in_thread, start, widen};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+/// A message: what it is about, and its content.
+///
+/// On the wire: one byte, the length of the content as 8 bytes, lowest first, and the content.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub kind: u8,
+    pub content: Vec<u8>,
+}
+
+/// Bytes before the content of a frame.
+const HEAD: usize = 9;
+
+/// The bytes before a content of `len` bytes.
+pub fn head(kind: u8, len: usize) -> [u8; HEAD] {
+    let mut head = [kind; HEAD];
+    head[1..].copy_from_slice(&(len as u64).to_le_bytes());
+    head
+}
+
+impl Frame {
+    /// Reads a frame; `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// The stream fails, or ends inside a frame.
+    pub fn read(from: &mut impl Read) -> io::Result<Option<Frame>> {
+        let mut head = [0; HEAD];
+        if from.read(&mut head[..1])? == 0 {
+            return Ok(None);
+        }
+        from.read_exact(&mut head[1..])?;
+        let mut content = Vec::new();
+        let len = content_len(&head);
+        if from.take(len).read_to_end(&mut content)? as u64 != len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Some(Frame { kind: head[0], content }))
+    }
+
+    /// Writes the frame.
+    ///
+    /// # Errors
+    /// The stream fails.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(&head(self.kind, self.content.len()))?;
+        to.write_all(&self.content)?;
+        to.flush()
+    }
+}
+
+fn content_len(head: &[u8; HEAD]) -> u64 {
+    head[1..].iter().rev().fold(0, |len, &byte| len << 8 | u64::from(byte))
+}
+
+/// How often a child that says nothing is looked at: it may have ended while another process holds its pipe.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Room for an answer before its first bytes are there.
+const READ_AHEAD: u64 = 64 << 20;
+
+/// A running child. When it is dropped, it ends, with its process group and with what has left that.
+pub struct Conversation {
+    handle: duct::Handle,
+    group: Option<Pid>,
+    mark: String,
+    to: PipeWriter,
+    from: PipeReader,
+    errors: Receiver<io::Result<Vec<u8>>>,
+}
+
+impl Conversation {
+    /// Starts a child. What `call` has for its stdin does not count.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(call: &Call<'_>, limits: &Limits) -> Result<Self, Failed> {
+        Conversation::try_start(call, limits)
+            .map_err(|e| Failed { failure: Failure::NotStarted(e), stderr: String::new() })
+    }
+
+    fn try_start(call: &Call<'_>, limits: &Limits) -> io::Result<Self> {
+        let (stdin, to) = io::pipe()?;
+        let (from, stdout) = io::pipe()?;
+        let (errors, stderr) = io::pipe()?;
+        // Our ends alone: each end of a pipe has flags of its own.
+        rustix::io::ioctl_fionbio(&to, true)?;
+        rustix::io::ioctl_fionbio(&from, true)?;
+        widen(&stdin);
+        widen(&from);
+        let mark = orphans::mark();
+        let (handle, group) = start(call.expression(&mark).stdin_file(stdin).stdout_file(stdout).stderr_file(stderr))?;
+        let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr });
+        Ok(Conversation { handle, group, mark, to, from, errors })
+    }
+
+    /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts it only waits.
+    ///
+    /// It costs the transfer and no copy of the parts.
+    ///
+    /// # Errors
+    /// The child ends, takes too long or answers with too much. It is ended then, and no later exchange succeeds.
+    pub fn exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failed> {
+        self.try_exchange(parts, limits).map_err(|failure| {
+            self.end();
+            let stderr = self.errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new())).unwrap_or_default();
+            Failed { failure, stderr: String::from_utf8_lossy(&stderr).into_owned() }
+        })
+    }
+
+    fn try_exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failure> {
+        let deadline = limits.timeout.and_then(|t| Instant::now().checked_add(t));
+        let mut parts = parts.iter().copied();
+        let mut part: &[u8] = parts.next().unwrap_or_default();
+        let mut received = Received::default();
+        loop {
+            while !part.is_empty() {
+                match self.to.write(part) {
+                    Ok(n) => part = &part[n..],
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    // It has ended, or will not listen: what it answers says more.
+                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => (part, parts) = (&[], [].iter().copied()),
+                    Err(e) => return Err(Failure::Io(e)),
+                }
+                while part.is_empty()
+                    && let Some(next) = parts.next()
+                {
+                    part = next;
+                }
+            }
+            match received.read(&mut self.from, limits.output)? {
+                Progress::Done(frame) => return Ok(frame),
+                Progress::Closed => return Err(self.ended()),
+                Progress::Waiting => {}
+            }
+            let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Err(Failure::TimedOut(limits.timeout.unwrap_or_default()));
+            }
+            if !self.wait(!part.is_empty(), left.unwrap_or(LOOK).min(LOOK))?
+                && self.handle.try_wait().map_err(Failure::Io)?.is_some()
+            {
+                return Err(self.ended());
+            }
+        }
+    }
+
+    /// Waits until there is something to read, or room to write; false if there is neither in time.
+    fn wait(&self, to_write: bool, time: Duration) -> Result<bool, Failure> {
+        let mut ends = [PollFd::new(&self.from, PollFlags::IN), PollFd::new(&self.to, PollFlags::OUT)];
+        let ends = &mut ends[..if to_write { 2 } else { 1 }];
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) as _ };
+        match poll(ends, Some(&time)) {
+            Ok(n) => Ok(n > 0),
+            Err(rustix::io::Errno::INTR) => Ok(true),
+            Err(e) => Err(Failure::Io(e.into())),
+        }
+    }
+
+    fn end(&self) {
+        end(self.group);
+        let _ = self.handle.wait_deadline(Instant::now() + GRACE);
+        orphans::end(Some(&self.mark));
+    }
+
+    fn ended(&self) -> Failure {
+        match self.handle.wait_deadline(Instant::now() + GRACE) {
+            Ok(Some(output)) => Failure::Ended(output.status.to_string()),
+            Ok(None) => Failure::Io(io::Error::other("it closed the pipe that its answers come through")),
+            Err(e) => Failure::Io(e),
+        }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        self.end();
+        // What it said is shown to its end.
+        let _ = self.errors.recv_timeout(GRACE);
+        forget_group(self.group);
+    }
+}
+
+/// The part of a frame that is there.
+#[derive(Default)]
+struct Received {
+    head: Vec<u8>,
+    content: Vec<u8>,
+}
+
+enum Progress {
+    Done(Frame),
+    Waiting,
+    Closed,
+}
+
+impl Received {
+    fn read(&mut self, from: &mut PipeReader, limit: u64) -> Result<Progress, Failure> {
+        if let Some(stop) = fill(from, &mut self.head, HEAD as u64)? {
+            return Ok(stop);
+        }
+        let mut head = [0; HEAD];
+        head.copy_from_slice(&self.head);
+        let len = content_len(&head);
+        if len > limit {
+            return Err(Failure::TooMuchOutput(limit));
+        }
+        if self.content.capacity() == 0 {
+            self.content.reserve(len.min(READ_AHEAD) as usize);
+        }
+        if let Some(stop) = fill(from, &mut self.content, len)? {
+            return Ok(stop);
+        }
+        Ok(Progress::Done(Frame { kind: head[0], content: std::mem::take(&mut self.content) }))
+    }
+}
+
+/// Reads until `len` bytes are there; `None` if they are.
+fn fill(from: &mut PipeReader, into: &mut Vec<u8>, len: u64) -> Result<Option<Progress>, Failure> {
+    let missing = len - into.len() as u64;
+    match from.take(missing).read_to_end(into) {
+        Ok(n) if n as u64 == missing => Ok(None),
+        Ok(_) => Ok(Some(Progress::Closed)),
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(Some(Progress::Waiting)),
+        Err(e) => Err(Failure::Io(e)),
+    }
+}
