@@ -79,7 +79,7 @@ fn elf_files_are_told_apart() {
 
 #[test]
 fn a_go_plugin_is_known_by_its_build_information() {
-    let modules = "0123456789abcdefpath\tcommand-line-arguments\ndep\tsigs.k8s.io/kustomize/api\tv0.21.1\th1:x\nbuild\t-trimpath=true\n";
+    let modules = "0123456789abcdefpath\tcommand-line-arguments\ndep\tsigs.k8s.io/kustomize/api\tv0.21.1\th1:x\nbuild\t-trimpath=true\n0123456789abcdef";
     let mut information = b"\xff Go buildinf:\x08\x02".to_vec();
     information.resize(32, 0);
     for text in ["go1.26.8", modules] {
@@ -96,5 +96,12 @@ fn a_go_plugin_is_known_by_its_build_information() {
         bytes.join(",")
     );
     let Some(plugin) = compile(&source, &SHARED) else { return };
-    check(&plugin, &["is a Go plugin (go1.26.8, sigs.k8s.io/kustomize/api v0.21.1, -trimpath)", "only a Go program"]);
+    check(
+        &plugin,
+        &[
+            "is a Go plugin (go1.26.8, sigs.k8s.io/kustomize/api v0.21.1, -trimpath)",
+            "only a Go program",
+            "rustomize plugin adopt",
+        ],
+    );
 }

@@ -23,9 +23,47 @@ pub enum Command {
     /// Build a kustomization from a directory and print it
     #[command(after_long_help = BUILD_EXAMPLES)]
     Build(Box<Build>),
+    /// Make plugins
+    #[command(subcommand)]
+    Plugin(Plugin),
     /// Print the version
     Version(Version),
 }
+
+/// `plugin`.
+#[derive(Subcommand)]
+pub enum Plugin {
+    /// Build a Go plugin, written for kustomize, from its unchanged source
+    #[command(long_about = BUILD_PLUGIN, after_long_help = BUILD_PLUGIN_EXAMPLES)]
+    Build {
+        /// The directory with the source
+        #[arg(value_name = "DIR", default_value = ".")]
+        directory: PathBuf,
+
+        /// Where to put the shared object [default: DIR/<kind>.so]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost
+    #[command(long_about = ADOPT_PLUGIN)]
+    Adopt {
+        /// The Go plugin
+        #[arg(value_name = "FILE.so")]
+        file: PathBuf,
+    },
+}
+
+const BUILD_PLUGIN: &str = "Build a Go plugin, written for kustomize, from its unchanged source: the package main that declares \
+    KustomizePlugin, with or without a go.mod. The result is a shared object that any version of rustomize loads, without Go. The \
+    source and its go.mod stay as they are. Needs Go 1.24 or later and a C compiler.";
+
+const BUILD_PLUGIN_EXAMPLES: &str = "Examples:
+  # Build StringPrefixer.go into StringPrefixer.so beside it
+  rustomize plugin build ~/.config/kustomize/plugin/someteam.example.com/v1/stringprefixer";
+
+const ADOPT_PLUGIN: &str = "Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost. Such a file can \
+    only be loaded by a Go program of just its versions and flags: this builds that program, once, into the user's cache directory. \
+    Needs the plugin's version of Go, its modules and a C compiler. Where there is the source, 'plugin build' is better.";
 
 const BUILD_EXAMPLES: &str = "Examples:
   # Build the current directory

@@ -73,6 +73,7 @@ fn options(args: &Build) -> Result<Options> {
             host: std::env::current_exe().ok(),
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+            go_hosts: go_hosts(|name| variable(name).map(Into::into)),
             functions: functions(args, variable),
         },
         remote: RemoteOptions {
@@ -110,6 +111,11 @@ fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Funct
             Some(Severity::Warning) => FailOn::Warning,
         },
     }
+}
+
+/// Where the programs are that load genuine Go plugins.
+pub fn go_hosts(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    Some(cache(variable)?.join("go-hosts"))
 }
 
 /// Where this system keeps what can be fetched again.

@@ -6,6 +6,7 @@
 mod args;
 mod build;
 mod output;
+mod plugin;
 mod plugin_host;
 mod version;
 
@@ -46,6 +47,7 @@ pub fn main() -> ExitCode {
     }
     let result = match command {
         args::Command::Build(build) => build::run(&build),
+        args::Command::Plugin(command) => plugin::run(&command),
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };
     match result {

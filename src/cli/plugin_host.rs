@@ -1,4 +1,5 @@
-//! `__plugin-host`: this program as the process that runs a shared object. Builds start it; nobody types it.
+//! `__plugin-host CONFINEMENT PATH`: this program as the process that runs a shared object; `__plugin-host CONFINEMENT exec PROGRAM
+//! ARGUMENT...`: as the one that becomes another program, confined. Builds start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;
@@ -16,7 +17,11 @@ pub fn main() -> ExitCode {
         eprintln!("Error: {COMMAND} is for builds: they start it where a plugin is a shared object");
         return ExitCode::FAILURE;
     };
-    match host::serve(&path, &confinement) {
+    let served = match args.next().map(PathBuf::from) {
+        Some(program) if path.as_os_str() == "exec" => host::exec(&program, args, &confinement).map(drop),
+        _ => host::serve(&path, &confinement),
+    };
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("Error: the process of the plugin: {e}");

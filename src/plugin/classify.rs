@@ -33,10 +33,64 @@ pub enum SharedObject {
 pub struct GoBuild {
     /// As in `go1.26.8`.
     pub version: String,
+    /// The modules that are in it, beside its own.
+    pub modules: Vec<GoModule>,
+    /// Flags and variables of the build, as in `-trimpath` and `true`.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A module that was built into something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoModule {
+    pub path: String,
+    pub version: String,
+    /// `h1:...`, or nothing for a directory.
+    pub sum: String,
+    /// What stood in its place.
+    pub replaced_by: Option<Box<GoModule>>,
+}
+
+impl GoBuild {
     /// The version of sigs.k8s.io/kustomize/api, if it is there.
-    pub api: Option<String>,
+    pub fn api(&self) -> Option<&str> {
+        self.modules.iter().find(|m| m.path == "sigs.k8s.io/kustomize/api").map(|m| m.version.as_str())
+    }
+
+    /// The value of a flag or variable of the build.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// Whether it was built with `-trimpath`.
-    pub trims_paths: bool,
+    pub fn trims_paths(&self) -> bool {
+        self.setting("-trimpath") == Some("true")
+    }
+
+    /// Reads the lines in which Go keeps modules and settings; lines that are not known do not count.
+    fn parse(version: String, text: &str) -> GoBuild {
+        let mut build = GoBuild { version, ..GoBuild::default() };
+        for line in text.lines() {
+            let mut words = line.split('\t');
+            let kind = words.next().unwrap_or_default();
+            let mut word = || words.next().unwrap_or_default().to_owned();
+            match kind {
+                "dep" => build.modules.push(GoModule { path: word(), version: word(), sum: word(), replaced_by: None }),
+                "=>" => {
+                    let by = GoModule { path: word(), version: word(), sum: word(), replaced_by: None };
+                    if let Some(module) = build.modules.last_mut() {
+                        module.replaced_by = Some(Box::new(by));
+                    }
+                }
+                "build" => {
+                    let setting = word();
+                    let (name, value) = setting.split_once('=').unwrap_or((&setting, ""));
+                    build.settings.push((name.to_owned(), value.trim_matches('"').to_owned()));
+                }
+                _ => {}
+            }
+        }
+        build
+    }
 }
 
 /// Why a file is no shared object for this machine.
@@ -170,13 +224,9 @@ fn go_build<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> G
         Some(String::from_utf8_lossy(text).into_owned())
     };
     let version = text().unwrap_or_default();
+    // The lines stand between two marks of 16 bytes.
     let modules = text().unwrap_or_default();
-    let api = modules.lines().find_map(|line| {
-        let mut words = line.split('\t');
-        (words.next() == Some("dep") && words.next() == Some("sigs.k8s.io/kustomize/api")).then(|| words.next())?
-    });
-    let trims_paths = modules.lines().any(|line| line == "build\t-trimpath=true");
-    GoBuild { version, api: api.map(str::to_owned), trims_paths }
+    GoBuild::parse(version, modules.get(16..modules.len().saturating_sub(16)).unwrap_or_default())
 }
 
 /// A length as Go writes it: seven bits a byte, lowest first.

@@ -9,9 +9,13 @@ use crate::process::conversation::Frame;
 use rustix::process::{Signal, getpid, kill_process, kill_process_group};
 use rustomize_plugin_abi::plugin::Call;
 use rustomize_plugin_abi::{CallError, Mode, Plugin};
+use std::convert::Infallible;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc::sync_channel;
 
 /// What an answer is: its frame's kind.
@@ -68,6 +72,20 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
         answer.write(&mut output)?;
     }
     Ok(())
+}
+
+/// Becomes another program, confined.
+///
+/// # Errors
+/// It cannot be started.
+pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &Confinement) -> io::Result<Infallible> {
+    confinement.apply()?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this process was started with limits, and becomes what it was started for"
+    )]
+    let mut command = Command::new(program);
+    Err(command.args(args).exec())
 }
 
 fn end() {

@@ -1,7 +1,8 @@
 //! Where the plugin for a configuration object is found: `<home>/<group>/<version>/<lower case kind>/<kind>`.
 
-use super::PluginOptions;
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
+use super::shared_object::Program;
+use super::{PluginOptions, go};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::resource::ResId;
 use std::os::unix::fs::PermissionsExt;
@@ -28,6 +29,8 @@ pub enum Placed {
     Executable(PathBuf),
     SharedObject {
         path: PathBuf,
+        /// What speaks for it.
+        program: Program,
         /// A file that would come first if it could be run.
         instead_of: Option<PathBuf>,
     },
@@ -64,8 +67,8 @@ pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Placed> {
         return Ok(Placed::Executable(path));
     }
     if shared_object.exists() {
-        check(&shared_object, &path)?;
-        return Ok(Placed::SharedObject { path: shared_object, instead_of: executable.map(|_| path) });
+        let program = program_for(&shared_object, &path, options)?;
+        return Ok(Placed::SharedObject { path: shared_object, program, instead_of: executable.map(|_| path) });
     }
     if executable == Some(false) {
         let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
@@ -79,24 +82,38 @@ pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Placed> {
     })
 }
 
-/// Refuses what is no plugin: each class of files has an error of its own.
-fn check(path: &Path, executable: &Path) -> Result<()> {
+/// What speaks for a shared object. What is no plugin is refused: each class of files has an error of its own.
+fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
     let fault = |what: String| Error::new(ErrorKind::Plugin, format!("the plugin '{}' {what}", path.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
     Err(match classify(path) {
         Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),
-        Ok(SharedObject::Plugin) => return Ok(()),
+        Ok(SharedObject::Plugin) => return Ok(Program::Own),
         Ok(SharedObject::Foreign) => {
             fault(format!("is a shared object without '{ABI_SYMBOL}': no plugin")).hint(instead)
         }
         Ok(SharedObject::GoPlugin(built)) => {
-            let api = built.api.map_or(String::new(), |api| format!(", sigs.k8s.io/kustomize/api {api}"));
+            let host = options.go_hosts.as_deref().map(|hosts| go::host_for(&built, hosts));
+            if let Some(host) = host.filter(|host| host.is_file()) {
+                return Ok(Program::Other(host));
+            }
+            let api = built.api().map_or(String::new(), |api| format!(", sigs.k8s.io/kustomize/api {api}"));
             let version = if built.version.is_empty() { "some version of Go" } else { &built.version };
-            let trimmed = if built.trims_paths { ", -trimpath" } else { "" };
+            let trimmed = if built.trims_paths() { ", -trimpath" } else { "" };
             let what = format!(
                 "is a Go plugin ({version}{api}{trimmed}): only a Go program of just these versions can load it"
             );
-            fault(what).hint(instead)
+            let hint = match go::source_of(path) {
+                Some(source) => {
+                    let folder = source.parent().unwrap_or(Path::new(".")).display().to_string();
+                    format!("its source '{}' makes one that works: rustomize plugin build '{folder}'", source.display())
+                }
+                None => format!(
+                    "with its source: rustomize plugin build DIR; without: rustomize plugin adopt '{}'",
+                    path.display()
+                ),
+            };
+            fault(what).hint(hint)
         }
     })
 }

@@ -4,6 +4,7 @@
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
 //! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and containers.
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
+//! * [`go`]: plugins written in Go for kustomize.
 //! * [`confine`]: what such a process may do and take.
 //!
 //! Children run with the limits of [`crate::process`].
@@ -12,6 +13,7 @@ pub mod classify;
 pub mod confine;
 pub mod exec;
 pub mod function;
+pub mod go;
 pub mod host;
 pub mod locate;
 pub mod shared_object;
@@ -52,6 +54,8 @@ pub struct PluginOptions {
     pub memory_limit: Option<u64>,
     /// The program that runs shared objects, as `PROGRAM __plugin-host CONFINEMENT PATH`: this one, for the command.
     pub host: Option<PathBuf>,
+    /// Where the programs are that load genuine Go plugins; `None` for nowhere.
+    pub go_hosts: Option<PathBuf>,
     /// What holds for functions alone.
     pub functions: FunctionOptions,
 }
@@ -66,6 +70,7 @@ impl Default for PluginOptions {
             stderr: |_| {},
             memory_limit: Some(8 << 30),
             host: None,
+            go_hosts: None,
             functions: FunctionOptions::default(),
         }
     }
@@ -125,12 +130,12 @@ impl External {
         let place = session.arena.place(config.pos());
         match locate::locate(&session.plugins.options, config.id()).map_err(|e| e.at(place))? {
             Placed::Executable(path) => ExecPlugin::load(session, root, &config, mode, path).map(External::Exec),
-            Placed::SharedObject { path, instead_of } => {
+            Placed::SharedObject { path, program, instead_of } => {
                 if let Some(executable) = instead_of {
                     let executable = executable.display();
                     session.warn(format!("'{executable}' is not executable: '{}' is used", path.display()));
                 }
-                SharedObjectPlugin::load(session, root, &config, mode, &path).map(External::SharedObject)
+                SharedObjectPlugin::load(session, root, &config, mode, (&program, &path)).map(External::SharedObject)
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use super::exec::{Mode, explain};
 use super::host::answer;
-use super::wire;
+use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
@@ -19,8 +19,18 @@ use crate::yaml::Place;
 use rustomize_plugin_abi::Mode as Task;
 use serde::Deserialize;
 use std::cell::RefCell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// What speaks for a plugin.
+#[derive(Clone, Debug)]
+pub enum Program {
+    /// This program, for a shared object with the functions of `plugin/abi`.
+    Own,
+    /// A Go program, for a genuine Go plugin.
+    Other(PathBuf),
+}
 
 /// A running plugin, shared by all configuration objects for it.
 pub struct Host {
@@ -38,30 +48,38 @@ struct Description {
 }
 
 impl Host {
-    /// Starts the process and opens the plugin in it.
+    /// The process of a plugin in a build, started when it is first asked for.
     ///
     /// # Errors
-    /// It cannot be started, or the plugin cannot be opened.
-    pub fn start(session: &Session<'_>, path: &Path) -> Result<Rc<Host>> {
+    /// As [`Host::start`].
+    fn of(session: &Session<'_>, program: &Program, path: &Path) -> Result<Rc<Host>> {
         let plugins = &session.plugins;
         if let Some(host) = plugins.hosts.borrow().get(path) {
             return Ok(host.clone());
         }
+        let host = Rc::new(Host::start(&plugins.options, program, path)?);
+        plugins.hosts.borrow_mut().insert(path.to_owned(), host.clone());
+        Ok(host)
+    }
+
+    /// Starts a process and opens the plugin in it.
+    ///
+    /// # Errors
+    /// It cannot be started, or the plugin cannot be opened.
+    pub fn start(options: &PluginOptions, program: &Program, path: &Path) -> Result<Host> {
         let name = format!("plugin '{}'", path.display());
         let fault = |what: String| Error::new(ErrorKind::Plugin, format!("{name} {what}"));
-        let Some(program) = &plugins.options.host else {
+        let Some(own) = &options.host else {
             return Err(fault("is a shared object, and this program has no process to run it in".to_owned()));
         };
-        let confinement = serde_json::to_string(&plugins.options.confinement()).unwrap_or_default();
-        let call = Call {
-            program,
-            args: vec!["__plugin-host".into(), confinement.into(), path.into()],
-            directory: None,
-            environment: Vec::new(),
-            without: &[],
-            stdin: None,
-        };
-        let limits = plugins.options.limits();
+        let confinement = serde_json::to_string(&options.confinement()).unwrap_or_default();
+        let mut args: Vec<OsString> = vec!["__plugin-host".into(), confinement.into()];
+        match program {
+            Program::Own => args.push(path.into()),
+            Program::Other(other) => args.extend(["exec".into(), other.into(), path.into()]),
+        }
+        let call = Call { program: own, args, directory: None, environment: Vec::new(), without: &[], stdin: None };
+        let limits = options.limits();
         let failed = |failed: Failed| explain(&failed, path, &name, None);
         let mut conversation = Conversation::start(&call, &limits).map_err(failed)?;
         let hello = conversation.exchange(&[], &limits).map_err(failed)?;
@@ -71,9 +89,12 @@ impl Host {
             answer::NOT_OPENED => return Err(fault(text(hello))),
             _ => return Err(fault(format!("cannot describe itself: {}", words(hello)))),
         };
-        let host = Rc::new(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description });
-        plugins.hosts.borrow_mut().insert(path.to_owned(), host.clone());
-        Ok(host)
+        Ok(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description })
+    }
+
+    /// What the plugin says that it can do.
+    pub fn modes(&self) -> &[String] {
+        self.description.modes.as_deref().unwrap_or_default()
     }
 
     fn can(&self, mode: &str) -> bool {
@@ -117,10 +138,10 @@ impl SharedObjectPlugin {
         root: &Root,
         config: &Resource<'a>,
         mode: Mode,
-        path: &Path,
+        (program, path): (&Program, &Path),
     ) -> Result<Self> {
         let place = session.arena.place(config.pos());
-        let host = Host::start(session, path).map_err(|e| e.at(place.clone()))?;
+        let host = Host::of(session, program, path).map_err(|e| e.at(place.clone()))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
@@ -129,7 +150,7 @@ impl SharedObjectPlugin {
         };
         if !can {
             let error = Error::new(ErrorKind::Plugin, format!("{name} is not a {}", mode.role())).at(place);
-            let modes = host.description.modes.as_deref().unwrap_or_default().join(", ");
+            let modes = host.modes().join(", ");
             return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
         }
         Ok(SharedObjectPlugin {

@@ -107,7 +107,9 @@ impl<'a> Scalar<'a> {
     pub fn is_null(&self) -> bool {
         match self.tag {
             Tag::Str => false,
-            Tag::Auto | Tag::Untyped => self.style == Style::Plain && scalar::is_null(self.text),
+            // Upstream asks for the tag, and there is none; nothing at all is a place that was made and not filled.
+            Tag::Untyped => self.style == Style::Plain && self.text.is_empty(),
+            Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),
             _ => self.kind() == Kind::Null,
         }
     }

@@ -85,7 +85,8 @@ fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema<'_>) -> Result
     if patch.is_null() {
         return Ok(false);
     }
-    if base.is_null() {
+    // A null is a scalar like others under a scalar, whose style it keeps.
+    if base.is_null() && !matches!(patch.value, Value::Scalar(_)) {
         *base = patch;
         return introduced(base, schema);
     }

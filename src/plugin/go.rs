@@ -1,0 +1,420 @@
+//! Plugins written in Go for kustomize (K30 to K36): built from their unchanged source, or adopted as they are.
+//!
+//! A genuine Go plugin, what `go build -buildmode=plugin` makes, can only be loaded by a Go program of just its versions and flags.
+//! [`build`] makes a shared object of ours from the same source instead: Go compiles it together with the files of `plugin/go`, which are
+//! laid over the directory and never written to it. [`adopt`] makes that Go program, for those who lack the source.
+//!
+//! A build of a kustomization compiles nothing.
+
+use super::PluginOptions;
+use super::classify::{GoBuild, GoModule, SharedObject, classify};
+use super::shared_object::{Host, Program};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
+use regex::Regex;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize v5.8.1 is made of.
+const KUSTOMIZE_API: &str = "v0.21.1";
+
+const KUSTOMIZE_GO: &str = include_str!("../../plugin/go/kustomize.go");
+const CSHARED_GO: &str = include_str!("../../plugin/go/cshared.go");
+const MAIN_GO: &str = include_str!("../../plugin/go/main.go");
+const HOST_GO: &str = include_str!("../../plugin/go/host.go");
+const HEADER: &str = include_str!("../../plugin/abi/include/rustomize_plugin.h");
+
+/// What [`build`] has made.
+#[derive(Debug)]
+pub struct Built {
+    pub path: PathBuf,
+    /// What the plugin can do.
+    pub modes: Vec<String>,
+    /// As in `go1.26.8`.
+    pub go: String,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(ErrorKind::Plugin, message)
+}
+
+fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let message = format!("cannot {what} '{}'", path.display());
+    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+}
+
+/// Builds the Go plugin in a directory, whose sources stay as they are, into `<kind>.so` beside them, or into `output`. What is there is
+/// replaced when the new one has been opened and has said what it can do. It costs a run of the Go compiler.
+///
+/// # Errors
+/// There is no plugin in the directory, no Go or no C compiler on this machine, or Go finds fault with the source.
+pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
+    let directory = directory.canonicalize().map_err(io("find", directory))?;
+    let source = Source::find(&directory)?;
+    let default = directory.join(format!("{}.so", source.kind));
+    let output = output.unwrap_or(&default);
+    let go = Go::find(&directory)?;
+    let work = PrivateDirectory::new("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
+    let write = |name: &str, text: &[u8]| {
+        let path = work.path().join(name);
+        fs::write(&path, text).map_err(io("write", &path)).map(|()| path)
+    };
+    // The module file is a copy: Go adds what the source needs, and the user's stays as it is.
+    let mut over: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    let modfile = match &go.module {
+        Some(module) => {
+            if let Ok(sums) = fs::read(module.with_extension("sum")) {
+                write("go.sum", &sums)?;
+            }
+            write("go.mod", &fs::read(module).map_err(io("read", module))?)?
+        }
+        None => {
+            let module = write("go.mod", module_file(&go.version).as_bytes())?;
+            over.insert(directory.join("go.mod"), module.clone());
+            module
+        }
+    };
+    let mut files = vec![("kustomize.go", KUSTOMIZE_GO), ("cshared.go", CSHARED_GO), ("plugin.h", HEADER)];
+    files.extend((!source.has_main).then_some(("main.go", MAIN_GO)));
+    for (name, text) in files {
+        let name = format!("rustomize_{name}");
+        over.insert(directory.join(&name), write(&name, text.as_bytes())?);
+    }
+    let overlay = write("overlay.json", serde_json::json!({ "Replace": over }).to_string().as_bytes())?;
+    let made = work.path().join("plugin.so");
+    let flag = |name: &str, path: &Path| {
+        let mut flag = OsString::from(name);
+        flag.push(path);
+        flag
+    };
+    let args = vec![
+        "build".into(),
+        "-mod=mod".into(),
+        flag("-modfile=", &modfile),
+        flag("-overlay=", &overlay),
+        "-buildmode=c-shared".into(),
+        "-trimpath".into(),
+        "-ldflags=-s -w".into(),
+        "-o".into(),
+        made.clone().into_os_string(),
+        ".".into(),
+    ];
+    go.run(&directory, args, Vec::new(), options)?;
+    match classify(&made) {
+        Ok(SharedObject::Plugin) => {}
+        found => return Err(fault(format!("Go has made something else than a plugin: {found:?}"))),
+    }
+    let modes = Host::start(options, &Program::Own, &made)?.modes().to_vec();
+    if modes.is_empty() {
+        let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
+        return Err(fault(message).hint(
+            "it is Generate() (resmap.ResMap, error) or Transform(resmap.ResMap) error, with sigs.k8s.io/kustomize/api/resmap",
+        ));
+    }
+    place(&made, output)?;
+    Ok(Built { path: output.to_owned(), modes, go: go.version })
+}
+
+/// Puts a file where it is wanted, in one step.
+fn place(from: &Path, to: &Path) -> Result<()> {
+    let folder = to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let place = || -> std::io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".rustomize-").tempfile_in(folder)?;
+        std::io::copy(&mut fs::File::open(from)?, file.as_file_mut())?;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o755))?;
+        file.as_file().sync_all()?;
+        file.persist(to)?;
+        Ok(())
+    };
+    place().map_err(io("write", to))
+}
+
+/// A module that needs nothing but kustomize's packages.
+fn module_file(go: &str) -> String {
+    let version = go.trim_start_matches("go");
+    format!(
+        "module rustomize.invalid/plugin\n\ngo {version}\n\nrequire (\n\tsigs.k8s.io/kustomize/api {KUSTOMIZE_API}\n\tsigs.k8s.io/kustomize/kyaml {KUSTOMIZE_API}\n)\n"
+    )
+}
+
+/// The source of a plugin.
+struct Source {
+    /// The file that declares KustomizePlugin, and is named by the kind.
+    file: PathBuf,
+    kind: String,
+    has_main: bool,
+}
+
+impl Source {
+    fn find(directory: &Path) -> Result<Source> {
+        let declares = regex(r"(?m)^(var\s+|\s+)KustomizePlugin\b");
+        let is_main = regex(r"(?m)^func\s+main\s*\(");
+        let mut found: Vec<PathBuf> = Vec::new();
+        let mut has_main = false;
+        let entries = fs::read_dir(directory).map_err(io("read", directory))?;
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !name.ends_with(".go") || name.ends_with("_test.go") || name.starts_with(['_', '.']) {
+                continue;
+            }
+            let text = fs::read(&path).map_err(io("read", &path))?;
+            let text = String::from_utf8_lossy(&text);
+            has_main |= is_main.is_match(&text);
+            if declares.is_match(&text) {
+                found.push(path);
+            }
+        }
+        match found.as_slice() {
+            [file] => {
+                let kind = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                Ok(Source { file: file.clone(), kind, has_main })
+            }
+            [] => Err(fault(format!("no Go file in '{}' declares 'var KustomizePlugin'", directory.display()))
+                .hint("name the directory with the source of one plugin")),
+            _ => {
+                let names: Vec<String> = found.iter().map(|path| format!("'{}'", path.display())).collect();
+                Err(fault(format!("'KustomizePlugin' is declared in several files: {}", names.join(", "))))
+            }
+        }
+    }
+}
+
+fn regex(pattern: &str) -> Regex {
+    #[expect(clippy::unwrap_used, reason = "a pattern of this file; each is compiled by the tests")]
+    Regex::new(pattern).unwrap()
+}
+
+/// The Go of this machine.
+struct Go {
+    /// As in `go1.26.8`.
+    version: String,
+    /// The module file that holds for a directory.
+    module: Option<PathBuf>,
+}
+
+impl Go {
+    fn find(directory: &Path) -> Result<Go> {
+        let names = ["GOVERSION", "GOMOD", "CC"];
+        let call = call(Path::new("go"), directory, ["env"].into_iter().chain(names).map(OsString::from).collect());
+        let printed = run(call, &quiet()).map_err(|failed| match failed.failure {
+            Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                fault("no 'go' program on path: Go plugins are built with Go".to_owned())
+                    .hint("install Go 1.24 or later, and a C compiler")
+            }
+            failure => fault(format!("'go env' failed: {failure:?}: {}", failed.stderr.trim_end())),
+        })?;
+        let text = String::from_utf8_lossy(&printed).into_owned();
+        let mut lines = text.lines().map(str::to_owned);
+        let mut next = || lines.next().unwrap_or_default();
+        let (version, module, compiler) = (next(), next(), next());
+        let module = Some(PathBuf::from(module)).filter(|path| path.is_file());
+        // The command may have arguments, as in `ccache gcc`.
+        let program = compiler.split_whitespace().next().unwrap_or("gcc").to_owned();
+        let call = self::call(Path::new(&program), directory, vec!["--version".into()]);
+        if let Err(failed) = run(call, &quiet())
+            && matches!(failed.failure, Failure::NotStarted(_))
+        {
+            return Err(fault(format!(
+                "no C compiler: Go makes shared objects with one, and '{program}' is not on path"
+            ))
+            .hint("install gcc or clang, or name yours in the variable CC"));
+        }
+        Ok(Go { version, module })
+    }
+
+    /// Runs Go, which says on stderr what it does.
+    fn run(
+        &self,
+        directory: &Path,
+        args: Vec<OsString>,
+        environment: Vec<(Cow<'static, str>, OsString)>,
+        options: &PluginOptions,
+    ) -> Result<()> {
+        let verb = args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut call = call(Path::new("go"), directory, args);
+        call.environment.extend(environment);
+        let limits = Limits { timeout: None, output: options.output_limit, stderr: options.stderr };
+        run(call, &limits).map(drop).map_err(|failed| match failed.failure {
+            Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
+                .hint("what it says stands above"),
+            failure => fault(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
+        })
+    }
+}
+
+fn quiet() -> Limits {
+    Limits { timeout: Some(std::time::Duration::from_secs(60)), output: 1 << 20, stderr: |_| {} }
+}
+
+fn call<'c>(program: &'c Path, directory: &'c Path, args: Vec<OsString>) -> Call<'c> {
+    // A workspace would choose other versions than the plugin's own module.
+    let environment = vec![("GOWORK".into(), "off".into()), ("CGO_ENABLED".into(), "1".into())];
+    Call { program, args, directory: Some(directory), environment, without: &[], stdin: None }
+}
+
+/// Where the Go program for a genuine plugin lies, below the directory for such programs: by all that must be the same.
+pub fn host_for(build: &GoBuild, hosts: &Path) -> PathBuf {
+    let mut hash = Sha256::new();
+    let text = format!("{}\n{}\n{:?}\n{HOST_GO}{KUSTOMIZE_GO}", build.version, host_module(build), flags(build));
+    hash.update(text.as_bytes());
+    let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    hosts.join(name).join("host")
+}
+
+/// The module file of a Go program with just the modules of a plugin.
+fn host_module(build: &GoBuild) -> String {
+    let mut text =
+        format!("module rustomize.invalid/host\n\ngo {}\n\nrequire (\n", build.version.trim_start_matches("go"));
+    let mut replacements = String::new();
+    for module in &build.modules {
+        text.push_str(&format!("\t{} {}\n", module.path, module.version));
+        if let Some(by) = &module.replaced_by {
+            replacements.push_str(&format!("replace {} => {} {}\n", module.path, by.path, by.version));
+        }
+    }
+    text + ")\n" + &replacements
+}
+
+/// The flags and variables that a program must share with a plugin to load it.
+fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<(Cow<'static, str>, OsString)>) {
+    let (mut flags, mut variables) = (Vec::new(), Vec::new());
+    for (name, value) in &build.settings {
+        match name.as_str() {
+            "-trimpath" | "-race" | "-msan" | "-asan" | "-tags" | "-gcflags" | "-asmflags" => {
+                flags.push(format!("{name}={value}").into());
+            }
+            "GOAMD64" | "GOARM64" | "GORISCV64" | "GOPPC64" | "GOEXPERIMENT" => {
+                variables.push((name.clone().into(), value.into()));
+            }
+            _ => {}
+        }
+    }
+    (flags, variables)
+}
+
+/// Builds the Go program that can load a genuine Go plugin, and tries it. Later builds of kustomizations find it. It costs a run of the Go
+/// compiler of the plugin's version.
+///
+/// # Errors
+/// The file is no Go plugin, it has modules that cannot be had again, or Go does not load it after all.
+pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
+    let path = &path.canonicalize().map_err(io("find", path))?;
+    let shown = path.display();
+    let build = match classify(path) {
+        Ok(SharedObject::GoPlugin(build)) => build,
+        Ok(SharedObject::Plugin) => {
+            return Err(fault(format!("'{shown}' is used as it is: there is nothing to adopt")));
+        }
+        Ok(SharedObject::Foreign) => return Err(fault(format!("'{shown}' is a shared object, but no Go plugin"))),
+        Err(unusable) => return Err(fault(format!("'{shown}' {unusable}")).hint(unusable.hint())),
+    };
+    let is_lost = |m: &&GoModule| {
+        let used = m.replaced_by.as_deref().unwrap_or(m);
+        used.version.is_empty() || used.version == "(devel)"
+    };
+    if let Some(module) = build.modules.iter().find(is_lost) {
+        let message =
+            format!("'{shown}' was built with a directory of its own as {}: nobody can build that again", module.path);
+        return Err(fault(message).hint("build the plugin's source: rustomize plugin build DIR"));
+    }
+    let Some(hosts) = &options.go_hosts else {
+        return Err(
+            fault("there is no cache directory to keep the program in".to_owned()).hint("set XDG_CACHE_HOME or HOME")
+        );
+    };
+    let host = host_for(&build, hosts);
+    let start = || Host::start(options, &Program::Other(host.clone()), path);
+    if host.is_file() {
+        let modes = start()?.modes().to_vec();
+        return Ok(Built { path: host, modes, go: build.version });
+    }
+    let work = PrivateDirectory::new("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
+    let go = Go::find(work.path())?;
+    let sums = build.modules.iter().map(|m| m.replaced_by.as_deref().unwrap_or(m));
+    let sums: String =
+        sums.filter(|m| !m.sum.is_empty()).map(|m| format!("{} {} {}\n", m.path, m.version, m.sum)).collect();
+    let files = [
+        ("go.mod", host_module(&build)),
+        ("go.sum", sums),
+        ("host.go", HOST_GO.to_owned()),
+        ("kustomize.go", KUSTOMIZE_GO.to_owned()),
+    ];
+    for (name, text) in files {
+        let path = work.path().join(name);
+        fs::write(&path, text).map_err(io("write", &path))?;
+    }
+    let (flags, mut variables) = flags(&build);
+    if go.version != build.version {
+        variables.push(("GOTOOLCHAIN".into(), build.version.clone().into()));
+    }
+    let made = work.path().join("made");
+    let mut args: Vec<OsString> = vec!["build".into(), "-mod=mod".into()];
+    args.extend(flags);
+    args.extend(["-o".into(), made.clone().into_os_string(), ".".into()]);
+    go.run(work.path(), args, variables, options)?;
+    // Go says now whether it opens the plugin, and not in the middle of somebody's build.
+    let modes = Host::start(options, &Program::Other(made.clone()), path)
+        .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
+        .modes()
+        .to_vec();
+    let folder = host.parent().unwrap_or(hosts);
+    fs::create_dir_all(folder).map_err(io("make", folder))?;
+    place(&made, &host)?;
+    Ok(Built { path: host, modes, go: build.version })
+}
+
+/// The source that seems to belong to a shared object.
+pub fn source_of(path: &Path) -> Option<PathBuf> {
+    Some(path.with_extension("go")).filter(|source| source.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Source, host_module, module_file};
+    use crate::plugin::classify::{GoBuild, GoModule};
+
+    #[track_caller]
+    fn find(files: &[(&str, &str)]) -> Result<(String, bool), String> {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(directory.path().join(name), text).unwrap();
+        }
+        Source::find(directory.path()).map(|source| (source.kind, source.has_main)).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_kind_is_the_name_of_the_file_with_the_symbol() {
+        let plugin = ("DatePrefixer.go", "package main\n\nvar KustomizePlugin plugin //nolint\n");
+        assert_eq!(find(&[plugin]), Ok(("DatePrefixer".to_owned(), false)));
+        assert_eq!(find(&[plugin, ("m.go", "package main\nfunc main() {}\n")]), Ok(("DatePrefixer".to_owned(), true)));
+        let grouped = ("A.go", "package main\n\nvar (\n\tKustomizePlugin = plugin{}\n)\n");
+        assert_eq!(find(&[grouped]), Ok(("A".to_owned(), false)));
+        assert!(find(&[plugin, grouped]).unwrap_err().contains("several files"));
+        assert!(find(&[("a_test.go", "var KustomizePlugin plugin\n")]).unwrap_err().contains("no Go file"));
+        assert!(find(&[("a.go", "// not a var: KustomizePlugin\n")]).unwrap_err().contains("no Go file"));
+    }
+
+    #[test]
+    fn module_files() {
+        assert!(module_file("go1.26.8").contains("\ngo 1.26.8\n"));
+        let module =
+            |path: &str, version: &str| GoModule { path: path.into(), version: version.into(), ..GoModule::default() };
+        let mut replaced = module("example.com/a", "v1.0.0");
+        replaced.replaced_by = Some(Box::new(module("example.com/fork", "v1.2.0")));
+        let build = GoBuild {
+            version: "go1.26.8".into(),
+            modules: vec![replaced, module("b.io/c", "v0.1.0")],
+            settings: vec![],
+        };
+        let text = host_module(&build);
+        assert!(text.contains("\texample.com/a v1.0.0\n\tb.io/c v0.1.0\n)\n"), "{text}");
+        assert!(text.ends_with("replace example.com/a => example.com/fork v1.2.0\n"), "{text}");
+    }
+}
