@@ -7,6 +7,7 @@ mod differential;
 mod errors;
 mod experiments;
 mod function;
+mod go;
 mod helm;
 mod hostile;
 mod plugin;

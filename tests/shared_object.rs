@@ -29,6 +29,12 @@ fn compile(source: &str, args: &[&str]) -> Option<Vec<u8>> {
     compiled.map(|()| fs::read(to).unwrap())
 }
 
+/// Whether this machine has a C compiler.
+#[expect(clippy::disallowed_methods, reason = "a real compiler makes real files")]
+pub fn has_compiler() -> bool {
+    Command::new("cc").arg("--version").output().is_ok()
+}
+
 /// Runs the C compiler; `None` where there is none.
 pub fn cc(from: &Path, to: &PathBuf, args: &[&str]) -> Option<()> {
     #[expect(clippy::disallowed_methods, reason = "a real compiler makes real files")]

@@ -1,0 +1,355 @@
+//! Go plugins, built by a real Go from unchanged source against the real packages of kustomize. Where there is no Go, no C compiler or no
+//! way to those packages, the tests say so.
+
+use crate::support::{Run, Tree};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// The plugins of testdata/go, each built once for all tests, in the layout of a plugin home.
+struct Home {
+    directory: TempDir,
+    /// What `plugin build` said.
+    said: String,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a real Go")]
+fn go(directory: &Path, args: &[&str]) -> Option<String> {
+    let output = Command::new("go").args(args).current_dir(directory).env("GOWORK", "off").output().ok()?;
+    if !output.status.success() {
+        println!("go {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Where this machine's Go keeps what it has fetched and built: tests have homes of their own.
+fn variables() -> BTreeMap<&'static str, String> {
+    let names = ["GOCACHE", "GOMODCACHE", "GOPATH"];
+    let values = go(Path::new("."), &[&["env"], &names[..]].concat()).unwrap();
+    names.into_iter().zip(values.lines().map(str::to_owned)).collect()
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/go").join(name)
+}
+
+/// Copies a directory with files and one level of directories.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, target).unwrap();
+        }
+    }
+}
+
+fn command(tree: &Tree, args: &[&str]) -> Command {
+    let mut command = tree.command(args);
+    command.envs(variables());
+    command
+}
+
+/// Whether Go plugins can be built here: tried once.
+fn can_build() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    *CAN.get_or_init(|| {
+        let directory = TempDir::new().unwrap();
+        let has_compiler = crate::shared_object::has_compiler();
+        has_compiler
+            && go(directory.path(), &["mod", "init", "example.com/probe"]).is_some()
+            && go(directory.path(), &["mod", "download", "sigs.k8s.io/kustomize/api@v0.21.1"]).is_some()
+    })
+}
+
+fn home() -> Option<&'static Home> {
+    static HOME: OnceLock<Option<Home>> = OnceLock::new();
+    let home = HOME.get_or_init(|| {
+        if !can_build() {
+            return None;
+        }
+        let tree = Tree::new("");
+        let home = Home { directory: TempDir::new().unwrap(), said: String::new() };
+        let mut said = String::new();
+        for entry in fs::read_dir(source("")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let place = home.directory.path().join("ex.io/v1").join(&name);
+            copy(&source(&name), &place);
+            let run = crate::support::run(&mut command(&tree, &["plugin", "build", &place.to_string_lossy()]));
+            said += &run.ok();
+            tree.assert_nothing_left();
+        }
+        Some(Home { said, ..home })
+    });
+    if home.is_none() {
+        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+    }
+    home.as_ref()
+}
+
+/// Builds a tree with the plugins; `None` where there is no Go.
+fn build(txtar: &str, args: &[&str]) -> Option<Run> {
+    let home = home()?;
+    let mut tree = Tree::new(txtar);
+    tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", home.directory.path().to_string_lossy().into_owned());
+    Some(tree.build(args))
+}
+
+const PODS: &str = "-- pods.yaml --\n# first\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a # kept\nspec:\n  volumes:\n  - name: v\n    configMap: {name: cm}\n\
+    ---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: cm\n";
+
+fn config(kind: &str, name: &str, more: &str) -> String {
+    format!("apiVersion: ex.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n{more}")
+}
+
+#[test]
+fn k30_a_plugin_is_built_from_the_source_beside_which_it_then_lies() {
+    let Some(home) = home() else { return };
+    for (kind, modes) in [
+        ("DatePrefixer", "transform, validate"),
+        ("StringPrefixer", "transform, validate"),
+        ("SomeServiceGenerator", "generate"),
+        ("SecretsFromDatabase", "generate"),
+        ("CalvinDuplicator", "transform, validate"),
+        ("EncodedSecrets", "generate"),
+        ("LoaderOnce", "generate"),
+        ("Both", "generate, transform, validate"),
+    ] {
+        let folder = home.directory.path().join("ex.io/v1").join(kind.to_lowercase());
+        assert!(home.said.contains(&format!("{kind}.so: {modes} (go1.")), "{}", home.said);
+        let mut left: Vec<String> =
+            fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        left.retain(|name| *name != format!("{kind}.so"));
+        // Nothing else was added, and nothing that was there is another.
+        for name in left.iter().filter(|name| folder.join(name).is_file()) {
+            let before = source(&kind.to_lowercase()).join(name);
+            assert_eq!(fs::read(folder.join(name)).unwrap(), fs::read(before).unwrap());
+        }
+    }
+}
+
+#[test]
+fn k31_both_forms_of_config_are_taken() {
+    let old = format!(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: of-the-file}}\n",
+        config("LoaderOnce", "g", "file: cm.yaml\n")
+    );
+    let Some(run) = build(&old, &[]) else { return };
+    assert_eq!(run.ok(), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: of-the-file\n");
+    build(&old.replace("file: cm.yaml", "file: ../x"), &[]).unwrap().fails_with(&["no such file"]);
+    build(&old.replace("file: cm.yaml", "file: /etc/passwd"), &[])
+        .unwrap()
+        .fails_with(&["security; file '/etc/passwd' is not in or below"]);
+    build(&old.replace("file: cm.yaml", "file: /etc/hostname"), &["--load-restrictor", "LoadRestrictionsNone"])
+        .unwrap()
+        .fails_with(&["plugin LoaderOnce.v1.ex.io/g"]);
+}
+
+#[test]
+fn k32_methods_decide_where_a_plugin_can_stand() {
+    let tree =
+        format!("{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n");
+    let Some(run) = build(&(tree.clone() + &config("StringPrefixer", "x", "")), &[]) else { return };
+    let out = run.ok();
+    assert!(out.contains("name: x-a\n") && out.matches("name: x-cm\n").count() == 2, "{out}");
+    build(&(tree.clone() + &config("SomeServiceGenerator", "x", "")), &[]).unwrap().fails_with(&[
+        "t.yaml:1:1",
+        "is not a transformer",
+        "it can: generate",
+    ]);
+    build(
+        &tree
+            .replace("transformers", "validators")
+            .replace("pods.yaml]", "pods.yaml]\n")
+            .replace("t.yaml --\n", &format!("t.yaml --\n{}", config("StringPrefixer", "x", ""))),
+        &[],
+    )
+    .unwrap()
+    .fails_with(&["validator shouldn't modify"]);
+}
+
+#[test]
+fn k34_a_plugin_that_does_both_generates_with_the_generators() {
+    let tree = format!(
+        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ngenerators: [t.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n{}",
+        config("Both", "b", "")
+    );
+    let Some(run) = build(&tree, &[]) else { return };
+    assert_eq!(run.stderr, "a word on stdout\n");
+    let out = run.ok();
+    // Three: the transformer has seen what was generated. The hash comes last.
+    assert_eq!(out.matches("seen: \"3\"").count(), 3, "{out}");
+    assert!(out.contains("name: made-"), "{out}");
+}
+
+#[test]
+fn k35_a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
+    if !can_build() {
+        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        return;
+    }
+    let mut tree = Tree::new(&format!(
+        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n{}",
+        config("StringPrefixer", "x", "")
+    ));
+    let folder = tree.home().join(".config/kustomize/plugin/ex.io/v1/stringprefixer");
+    copy(&source("stringprefixer"), &folder);
+    fs::write(folder.join("go.mod"), fs::read(source("both").join("go.mod")).unwrap()).unwrap();
+    let made = go(
+        &folder,
+        &["build", "-mod=mod", "-trimpath", "-buildmode=plugin", "-o", "StringPrefixer.so", "StringPrefixer.go"],
+    );
+    assert!(made.is_some());
+    let said = tree.build(&[]).fails_with(&[
+        "t.yaml:1:1",
+        "is a Go plugin (go1.",
+        "sigs.k8s.io/kustomize/api v0.21.1, -trimpath",
+    ]);
+    assert!(said.contains("StringPrefixer.go' makes one that works: rustomize plugin build '"), "{said}");
+    fs::remove_file(folder.join("StringPrefixer.go")).unwrap();
+    tree.build(&[]).fails_with(&["without: rustomize plugin adopt '"]);
+    let file = folder.join("StringPrefixer.so").to_string_lossy().into_owned();
+    let adopt = |tree: &Tree, file: &str| crate::support::run(&mut command(tree, &["plugin", "adopt", file]));
+    assert!(adopt(&tree, &file).ok().contains("transform, validate (go1."));
+    tree.assert_nothing_left();
+    let out = tree.build(&[]).ok();
+    assert!(out.contains("name: x-a\n") && out.matches("name: x-cm\n").count() == 2, "{out}");
+    // It is there: nothing is built again, and no Go is needed.
+    let mut again = tree.command(&["plugin", "adopt", &file]);
+    assert!(crate::support::run(again.env("PATH", "/nowhere")).ok().contains("transform, validate"));
+    adopt(&tree, "/etc/passwd").fails_with(&["is a text file"]);
+    tree.variables.insert("XDG_CACHE_HOME", tree.home().join("other").to_string_lossy().into_owned());
+    tree.build(&[]).fails_with(&["is a Go plugin"]);
+}
+
+#[test]
+fn k36_the_go_mod_of_a_plugin_is_honoured() {
+    let tree = format!(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}-- hidden --\nd29yZHM=",
+        config("EncodedSecrets", "g", "name: s\nfile: hidden\n")
+    );
+    let Some(run) = build(&tree, &[]) else { return };
+    let out = run.ok();
+    assert!(out.contains("data:\n  text: d29yZHM=\nkind: Secret\nmetadata:\n  name: s"), "{out}");
+    let text = fs::read(home().unwrap().directory.path().join("ex.io/v1/encodedsecrets/EncodedSecrets.so")).unwrap();
+    let has = |words: &str| memchr::memmem::find(&text, words.as_bytes()).is_some();
+    assert!(has("sigs.k8s.io/kustomize/api\tv0.20.1") && has("github.com/go-errors/errors\tv1.4.2"));
+    build(&tree.replace("d29yZHM=", "%"), &[]).unwrap().fails_with(&["decoding hidden: illegal base64"]);
+}
+
+#[test]
+fn k37_configurations_of_go_plugins_are_made_by_kustomizations() {
+    let tree = format!(
+        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [conf]\n\
+         -- conf/kustomization.yaml --\nresources: [t.yaml]\nnamePrefix: long-\n-- conf/t.yaml --\n{}",
+        config("StringPrefixer", "x", "")
+    );
+    if let Some(run) = build(&tree, &[]) {
+        assert!(run.ok().contains("name: long-x-a\n"));
+    }
+}
+
+#[test]
+fn k38_go_plugins_stand_among_built_in_ones() {
+    let tree = format!(
+        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [one.yaml, two.yaml, three.yaml]\n\
+         -- one.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {{name: p}}\nprefix: b-\nfieldSpecs: [{{path: metadata/name}}]\n\
+         -- two.yaml --\n{}-- three.yaml --\napiVersion: builtin\nkind: SuffixTransformer\nmetadata: {{name: s}}\nsuffix: -e\nfieldSpecs: [{{path: metadata/name}}]\n",
+        config("StringPrefixer", "x", "")
+    );
+    if let Some(run) = build(&tree, &[]) {
+        let out = run.ok();
+        assert!(out.contains("name: x-b-a-e\n") && out.matches("name: x-b-cm-e\n").count() == 2, "{out}");
+    }
+}
+
+#[test]
+fn k39_the_public_shapes_run_unchanged() {
+    let generate = |kind: &str, more: &str| {
+        build(
+            &format!("-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}", config(kind, "g", more)),
+            &[],
+        )
+    };
+    let Some(run) = generate("SomeServiceGenerator", "service: web\nport: \"8080\"\n") else { return };
+    assert_eq!(
+        run.ok(),
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  ports:\n  - port: 8080\n  selector:\n    tier: web\n"
+    );
+    let secret = generate("SecretsFromDatabase", "keys: [USER, PASSWORD]\n").unwrap().ok();
+    assert!(secret.contains("data:\n  PASSWORD: czNjcj10\n  USER: cmVhZGVy\nkind: Secret\n"), "{secret}");
+    generate("SecretsFromDatabase", "keys: [NO]\n").unwrap().fails_with(&["no such key: NO", "g.yaml:1:1"]);
+    let transform = |kind: &str, more: &str| {
+        let tree =
+            format!("{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n");
+        build(&(tree + &config(kind, "t", more)), &[]).unwrap()
+    };
+    let dated = transform("DatePrefixer", "").ok();
+    assert!(dated.contains("name: 2026-01-31-a\n") && dated.matches("name: 2026-01-31-cm\n").count() == 2, "{dated}");
+    let doubled = transform("CalvinDuplicator", "name: cm\ncount: 3\n").ok();
+    assert!(doubled.contains("name: cm-1\n") && doubled.contains("name: cm-2\n"), "{doubled}");
+}
+
+#[test]
+fn a_go_plugin_that_misbehaves_hurts_only_itself() {
+    for (act, words) in [
+        ("error", "no such thing"),
+        ("panic", "it panicked: oh no"),
+        ("nil", "nil pointer dereference"),
+        ("goroutine", "panic: in a goroutine"),
+        ("exit", "exit status: 9"),
+        ("stack", "stack overflow"),
+        ("goexit", "ended in the middle of a call"),
+        ("deadlock", "took longer than 2 s"),
+        ("loop", "took longer than 2 s"),
+    ] {
+        let tree =
+            format!("{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n");
+        // Go's own limit for a stack is a gigabyte: filling it takes a while.
+        let limit = if words.contains("took longer") { "2s" } else { "2m" };
+        let Some(run) = build(&(tree + &config("Faulty", "t", &format!("act: {act}\n"))), &["--plugin-timeout", limit])
+        else {
+            return;
+        };
+        let said = run.fails_with(&["t.yaml:1:1"]);
+        assert!(said.contains(words), "{act}: {said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_built_is_an_error_and_leaves_what_was_there() {
+    let tree = Tree::new("");
+    let place = tree.path();
+    let build = |variables: &[(&str, &str)]| {
+        let mut command = tree.command(&["plugin", "build", "."]);
+        command.envs(variables.iter().copied());
+        let run = crate::support::run(&mut command);
+        tree.assert_nothing_left();
+        run
+    };
+    build(&[]).fails_with(&["no Go file in", "var KustomizePlugin"]);
+    tree.write("Kind.go", "package main\n\nvar KustomizePlugin = broken\n");
+    tree.write("Kind.so", "the old one");
+    build(&[("PATH", "/nowhere")]).fails_with(&["no 'go' program on path"]);
+    tree.run(&["plugin", "build", "nowhere"]).fails_with(&["cannot find 'nowhere'"]);
+    if !can_build() {
+        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        return;
+    }
+    let run = |variables: BTreeMap<&'static str, String>| {
+        crate::support::run(command(&tree, &["plugin", "build", "."]).envs(variables))
+    };
+    run(BTreeMap::from([("CC", "/nowhere/cc".to_owned())])).fails_with(&["no C compiler", "'/nowhere/cc'", "CC"]);
+    run(BTreeMap::new()).fails_with(&["'go build' in", "failed", "undefined: broken"]);
+    tree.write("Kind.go", "package main\n\nvar KustomizePlugin int\n");
+    run(BTreeMap::new()).fails_with(&["has no method that this knows", "Generate()"]);
+    tree.assert_nothing_left();
+    assert_eq!(fs::read_to_string(place.join("Kind.so")).unwrap(), "the old one");
+}
