@@ -94,6 +94,18 @@ fn home() -> Option<&'static Home> {
     home.as_ref()
 }
 
+/// Builds the plugin in a directory to a file in the tree's home, leaving the directory alone; `None` where there is no Go.
+pub fn build_plugin(tree: &Tree, directory: &Path) -> Option<PathBuf> {
+    if !can_build() {
+        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        return None;
+    }
+    let output = tree.home().join("built.so");
+    let args = ["plugin", "build", &directory.to_string_lossy(), "--output", &output.to_string_lossy()];
+    crate::support::run(&mut command(tree, &args)).ok();
+    Some(output)
+}
+
 /// Builds a tree with the plugins; `None` where there is no Go.
 fn build(txtar: &str, args: &[&str]) -> Option<Run> {
     let home = home()?;

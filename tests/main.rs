@@ -15,6 +15,7 @@ mod reference;
 mod remote;
 mod scaling;
 mod schema;
+mod sdk;
 mod shared_object;
 mod suite;
 mod support;

@@ -14,7 +14,7 @@ pub use secret::SecretGenerator;
 use crate::diag::Result;
 use crate::pipeline::Session;
 use crate::resource::{Behavior, Resource};
-use crate::yaml::{Mapping, Node};
+use crate::yaml::{Mapping, Node, json};
 
 /// Makes resources.
 pub trait Generator<'a> {
@@ -48,9 +48,9 @@ fn object<'a>(
     fields: Vec<(&'a str, Node<'a>)>,
 ) -> Resource<'a> {
     let mut metadata = Mapping::new();
-    metadata.insert("name", Node::string(args.name));
+    metadata.insert("name", json::fresh_string(args.name).into());
     if !args.namespace.is_empty() {
-        metadata.insert("namespace", Node::string(args.namespace));
+        metadata.insert("namespace", json::fresh_string(args.namespace).into());
     }
     let mut root = Mapping::new();
     root.insert("apiVersion", Node::string("v1"));

@@ -41,12 +41,15 @@ pub fn hash(resource: &Resource<'_>) -> Result<String> {
     Ok(encode(&Sha256::digest(text.as_bytes())))
 }
 
-/// One member of the hashed text; a missing or null mapping is an empty string there.
+/// One member of the hashed text; a missing or null mapping is an empty string there, and another scalar its text.
 fn member(text: &mut String, name: &str, value: Option<&Node<'_>>) {
     json::write_string(text, name);
     text.push(':');
     match value {
-        Some(node) if !node.is_null() => json::write(text, node),
+        Some(node) if !node.is_null() => match node.as_scalar() {
+            Some(scalar) => json::write_string(text, scalar.text),
+            None => json::write(text, node),
+        },
         _ => text.push_str("\"\""),
     }
     text.push(',');
@@ -84,5 +87,6 @@ mod tests {
         check("kind: ConfigMap\ndata: {a: b}\n", "4h2mbtbbt6");
         check("kind: Secret\ntype: Opaque\ndata: {}\n", "46f8b28mk5");
         check("kind: ConfigMap\ndata: {}\n", "42745tchd9");
+        check("kind: ConfigMap\ndata: 31\n", "tmdmkfhg2k");
     }
 }

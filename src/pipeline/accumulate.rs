@@ -217,11 +217,10 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
 fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
     let old_node = old.node();
     let id = *old.id();
-    new.set_metadata("name", id.name);
+    new.put_back("name", id.name);
     match (id.namespace, new.metadata_mut()) {
         ("", Some(metadata)) => drop(metadata.remove("namespace")),
-        (namespace, Some(metadata)) => drop(metadata.insert("namespace", Node::string(namespace))),
-        _ => {}
+        (namespace, _) => new.put_back("namespace", namespace),
     }
     let old_metadata = old_node.get("metadata");
     for map in ["labels", "annotations"] {

@@ -7,8 +7,7 @@
 use super::confine::Confinement;
 use crate::process::conversation::Frame;
 use rustix::process::{Signal, getpid, kill_process, kill_process_group};
-use rustomize_plugin_abi::plugin::Call;
-use rustomize_plugin_abi::{CallError, Mode, Plugin};
+use rustomize_plugin_abi::{Asked, CallError, Mode, Plugin};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
@@ -108,7 +107,7 @@ fn reply(result: Result<String, CallError>) -> Frame {
     }
 }
 
-fn call(request: &Frame) -> Option<Call<'_>> {
+fn call(request: &Frame) -> Option<Asked<'_>> {
     let mode =
         [Mode::Generate, Mode::Transform, Mode::Validate].into_iter().find(|m| *m as u32 == u32::from(request.kind));
     let mut rest = request.content.as_slice();
@@ -118,5 +117,5 @@ fn call(request: &Frame) -> Option<Call<'_>> {
         rest = after;
         std::str::from_utf8(text).ok()
     };
-    Some(Call { mode: mode?, config: text()?, root: text()?, resources: text()?, options: text()? })
+    Some(Asked { mode: mode?, config: text()?, root: text()?, resources: text()?, options: text()? })
 }

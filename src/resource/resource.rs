@@ -2,7 +2,7 @@
 
 use super::{Gvk, PreviousId, ResId};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, shared};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Style, Tag, Value, json, shared};
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -291,10 +291,11 @@ impl<'a> Resource<'a> {
         mapping_in(self.node_mut().as_mapping_mut()?, "metadata")
     }
 
-    /// Sets a field of `metadata` to a string.
-    pub fn set_metadata(&mut self, field: &'a str, text: &'a str) {
+    /// Sets a field of `metadata` that identifies the resource: under the style of what is there, and without type, as upstream.
+    pub fn put_back(&mut self, field: &'a str, text: &'a str) {
         if let Some(metadata) = self.metadata_mut() {
-            metadata.insert(field, Node::string(text));
+            let style = metadata.get(field).and_then(Node::as_scalar).map_or(Style::Plain, |old| old.style);
+            metadata.insert(field, Scalar { text, style, tag: Tag::Untyped }.into());
         }
     }
 
@@ -312,7 +313,7 @@ impl<'a> Resource<'a> {
         }
         if let Some(into) = self.metadata_mut().and_then(|m| mapping_in(m, map)) {
             for (key, value) in entries {
-                into.insert(*key, Node::string(value));
+                into.insert(*key, json::fresh_string(value).into());
             }
         }
     }

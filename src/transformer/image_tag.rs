@@ -158,7 +158,8 @@ impl<'a> ImageTagTransformer<'a> {
             return walk(node, path, Create::No, &mut |node| self.set(arena, node, 1));
         }
         walk(node, way, Create::No, &mut |parent| match parent.as_mapping_mut().and_then(|m| m.get_mut(list.key)) {
-            Some(found) if found.as_mapping().is_some() => {
+            // A list is done; anything else is what the spec says it is.
+            Some(found) if found.as_sequence().is_none() && !found.is_null() => {
                 walk(found, std::slice::from_ref(image), Create::No, &mut |node| self.set(arena, node, 1))
             }
             _ => Ok(()),

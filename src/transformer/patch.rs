@@ -24,7 +24,7 @@ use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{Found, ResMap, Resource, stringify};
 use crate::schema::Schemas;
-use crate::yaml::{Arena, Node, Pos, Scalar, Source, Style, Tag, documents, first_document, json};
+use crate::yaml::{Arena, Node, Pos, Source, Style, Tag, documents, first_document, json};
 
 /// A patch that was read.
 #[derive(Debug)]
@@ -432,22 +432,14 @@ fn restore_identity<'a>(
         resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()
     };
     if !options.allow_name_change && text_of(resource, "name") != id.name {
-        put_back(resource, "name", id.name);
+        resource.put_back("name", id.name);
     }
     if text_of(resource, "namespace") != id.namespace {
         if id.namespace.is_empty() {
             resource.metadata_mut().map(|m| m.remove("namespace"));
         } else {
-            put_back(resource, "namespace", id.namespace);
+            resource.put_back("namespace", id.namespace);
         }
-    }
-}
-
-/// Puts a text under the style of what is there; without type, as upstream.
-fn put_back<'a>(resource: &mut Resource<'a>, field: &'a str, text: &'a str) {
-    if let Some(metadata) = resource.metadata_mut() {
-        let style = metadata.get(field).and_then(Node::as_scalar).map_or(Style::Plain, |old| old.style);
-        metadata.insert(field, Scalar { text, style, tag: Tag::Untyped }.into());
     }
 }
 

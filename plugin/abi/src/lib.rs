@@ -1,12 +1,15 @@
 //! The C interface between rustomize and plugins that are shared objects. `include/rustomize_plugin.h` is its specification;
-//! this crate is the host's side of it, and the only one of the project with unsafe code.
+//! this crate is both sides of it in Rust, and the only one of the project with unsafe code.
 //!
 //! * [`types`]: the structs of the header.
-//! * [`plugin`]: a shared object that was opened, behind functions that are safe to call.
+//! * [`plugin`]: the host's side: a shared object that was opened, behind functions that are safe to call.
+//! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no unsafe code.
 
+pub mod guest;
 pub mod plugin;
 pub mod types;
 
+pub use guest::{Asked, Guest};
 pub use plugin::{CallError, OpenError, Plugin};
 
 /// The function that every plugin exports first.

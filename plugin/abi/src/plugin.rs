@@ -1,7 +1,8 @@
 //! [`Plugin`]: a shared object with the four functions.
 
+use crate::guest::Asked;
 use crate::types::{AbiVersion, Buffer, Describe, Free, Request, Response, Run, Text};
-use crate::{ABI_SYMBOL, ABI_VERSION, Mode};
+use crate::{ABI_SYMBOL, ABI_VERSION};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -58,20 +59,6 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// What a call hands to a plugin.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'c> {
-    pub mode: Mode,
-    /// The configuration object, YAML.
-    pub config: &'c str,
-    /// The absolute path of the kustomization's directory.
-    pub root: &'c str,
-    /// YAML documents.
-    pub resources: &'c str,
-    /// A JSON object.
-    pub options: &'c str,
-}
-
 /// A plugin that was opened. It stays open until the process ends: what it has started could not be unloaded.
 pub struct Plugin {
     describe: Describe,
@@ -106,6 +93,11 @@ impl Plugin {
         }
     }
 
+    /// A plugin of this process.
+    pub(crate) fn from_parts(describe: Describe, run: Run, free: Free) -> Plugin {
+        Plugin { describe, run, free }
+    }
+
     /// What the plugin says of itself: a JSON object.
     ///
     /// # Errors
@@ -121,14 +113,14 @@ impl Plugin {
     ///
     /// # Errors
     /// It fails, or its answer is no text.
-    pub fn run(&self, call: &Call<'_>) -> Result<String, CallError> {
+    pub fn run(&self, asked: &Asked<'_>) -> Result<String, CallError> {
         let request = Request {
             size: size_of::<Request>() as u32,
-            mode: call.mode as u32,
-            config: Text::from(call.config),
-            root: Text::from(call.root),
-            resources: Text::from(call.resources),
-            options: Text::from(call.options),
+            mode: asked.mode as u32,
+            config: Text::from(asked.config),
+            root: Text::from(asked.root),
+            resources: Text::from(asked.resources),
+            options: Text::from(asked.options),
         };
         let mut response = response();
         // SAFETY: request and response are ours and live until the call has returned, and so do the texts that the request

@@ -6,9 +6,8 @@
     reason = "a test that cannot go on fails; a real compiler makes plugins"
 )]
 
-use rustomize_plugin_abi::plugin::Call;
 use rustomize_plugin_abi::types::{Buffer, Request, Response, Text};
-use rustomize_plugin_abi::{CallError, Mode, OpenError, Plugin};
+use rustomize_plugin_abi::{Asked, CallError, Mode, OpenError, Plugin};
 use std::mem::offset_of;
 use std::path::PathBuf;
 use std::process::Command;
@@ -105,8 +104,8 @@ const ECHO: &str = r#"
         memset(b, 0, sizeof *b);
     }"#;
 
-fn call<'c>(mode: Mode, config: &'c str, resources: &'c str) -> Call<'c> {
-    Call { mode, config, root: "/", resources, options: "{}" }
+fn call<'c>(mode: Mode, config: &'c str, resources: &'c str) -> Asked<'c> {
+    Asked { mode, config, root: "/", resources, options: "{}" }
 }
 
 #[test]

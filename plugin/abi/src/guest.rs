@@ -1,0 +1,179 @@
+//! The plugin's side: the four functions for a type that implements [`Guest`], which needs no unsafe code.
+
+use crate::types::{Buffer, Request, Response, Text};
+use crate::{CallError, Mode};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a plugin is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'r> {
+    pub mode: Mode,
+    /// The configuration object, YAML.
+    pub config: &'r str,
+    /// The absolute path of the kustomization's directory.
+    pub root: &'r str,
+    /// YAML documents; none for a generator.
+    pub resources: &'r str,
+    /// A JSON object.
+    pub options: &'r str,
+}
+
+/// A plugin, as texts.
+pub trait Guest {
+    /// What the plugin says of itself: a JSON object.
+    fn describe() -> String;
+
+    /// Does what is asked for, and gives YAML documents.
+    ///
+    /// # Errors
+    /// It cannot.
+    fn run(asked: Asked<'_>) -> Result<String, CallError>;
+}
+
+/// `rustomize_plugin_describe`.
+///
+/// # Safety
+/// The response is one of the header, and nobody else's until this returns.
+pub unsafe extern "C" fn describe<G: Guest>(response: *mut Response) -> i32 {
+    answer(
+        || Ok(G::describe()),
+        |output, error| {
+            // SAFETY: the caller says so.
+            unsafe { write(response, output, error) }
+        },
+    )
+}
+
+/// `rustomize_plugin_run`.
+///
+/// # Safety
+/// Request and response are those of the header, and nobody else's until this returns.
+pub unsafe extern "C" fn run<G: Guest>(request: *const Request, response: *mut Response) -> i32 {
+    // SAFETY: the caller says so, and the request outlives this call.
+    let asked = unsafe { asked(&*request) };
+    answer(
+        || G::run(asked?),
+        |output, error| {
+            // SAFETY: the caller says so.
+            unsafe { write(response, output, error) }
+        },
+    )
+}
+
+/// `rustomize_plugin_free`.
+///
+/// # Safety
+/// The buffer is all zero, or one that [`describe`] or [`run`] has filled and that was not freed.
+pub unsafe extern "C" fn free(buffer: *mut Buffer) {
+    // SAFETY: the caller says so.
+    let buffer = unsafe { &mut *buffer };
+    let taken = std::mem::take(buffer);
+    if !taken.data.is_null() {
+        // SAFETY: these are the parts of a vector that `buffer_of` took apart.
+        drop(unsafe { Vec::from_raw_parts(taken.data, taken.len, taken.capacity) });
+    }
+}
+
+fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(String, String)) -> i32 {
+    // A panic does not cross the border. What it left behind half done is not looked at again: a call starts afresh.
+    let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|fault| Err(CallError::Panicked(words(&*fault))));
+    let (status, output, error) = match result {
+        Ok(output) => (0, output, String::new()),
+        Err(CallError::Failed(why)) => (1, String::new(), why),
+        Err(CallError::Panicked(why)) => (2, String::new(), why),
+        Err(CallError::Unsupported) => (3, String::new(), String::new()),
+        Err(CallError::Broken(how)) => (1, String::new(), how),
+    };
+    write(output, error);
+    status
+}
+
+fn words(fault: &(dyn Any + Send)) -> String {
+    let text = fault.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| fault.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it does not say why".to_owned())
+}
+
+/// # Safety
+/// The texts of the request are those of the header.
+unsafe fn asked(request: &Request) -> Result<Asked<'_>, CallError> {
+    // SAFETY: the caller says so.
+    let text = |text: &Text| unsafe { lent(text) };
+    let modes = [Mode::Generate, Mode::Transform, Mode::Validate];
+    let mode = modes.into_iter().find(|mode| *mode as u32 == request.mode).ok_or(CallError::Unsupported)?;
+    Ok(Asked {
+        mode,
+        config: text(&request.config)?,
+        root: text(&request.root)?,
+        resources: text(&request.resources)?,
+        options: text(&request.options)?,
+    })
+}
+
+/// # Safety
+/// There are `len` bytes at `data`, and they stay as long as the request.
+unsafe fn lent<'r>(text: &Text) -> Result<&'r str, CallError> {
+    if text.len == 0 {
+        return Ok("");
+    }
+    // SAFETY: the caller says so.
+    let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
+    std::str::from_utf8(bytes).map_err(|e| CallError::Broken(format!("a text of the request is no UTF-8: {e}")))
+}
+
+/// # Safety
+/// The response is one of the header.
+unsafe fn write(response: *mut Response, output: String, error: String) {
+    // SAFETY: the caller says so.
+    let response = unsafe { &mut *response };
+    response.output = buffer_of(output);
+    response.error = buffer_of(error);
+}
+
+fn buffer_of(text: String) -> Buffer {
+    if text.is_empty() {
+        return Buffer::default();
+    }
+    let mut bytes = std::mem::ManuallyDrop::new(text.into_bytes());
+    Buffer { data: bytes.as_mut_ptr(), len: bytes.len(), capacity: bytes.capacity() }
+}
+
+/// Exports the four functions for a type that implements [`Guest`]. One shared object has one plugin.
+#[macro_export]
+macro_rules! export {
+    ($guest:ty) => {
+        const _: () = {
+            use $crate::types::{Buffer, Request, Response};
+
+            #[unsafe(no_mangle)]
+            extern "C" fn rustomize_plugin_abi_version() -> u32 {
+                $crate::ABI_VERSION
+            }
+
+            // SAFETY (of all three): rustomize calls them as the header says.
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn rustomize_plugin_describe(response: *mut Response) -> i32 {
+                unsafe { $crate::guest::describe::<$guest>(response) }
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn rustomize_plugin_run(request: *const Request, response: *mut Response) -> i32 {
+                unsafe { $crate::guest::run::<$guest>(request, response) }
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn rustomize_plugin_free(buffer: *mut Buffer) {
+                unsafe { $crate::guest::free(buffer) }
+            }
+        };
+    };
+}
+
+/// Calls a guest through the structs of the header, as a host does: for tests of plugins.
+///
+/// # Errors
+/// Those of the guest.
+pub fn call<G: Guest>(asked: &Asked<'_>) -> Result<String, CallError> {
+    let functions = crate::plugin::Plugin::from_parts(describe::<G>, run::<G>, free);
+    functions.run(asked)
+}

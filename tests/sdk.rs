@@ -1,0 +1,125 @@
+//! The examples for plugin authors, built and run: Rust in three ways from one source, C, Go.
+
+use crate::support::Tree;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The Rust example: its shared object and its program. Cargo has mostly built them with these tests.
+fn team_label() -> (PathBuf, PathBuf) {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let folder = BUILT.get_or_init(|| {
+        #[expect(clippy::disallowed_methods, reason = "a real cargo")]
+        let mut cargo = Command::new(env!("CARGO"));
+        let output = cargo
+            .args(["build", "--locked", "--package", "team-label"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap().to_owned()
+    });
+    (folder.join("libteam_label.so"), folder.join("team-label"))
+}
+
+const CONFIG: &str = "apiVersion: ex.io/v1\nkind: TeamLabel\nmetadata:\n  name: t\n@team: blue\naddress: \"12\"\n";
+
+fn tree(field: &str, annotation: &str) -> Tree {
+    let tree = Tree::new("-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: {k: v}\n");
+    tree.write("kustomization.yaml", &format!("resources: [cm.yaml]\n{field}: [t.yaml]\n"));
+    tree.write("t.yaml", &CONFIG.replace('@', annotation));
+    tree
+}
+
+/// Copies a file to where the plugin for the kind is found.
+fn place(tree: &Tree, from: &Path, name: &str) {
+    let folder =
+        tree.home().join(".config/kustomize/plugin/ex.io/v1").join(name.trim_end_matches(".so").to_lowercase());
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(from, folder.join(name)).unwrap();
+    fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+const LABELED: &str =
+    "apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  labels:\n    example.com/team: blue\n  name: a\n";
+
+/// The same in every way that a plugin can run.
+fn all_ways(tree: impl Fn(&str, &str) -> Tree) {
+    let (library, program) = team_label();
+    for way in ["shared object", "exec"] {
+        let place = |tree: &Tree| match way {
+            "exec" => place(tree, &program, "TeamLabel"),
+            _ => place(tree, &library, "TeamLabel.so"),
+        };
+        let transforms = tree("transformers", "");
+        place(&transforms);
+        assert_eq!(transforms.build(&[]).ok(), LABELED, "{way}");
+        let generates = tree("generators", "");
+        place(&generates);
+        let out = generates.build(&[]).ok();
+        assert!(out.contains("address: \"12\"\n") && out.contains("name: team-blue-"), "{way}: {out}");
+        let validates = tree("validators", "");
+        place(&validates);
+        // An exec plugin is told 'transform' there, too: one that does both cannot stand there.
+        match way {
+            "exec" => drop(validates.build(&[]).fails_with(&["validator shouldn't modify"])),
+            _ => assert!(validates.build(&[]).ok().contains("name: a\n")),
+        }
+    }
+}
+
+#[test]
+fn one_rust_source_is_a_shared_object_and_an_exec_plugin() {
+    all_ways(tree);
+}
+
+#[test]
+fn one_rust_source_is_a_function() {
+    let (_, program) = team_label();
+    let annotation = format!(
+        "  annotations:\n    config.kubernetes.io/function: |\n      exec: {{path: '{}'}}\n",
+        program.display()
+    );
+    let run = |tree: &Tree| tree.build(&["--enable-exec"]);
+    let transforms = tree("transformers", &annotation);
+    assert!(run(&transforms).ok().contains("  labels:\n    example.com/team: blue\n"));
+    let broken = tree("transformers", &annotation);
+    broken.write("t.yaml", &CONFIG.replace('@', &annotation).replace("team: blue\n", ""));
+    run(&broken).fails_with(&["missing field `team`"]);
+}
+
+#[test]
+fn the_c_example_works() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin");
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Greeting\nmetadata: {name: g}\ntext: 'hello: you'\n",
+    );
+    let built = tree.home().join("Greeting.so");
+    let include = format!("-I{}", root.join("abi/include").display());
+    let args = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", &include];
+    if crate::shared_object::cc(&root.join("example/c/Greeting.c"), &built, &args).is_none() {
+        println!("skipped: no C compiler");
+        return;
+    }
+    place(&tree, &built, "Greeting.so");
+    assert!(tree.build(&[]).ok().contains("data:\n  text: 'hello: you'\n"));
+    tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Greeting\nmetadata: {name: g}\n");
+    tree.build(&[]).fails_with(&["the configuration has no field 'text'"]);
+    tree.write("kustomization.yaml", "transformers: [g.yaml]\n");
+    tree.build(&[]).fails_with(&["is not a transformer"]);
+}
+
+#[test]
+fn the_go_example_works() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\nresources: [s.yaml]\ntransformers: [t.yaml]\n\
+         -- s.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec:\n  ports: [{port: 80}, {port: 81, name: kept}]\n\
+         -- t.yaml --\napiVersion: ex.io/v1\nkind: PortName\nmetadata: {name: t}\nprefix: p\n",
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/example/go/portname");
+    let Some(built) = crate::go::build_plugin(&tree, &folder) else { return };
+    place(&tree, &built, "PortName.so");
+    assert!(tree.build(&[]).ok().contains("  - name: p80\n    port: 80\n  - name: kept\n    port: 81\n"));
+}
