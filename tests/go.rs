@@ -107,7 +107,7 @@ pub fn build_plugin(tree: &Tree, directory: &Path) -> Option<PathBuf> {
 }
 
 /// Builds a tree with the plugins; `None` where there is no Go.
-fn build(txtar: &str, args: &[&str]) -> Option<Run> {
+pub fn build(txtar: &str, args: &[&str]) -> Option<Run> {
     let home = home()?;
     let mut tree = Tree::new(txtar);
     tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", home.directory.path().to_string_lossy().into_owned());

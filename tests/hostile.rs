@@ -26,7 +26,7 @@ fn place(tree: &Tree, kind: &str) -> PathBuf {
 }
 
 /// Places the plugin for tests, doing what the statement says; false where there is no compiler.
-fn place_any(tree: &Tree, kind: &str, act: &str, more: &[&str]) -> bool {
+pub fn place_any(tree: &Tree, kind: &str, act: &str, more: &[&str]) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let include = format!("-I{}", root.join("plugin/abi/include").display());
     let act = format!("-DACT={act}");

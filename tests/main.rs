@@ -10,6 +10,7 @@ mod function;
 mod go;
 mod helm;
 mod hostile;
+mod isolation;
 mod plugin;
 mod reference;
 mod remote;

@@ -26,8 +26,30 @@ pub enum Command {
     /// Make plugins
     #[command(subcommand)]
     Plugin(Plugin),
+    /// Say what this machine can do for builds: isolation of plugins, and the programs that some of them need
+    #[command(after_long_help = DOCTOR_EXAMPLES)]
+    Doctor(Doctor),
     /// Print the version
     Version(Version),
+}
+
+const DOCTOR_EXAMPLES: &str = "Examples:
+  # Fail a CI job on a machine that cannot isolate plugins
+  rustomize doctor -o json | jq -e '.isolation.enforced'";
+
+/// `doctor`.
+#[derive(Args)]
+pub struct Doctor {
+    /// How to print: text or json
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
 }
 
 /// `plugin`.
@@ -119,6 +141,27 @@ pub struct Build {
     #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = size)]
     pub plugin_memory_limit: u64,
 
+    /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and are granted, as far as this system
+    /// can enforce it) or strict (the same and a cleared environment, or an error); 'rustomize doctor' says what this system can enforce
+    #[arg(long, value_name = "LEVEL", default_value = "off")]
+    pub plugin_isolation: IsolationLevel,
+
+    /// Let isolated plugins read a file or directory; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub plugin_allow_read: Vec<PathBuf>,
+
+    /// Let isolated plugins read and write a file or directory; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub plugin_allow_write: Vec<PathBuf>,
+
+    /// Let isolated plugins use the network
+    #[arg(long)]
+    pub plugin_allow_net: bool,
+
+    /// Let strictly isolated plugins have a variable of the environment; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub plugin_allow_env: Vec<String>,
+
     /// Let the build run helm for 'helmCharts'; charts can do what helm lets them
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub enable_helm: Option<bool>,
@@ -186,6 +229,15 @@ pub struct Build {
     /// Which results of KRM functions fail the build
     #[arg(long, value_name = "SEVERITY")]
     pub fail_on_results: Option<Severity>,
+}
+
+/// How much of the user's rights plugins get.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum IsolationLevel {
+    #[default]
+    Off,
+    Auto,
+    Strict,
 }
 
 /// How grave a result of a KRM function is.

@@ -1,11 +1,12 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
-use super::args::{Build, Severity};
+use super::args::{Build, IsolationLevel, Severity};
 use super::output;
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
 use crate::pipeline::{self, Options, Session};
 use crate::plugin::function::{FailOn, FunctionOptions};
+use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::Order;
 use crate::yaml::Arena;
@@ -69,6 +70,7 @@ fn options(args: &Build) -> Result<Options> {
             enabled: plugins_enabled,
             timeout: Some(args.plugin_timeout).filter(|t| !t.is_zero()),
             output_limit: args.plugin_output_limit,
+            isolation: isolation(args, variable),
             memory_limit: Some(args.plugin_memory_limit).filter(|&bytes| bytes > 0),
             host: std::env::current_exe().ok(),
             homes: locate::homes(|name| variable(name).map(Into::into)),
@@ -90,6 +92,29 @@ fn options(args: &Build) -> Result<Options> {
             debug: args.helm_debug.unwrap_or(false),
         },
     })
+}
+
+/// Variables that say where things are and how to speak, and nothing of the user.
+const PLAIN_VARIABLES: [&str; 6] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ"];
+
+fn isolation(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
+    let level = match args.plugin_isolation {
+        IsolationLevel::Off => Level::Off,
+        IsolationLevel::Auto => Level::Auto,
+        IsolationLevel::Strict => Level::Strict,
+    };
+    let names = PLAIN_VARIABLES.into_iter().chain(args.plugin_allow_env.iter().map(String::as_str));
+    // Plugins run in other directories.
+    let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
+        paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
+    };
+    Isolation {
+        level,
+        read: absolute(&args.plugin_allow_read),
+        write: absolute(&args.plugin_allow_write),
+        network: args.plugin_allow_net,
+        variables: names.filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
+    }
 }
 
 fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> FunctionOptions {

@@ -5,6 +5,7 @@
 
 mod args;
 mod build;
+mod doctor;
 mod output;
 mod plugin;
 mod plugin_host;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
     }
     let result = match command {
         args::Command::Build(build) => build::run(&build),
+        args::Command::Doctor(doctor) => doctor::run(&doctor),
         args::Command::Plugin(command) => plugin::run(&command),
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };

@@ -1,5 +1,6 @@
 //! `__plugin-host CONFINEMENT PATH`: this program as the process that runs a shared object; `__plugin-host CONFINEMENT exec PROGRAM
-//! ARGUMENT...`: as the one that becomes another program, confined. Builds start it; nobody types it.
+//! ARGUMENT...`: as the one that becomes another program, confined; `__plugin-host CONFINEMENT report`: says as JSON what of the
+//! confinement this system cannot enforce. Builds and `doctor` start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;
@@ -18,6 +19,15 @@ pub fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let served = match args.next().map(PathBuf::from) {
+        None if path.as_os_str() == "report" => {
+            return match confinement.apply() {
+                Ok(missing) => {
+                    println!("{}", serde_json::json!(missing));
+                    ExitCode::SUCCESS
+                }
+                Err(_) => ExitCode::FAILURE,
+            };
+        }
         Some(program) if path.as_os_str() == "exec" => host::exec(&program, args, &confinement).map(drop),
         _ => host::serve(&path, &confinement),
     };

@@ -147,6 +147,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
                 ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
                 ("HELM_DATA_HOME".into(), config.join(".data").into()),
             ],
+            inherits: true,
             without: &[],
             stdin: None,
         };

@@ -215,6 +215,7 @@ impl Git {
             directory: Some(directory),
             // Nobody is there to answer a question.
             environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into())],
+            inherits: true,
             without: WITHOUT,
             stdin: None,
         };

@@ -1,22 +1,59 @@
 //! What the process of a plugin may do and take, applied by that process to itself before it loads any of the plugin's code.
+//!
+//! Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs without all that, as under kustomize (K20);
+//! `--plugin-isolation` asks for it.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::io;
+use std::path::PathBuf;
 
 /// What is applied. It travels as JSON, in an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     /// Bytes of address space.
     pub memory: Option<u64>,
+    /// `None` for a process that may do what the user may.
+    pub sandbox: Option<Sandbox>,
 }
 
+/// A process that may read what it needs to run and what it is granted, and write what it is granted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// Whether it is an error if the system cannot enforce a part. Then sockets of all kinds are refused, too.
+    pub strict: bool,
+    /// Files and directories that may be read, beside those of the system.
+    pub read: Vec<PathBuf>,
+    /// Files and directories that may be read and written.
+    pub write: Vec<PathBuf>,
+    /// Whether the network may be used.
+    pub network: bool,
+}
+
+/// Where programs and libraries are, and what they ask the system for. What of it is not there does not count.
+const SYSTEM: [&str; 11] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/proc",
+    "/nix/store",
+    "/run/current-system",
+];
+
+/// Devices that every program may use.
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
 impl Confinement {
-    /// Applies it to this process, which has one thread yet.
+    /// Applies it to this process, which has one thread yet. Gives what the system cannot enforce, in words.
     ///
     /// # Errors
-    /// The system refuses.
-    pub fn apply(&self) -> io::Result<()> {
+    /// The system refuses, or lacks what a strict sandbox needs.
+    pub fn apply(&self) -> io::Result<Vec<String>> {
         // No memory dump: it would hold what the plugin was given.
         setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
         if let Some(bytes) = self.memory {
@@ -24,6 +61,161 @@ impl Confinement {
         }
         // Where memory ends for all, the plugin goes and not the build. A system without this file has no such choice.
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-        Ok(())
+        self.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(sandbox.enter()))
+    }
+}
+
+impl Sandbox {
+    /// What is missing is said, or an error.
+    fn decide(&self, missing: Vec<String>) -> io::Result<Vec<String>> {
+        if missing.is_empty() || !self.strict {
+            return Ok(missing);
+        }
+        Err(io::Error::other(format!("strict isolation is not to be had here: {}", missing.join("; "))))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Sandbox {
+    fn enter(&self) -> Vec<String> {
+        vec!["files, network and system calls are not restricted: this is not Linux".to_owned()]
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Sandbox {
+    /// Enters it, as far as the system goes; what is missing, in words.
+    fn enter(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        match self.restrict_files() {
+            Ok(landlock::RulesetStatus::NotEnforced) => {
+                missing.push("files are not restricted: this kernel has no Landlock".to_owned());
+            }
+            Ok(_) => {}
+            Err(e) => missing.push(format!("files are not restricted: {e}")),
+        }
+        if let Err(e) = self.restrict_calls() {
+            missing.push(format!("system calls and sockets are not restricted: {e}"));
+        }
+        missing
+    }
+
+    fn restrict_files(&self) -> Result<landlock::RulesetStatus, landlock::RulesetError> {
+        use landlock::{
+            ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
+        };
+        // What a kernel knows of this is enforced; the oldest one that has Landlock knows what matters: reading and writing.
+        let all = AccessFs::from_all(ABI::V5);
+        let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
+        if !self.network {
+            rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
+        }
+        let read = SYSTEM.iter().map(PathBuf::from).chain(self.read.iter().cloned());
+        let write = DEVICES.iter().map(PathBuf::from).chain(self.write.iter().cloned());
+        let status = rules
+            .create()?
+            .add_rules(path_beneath_rules(read, AccessFs::from_read(ABI::V5)))?
+            .add_rules(path_beneath_rules(write, all))?
+            .restrict_self()?;
+        Ok(status.ruleset)
+    }
+
+    fn restrict_calls(&self) -> Result<(), Box<dyn std::error::Error>> {
+        use seccompiler::{
+            BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition, SeccompFilter,
+            SeccompRule, apply_filter,
+        };
+        use std::collections::BTreeMap;
+        let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
+        let refuse = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| -> Result<(), Box<dyn std::error::Error>> {
+            let action = SeccompAction::Errno(errno.unsigned_abs());
+            let filter: BpfProgram =
+                SeccompFilter::new(rules, SeccompAction::Allow, action, architecture)?.try_into()?;
+            Ok(apply_filter(&filter)?)
+        };
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+        if !self.network {
+            let no_unix = SeccompCondition::new(0, Len::Dword, Op::Ne, libc::AF_UNIX as u64)?;
+            let rule = if self.strict { Vec::new() } else { vec![SeccompRule::new(vec![no_unix])?] };
+            rules.insert(libc::SYS_socket, rule);
+        }
+        // New namespaces would lift what is restricted here.
+        let mut namespaces = Vec::new();
+        for flag in [libc::CLONE_NEWUSER, libc::CLONE_NEWNS, libc::CLONE_NEWNET, libc::CLONE_NEWPID] {
+            let flag = flag as u64;
+            namespaces.push(SeccompRule::new(vec![SeccompCondition::new(0, Len::Qword, Op::MaskedEq(flag), flag)?])?);
+        }
+        rules.insert(libc::SYS_clone, namespaces);
+        // Its flags lie in memory, where a filter cannot look; without it, everybody falls back to clone.
+        refuse(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
+        refuse(rules, libc::EPERM)
+    }
+}
+
+/// System calls that no plugin needs: to leave its process group, to look into other processes, to change the system, and those that do
+/// what other calls do past this filter.
+#[cfg(target_os = "linux")]
+const REFUSED: [i64; 38] = [
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Confinement, Sandbox};
+
+    #[test]
+    fn what_is_missing_is_an_error_where_isolation_is_strict() {
+        let missing = vec!["files are not restricted".to_owned()];
+        let decide = |strict, missing| Sandbox { strict, ..Sandbox::default() }.decide(missing);
+        assert_eq!(decide(false, missing.clone()).unwrap(), missing);
+        assert!(
+            decide(true, missing).unwrap_err().to_string().contains("not to be had here: files are not restricted")
+        );
+        assert!(decide(true, Vec::new()).is_ok());
+    }
+
+    #[test]
+    fn it_travels_as_json() {
+        let sandbox = Sandbox { strict: true, read: vec!["/a".into()], write: Vec::new(), network: false };
+        let confinement = Confinement { memory: Some(1 << 40), sandbox: Some(sandbox) };
+        let text = serde_json::to_string(&confinement).unwrap();
+        assert_eq!(serde_json::from_str::<Confinement>(&text).unwrap(), confinement);
     }
 }

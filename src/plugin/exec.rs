@@ -4,6 +4,7 @@
 //! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
 //! resources once each.
 
+use super::isolation::Confined;
 use super::wire;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
@@ -104,11 +105,16 @@ impl ExecPlugin {
         drop(file);
         let mut args = vec![config_file.into_os_string()];
         args.extend(self.args.iter().cloned());
+        let confined = session.plugins.options.confined(&self.program, args, &[directory.path(), &self.root.real]);
+        let Confined { program, args, grants } = confined.map_err(no_file)?;
+        let mut environment = self.environment(session);
+        environment.extend(grants.environment.iter().cloned());
         let call = Call {
-            program: &self.program,
+            program: &program,
             args,
             directory: Some(&self.root.real),
-            environment: self.environment(session),
+            environment,
+            inherits: grants.inherits,
             without: &[],
             stdin,
         };

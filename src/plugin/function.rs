@@ -4,6 +4,7 @@
 //! annotations with which upstream finds resources again. *Cost*: the process, and printing and reading the resources once each.
 
 use super::exec::explain;
+use super::isolation::Confined;
 use super::wire;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
@@ -148,6 +149,7 @@ pub struct Function {
     name: String,
     api_name: String,
     place: Option<Place>,
+    is_container: bool,
     /// Nothing runs: the annotation says nothing.
     is_empty: bool,
 }
@@ -203,6 +205,7 @@ impl Function {
             name: format!("function {id}"),
             api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
             place,
+            is_container: !spec.container.image.is_empty(),
             is_empty: false,
         };
         let options = &session.plugins.options.functions;
@@ -240,11 +243,21 @@ impl Function {
     /// Runs the function on a ResourceList, and gives what it printed.
     fn call<'a>(&self, session: &Session<'a>, items: &[String]) -> Result<Vec<Resource<'a>>> {
         let input = self.resource_list(items);
+        let options = &session.plugins.options;
+        let fault =
+            |e: std::io::Error| Error::new(ErrorKind::Plugin, format!("{}: {e}", self.name)).at(self.place.clone());
+        // A container has walls of its own, and its engine needs to be outside of ours.
+        let confined = match self.is_container {
+            true => Confined::as_it_is(&self.program, self.args.clone()),
+            false => options.confined(&self.program, self.args.clone(), &[&self.root.real]).map_err(fault)?,
+        };
+        let environment = self.environment.iter().chain(&confined.grants.environment).cloned().collect();
         let call = Call {
-            program: &self.program,
-            args: self.args.clone(),
+            program: &confined.program,
+            args: confined.args,
             directory: Some(&self.root.real),
-            environment: self.environment.clone(),
+            environment,
+            inherits: confined.grants.inherits,
             without: &[],
             stdin: Some(input.into_bytes()),
         };

@@ -11,7 +11,7 @@ use rustomize_plugin_abi::{Asked, CallError, Mode, Plugin};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -44,7 +44,7 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
     let mut output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
-    confinement.apply()?;
+    confine(confinement)?;
     let (send, requests) = sync_channel(1);
     // A thread of its own: a plugin that never returns does not outlive who asked it.
     std::thread::spawn(move || {
@@ -78,13 +78,21 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
 /// # Errors
 /// It cannot be started.
 pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &Confinement) -> io::Result<Infallible> {
-    confinement.apply()?;
+    confine(confinement)?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this process was started with limits, and becomes what it was started for"
     )]
     let mut command = Command::new(program);
     Err(command.args(args).exec())
+}
+
+fn confine(confinement: &Confinement) -> io::Result<()> {
+    for missing in confinement.apply()? {
+        // The end of a pipe to whoever asked for this process.
+        let _ = writeln!(io::stderr(), "Warning: plugin isolation: {missing}");
+    }
+    Ok(())
 }
 
 fn end() {

@@ -5,7 +5,7 @@
 //! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and containers.
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
-//! * [`confine`]: what such a process may do and take.
+//! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives up the others.
 //!
 //! Children run with the limits of [`crate::process`].
 
@@ -15,6 +15,7 @@ pub mod exec;
 pub mod function;
 pub mod go;
 pub mod host;
+pub mod isolation;
 pub mod locate;
 pub mod shared_object;
 pub mod wire;
@@ -26,9 +27,9 @@ use crate::pipeline::Session;
 use crate::process::Limits;
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
-use confine::Confinement;
 use exec::{ExecPlugin, Mode};
 use function::{Function, FunctionOptions};
+use isolation::Isolation;
 use locate::Placed;
 use shared_object::{Host, SharedObjectPlugin};
 use std::cell::RefCell;
@@ -50,6 +51,8 @@ pub struct PluginOptions {
     pub homes: Vec<PathBuf>,
     /// Takes what plugins print on stderr, as it comes.
     pub stderr: fn(&[u8]),
+    /// How much of the user's rights plugins get.
+    pub isolation: Isolation,
     /// How many bytes of address space a shared object's process may have; `None` for no limit.
     pub memory_limit: Option<u64>,
     /// The program that runs shared objects, as `PROGRAM __plugin-host CONFINEMENT PATH`: this one, for the command.
@@ -68,6 +71,7 @@ impl Default for PluginOptions {
             output_limit: 1 << 30,
             homes: Vec::new(),
             stderr: |_| {},
+            isolation: Isolation::default(),
             memory_limit: Some(8 << 30),
             host: None,
             go_hosts: None,
@@ -81,18 +85,15 @@ impl PluginOptions {
     pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
     }
-
-    /// What the process of a shared object may do and take.
-    pub fn confinement(&self) -> Confinement {
-        Confinement { memory: self.memory_limit }
-    }
 }
+
+/// The shared objects that run: by path and, where each is confined to a root, that.
+type Hosts = HashMap<(PathBuf, Option<PathBuf>), Rc<Host>>;
 
 /// The plugins of a build.
 pub struct Plugins {
     pub options: PluginOptions,
-    /// The shared objects that run, by path.
-    hosts: RefCell<HashMap<PathBuf, Rc<Host>>>,
+    hosts: RefCell<Hosts>,
 }
 
 impl Plugins {

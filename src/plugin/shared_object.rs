@@ -6,6 +6,7 @@
 
 use super::exec::{Mode, explain};
 use super::host::answer;
+use super::isolation::{Grants, Level};
 use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
@@ -19,7 +20,7 @@ use crate::yaml::Place;
 use rustomize_plugin_abi::Mode as Task;
 use serde::Deserialize;
 use std::cell::RefCell;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -37,6 +38,16 @@ pub struct Host {
     conversation: RefCell<Conversation>,
     path: PathBuf,
     description: Description,
+    /// Its place for temporary files goes when the process has ended.
+    _grants: Grants,
+}
+
+/// The arguments of a `__plugin-host`.
+pub fn host_args(grants: &Grants, more: &[&OsStr]) -> Vec<OsString> {
+    let confinement = serde_json::to_string(&grants.confinement).unwrap_or_default();
+    let mut args: Vec<OsString> = vec!["__plugin-host".into(), confinement.into()];
+    args.extend(more.iter().map(OsString::from));
+    args
 }
 
 /// What a plugin says of itself; fields that are not known do not count.
@@ -52,33 +63,40 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::start`].
-    fn of(session: &Session<'_>, program: &Program, path: &Path) -> Result<Rc<Host>> {
+    fn of(session: &Session<'_>, program: &Program, path: &Path, root: &Root) -> Result<Rc<Host>> {
         let plugins = &session.plugins;
-        if let Some(host) = plugins.hosts.borrow().get(path) {
+        let confined_to = (plugins.options.isolation.level != Level::Off).then(|| root.real.to_path_buf());
+        let key = (path.to_owned(), confined_to);
+        if let Some(host) = plugins.hosts.borrow().get(&key) {
             return Ok(host.clone());
         }
-        let host = Rc::new(Host::start(&plugins.options, program, path)?);
-        plugins.hosts.borrow_mut().insert(path.to_owned(), host.clone());
+        let host = Rc::new(Host::start(&plugins.options, program, path, key.1.as_deref())?);
+        plugins.hosts.borrow_mut().insert(key, host.clone());
         Ok(host)
     }
 
-    /// Starts a process and opens the plugin in it.
+    /// Starts a process and opens the plugin in it. `root` is what it may read, where it is confined.
     ///
     /// # Errors
     /// It cannot be started, or the plugin cannot be opened.
-    pub fn start(options: &PluginOptions, program: &Program, path: &Path) -> Result<Host> {
+    pub fn start(options: &PluginOptions, program: &Program, path: &Path, root: Option<&Path>) -> Result<Host> {
         let name = format!("plugin '{}'", path.display());
         let fault = |what: String| Error::new(ErrorKind::Plugin, format!("{name} {what}"));
         let Some(own) = &options.host else {
             return Err(fault("is a shared object, and this program has no process to run it in".to_owned()));
         };
-        let confinement = serde_json::to_string(&options.confinement()).unwrap_or_default();
-        let mut args: Vec<OsString> = vec!["__plugin-host".into(), confinement.into()];
-        match program {
-            Program::Own => args.push(path.into()),
-            Program::Other(other) => args.extend(["exec".into(), other.into(), path.into()]),
+        let mut paths: Vec<&Path> = [path.parent(), root].into_iter().flatten().collect();
+        if let Program::Other(other) = program {
+            paths.push(other);
         }
-        let call = Call { program: own, args, directory: None, environment: Vec::new(), without: &[], stdin: None };
+        let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
+        let grants = options.isolation.grants(options.memory_limit, &paths).map_err(no_directory)?;
+        let args = match program {
+            Program::Own => host_args(&grants, &[path.as_os_str()]),
+            Program::Other(other) => host_args(&grants, &["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
+        };
+        let (environment, inherits) = (grants.environment.clone(), grants.inherits);
+        let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
         let limits = options.limits();
         let failed = |failed: Failed| explain(&failed, path, &name, None);
         let mut conversation = Conversation::start(&call, &limits).map_err(failed)?;
@@ -89,7 +107,7 @@ impl Host {
             answer::NOT_OPENED => return Err(fault(text(hello))),
             _ => return Err(fault(format!("cannot describe itself: {}", words(hello)))),
         };
-        Ok(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description })
+        Ok(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description, _grants: grants })
     }
 
     /// What the plugin says that it can do.
@@ -141,7 +159,7 @@ impl SharedObjectPlugin {
         (program, path): (&Program, &Path),
     ) -> Result<Self> {
         let place = session.arena.place(config.pos());
-        let host = Host::of(session, program, path).map_err(|e| e.at(place.clone()))?;
+        let host = Host::of(session, program, path, root).map_err(|e| e.at(place.clone()))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),

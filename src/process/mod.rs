@@ -51,8 +51,10 @@ pub struct Call<'c> {
     pub args: Vec<OsString>,
     /// The child's working directory; `None` for ours.
     pub directory: Option<&'c Path>,
-    /// Variables that are set, beside those of this process.
+    /// Variables that are set.
     pub environment: Vec<(Cow<'static, str>, OsString)>,
+    /// Whether the child has the variables of this process, too.
+    pub inherits: bool,
     /// Variables that are taken away.
     pub without: &'static [&'static str],
     /// What the child reads; `None` for an empty stdin.
@@ -63,17 +65,19 @@ impl Call<'_> {
     /// The command, without its pipes. What it returns is not checked here.
     fn expression(&self, mark: &str) -> duct::Expression {
         // As a text: a path of one name would not be looked for in PATH.
-        let mut expression = duct::cmd(self.program.as_os_str(), &self.args).unchecked().env(orphans::VARIABLE, mark);
+        let mut expression = duct::cmd(self.program.as_os_str(), &self.args).unchecked();
         if let Some(directory) = self.directory {
             expression = expression.dir(directory);
         }
         for name in self.without {
             expression = expression.env_remove(name);
         }
-        for (name, value) in &self.environment {
-            expression = expression.env(&**name, value);
+        let marked = self.environment.iter().map(|(name, value)| (&**name, value.as_os_str()));
+        let marked = marked.chain([(orphans::VARIABLE, mark.as_ref())]);
+        if !self.inherits {
+            return expression.full_env(marked);
         }
-        expression
+        marked.fold(expression, |expression, (name, value)| expression.env(name, value))
     }
 }
 

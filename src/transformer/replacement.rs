@@ -332,7 +332,6 @@ pub(super) fn visit<'a>(
     }
     match (part, &mut node.value) {
         (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
-        (Part::All, Value::Mapping(m)) => m.iter_mut().try_for_each(|(_, n)| visit(arena, n, rest, create, edit)),
         (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
         (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
             let is_match = |item: &Node<'a>| element_text(item, key).is_some_and(|t| pattern.is_match(t));

@@ -1,0 +1,105 @@
+//! `doctor`: what this machine can do for builds.
+
+use super::args::{Doctor, Format};
+use crate::plugin::confine::{Confinement, Sandbox};
+use crate::plugin::locate;
+use crate::process::{Call, Limits, run as run_child};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Runs `doctor`. What a machine lacks is no error.
+///
+/// # Errors
+/// The report cannot be printed.
+pub fn run(args: &Doctor) -> Result<()> {
+    let report = report();
+    let text = match args.output {
+        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
+        Format::Text => text(&report),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// What some builds call, and what for.
+const PROGRAMS: [(&str, &[&str], &str); 5] = [
+    ("git", &["git"], "remote kustomizations"),
+    ("helm", &["helm"], "helmCharts"),
+    ("container engine", &["docker", "podman", "nerdctl"], "KRM functions in containers"),
+    ("Go", &["go"], "rustomize plugin build"),
+    ("C compiler", &["cc", "gcc", "clang"], "rustomize plugin build"),
+];
+
+fn report() -> Value {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let homes = locate::homes(variable);
+    let home = homes.iter().find(|home| home.is_dir());
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let find = |name: &&&str| std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file());
+    let programs: Vec<Value> = PROGRAMS
+        .iter()
+        .map(|(what, names, used_for)| {
+            let path = names.iter().find_map(|name| find(&name));
+            json!({ "name": what, "usedFor": used_for, "path": path })
+        })
+        .collect();
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "isolation": isolation(),
+        "pluginHome": { "path": home, "lookedFor": homes },
+        "programs": programs,
+    })
+}
+
+/// What a child of this machine reports when it confines itself.
+fn isolation() -> Value {
+    let missing = std::env::current_exe().ok().and_then(|program| missing(&program));
+    match missing {
+        Some(missing) => json!({ "enforced": missing.is_empty(), "missing": missing }),
+        None => json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] }),
+    }
+}
+
+fn missing(program: &Path) -> Option<Vec<String>> {
+    let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
+    let confinement = serde_json::to_string(&confinement).ok()?;
+    let args = ["__plugin-host", &confinement, "report"].map(OsString::from).to_vec();
+    let call =
+        Call { program, args, directory: None, environment: Vec::new(), inherits: true, without: &[], stdin: None };
+    let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };
+    serde_json::from_slice(&run_child(call, &limits).ok()?).ok()
+}
+
+fn text(report: &Value) -> String {
+    let mut out = format!("rustomize {}\n\nIsolation of plugins (--plugin-isolation)\n", env!("CARGO_PKG_VERSION"));
+    let isolation = &report["isolation"];
+    if isolation["enforced"] == true {
+        out.push_str("  ok       files, network and system calls can be restricted: 'strict' works here\n");
+    }
+    for missing in isolation["missing"].as_array().into_iter().flatten() {
+        out.push_str(&format!("  missing  {}\n", missing.as_str().unwrap_or_default()));
+    }
+    out.push_str("\nPlugin home\n");
+    match report["pluginHome"]["path"].as_str() {
+        Some(path) => out.push_str(&format!("  ok       {path}\n")),
+        None => {
+            let looked = report["pluginHome"]["lookedFor"].as_array().into_iter().flatten();
+            let looked: Vec<&str> = looked.filter_map(Value::as_str).collect();
+            out.push_str(&format!("  none     looked for {}\n", looked.join(", ")));
+        }
+    }
+    out.push_str("\nPrograms\n");
+    for program in report["programs"].as_array().into_iter().flatten() {
+        let text = |key: &str| program[key].as_str().unwrap_or_default().to_owned();
+        let (state, place) = match program["path"].as_str() {
+            Some(path) => ("ok", path.to_owned()),
+            None => ("missing", "not in PATH".to_owned()),
+        };
+        out.push_str(&format!("  {state:<8} {}: {place} (for {})\n", text("name"), text("usedFor")));
+    }
+    out
+}

@@ -1,0 +1,180 @@
+//! `--plugin-isolation`, with real plugins that try what they may not: exec plugins, functions and shared objects.
+
+use crate::support::{Run, Tree};
+use std::net::TcpListener;
+
+/// Whether this machine can enforce all of it. Where it cannot, the tests say so.
+fn can_isolate() -> bool {
+    let report = Tree::new("").run(&["doctor", "-o", "json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let enforced = report["isolation"]["enforced"] == true;
+    if !enforced {
+        println!("skipped: {}", report["isolation"]["missing"]);
+    }
+    enforced
+}
+
+const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n-- beside --\nof the root\n";
+
+/// An exec plugin whose `v` is what the shell leaves in it. Bash, for its sockets.
+fn generate(tree: &Tree, script: &str, args: &[&str]) -> Run {
+    let script = format!(
+        "#!/bin/bash\n{script}\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  name: made\\ndata:\\n  v: \"%s\"\\n' \"$v\"\n"
+    );
+    tree.plugin("Make", &script);
+    tree.build(args)
+}
+
+#[track_caller]
+fn says(run: Run, v: &str) {
+    let out = run.ok();
+    assert!(out.contains(&format!("  v: {v}\n")), "{out}");
+}
+
+#[test]
+fn a_plugin_reads_its_root_its_own_and_what_is_granted() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/.secret/key", "hunter2");
+    let key = tree.home().join(".secret/key").to_string_lossy().into_owned();
+    let script = format!(
+        "v=$(cat beside; cat '{key}' 2>/dev/null || echo refused; grep -c kind \"$1\"; test -r \"$0\" && echo own)\nv=$(echo $v)"
+    );
+    says(generate(&tree, &script, &[]), "of the root hunter21 own");
+    for level in ["auto", "strict"] {
+        let level = format!("--plugin-isolation={level}");
+        says(generate(&tree, &script, &[&level]), "of the root refused 1 own");
+        let folder = tree.home().join(".secret").to_string_lossy().into_owned();
+        says(generate(&tree, &script, &[&level, "--plugin-allow-read", &folder]), "of the root hunter21 own");
+    }
+}
+
+#[test]
+fn a_plugin_writes_in_its_own_place_and_where_it_is_granted() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let home = tree.home().to_string_lossy().into_owned();
+    let script = format!(
+        "f() {{ echo x 2>/dev/null > \"$1\" && echo wrote || echo refused; }} 2>/dev/null\nv=$(f here; f '{home}/x'; f \"$TMPDIR/x\"; f /dev/null; rm -f \"$TMPDIR/x\"); v=$(echo $v)"
+    );
+    says(generate(&tree, &script, &[]), "wrote wrote wrote wrote");
+    for level in ["--plugin-isolation=auto", "--plugin-isolation=strict"] {
+        says(generate(&tree, &script, &[level]), "refused refused wrote wrote");
+        says(generate(&tree, &script, &[level, "--plugin-allow-write", &home]), "refused wrote wrote wrote");
+    }
+}
+
+#[test]
+fn a_plugin_has_no_network_unless_it_is_granted() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = format!(
+        "v=$( (exec 3<>/dev/tcp/127.0.0.1/{}) 2>/dev/null && echo connected || echo refused)",
+        listener.local_addr().unwrap().port()
+    );
+    says(generate(&tree, &script, &[]), "connected");
+    for level in ["--plugin-isolation=auto", "--plugin-isolation=strict"] {
+        says(generate(&tree, &script, &[level]), "refused");
+        says(generate(&tree, &script, &[level, "--plugin-allow-net"]), "connected");
+    }
+}
+
+#[test]
+fn strict_isolation_clears_the_environment() {
+    if !can_isolate() {
+        return;
+    }
+    let mut tree = Tree::new(GENERATOR);
+    tree.variables.insert("TOKEN", "hunter2".to_owned());
+    let script = "v=\"${TOKEN-none} ${KUSTOMIZE_PLUGIN_MODE} $(basename \"$KUSTOMIZE_PLUGIN_CONFIG_ROOT\") $(test \"$HOME\" = \"$TMPDIR\" && echo own || echo user)\"";
+    says(generate(&tree, script, &["--plugin-isolation=auto"]), "hunter2 generate tree user");
+    says(generate(&tree, script, &["--plugin-isolation=strict"]), "none generate tree own");
+    let granted = ["--plugin-isolation=strict", "--plugin-allow-env", "TOKEN"];
+    says(generate(&tree, script, &granted), "hunter2 generate tree own");
+}
+
+#[test]
+fn a_plugin_cannot_leave_its_process_group() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let script = "v=$(setsid true 2>/dev/null && echo left || echo stayed)";
+    says(generate(&tree, script, &[]), "left");
+    says(generate(&tree, script, &["--plugin-isolation=auto"]), "stayed");
+    let script = "v=$(unshare -Ur true 2>/dev/null && echo left || echo stayed)";
+    says(generate(&tree, script, &["--plugin-isolation=strict"]), "stayed");
+}
+
+#[test]
+fn functions_are_isolated_too() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: F\nmetadata:\n  name: g\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./f.sh}\n\
+         -- f.sh --\n#!/bin/sh\nv=$(cat \"$OUTSIDE\" 2>/dev/null || echo refused)\nprintf 'apiVersion: config.kubernetes.io/v1\\nkind: ResourceList\\nitems:\\n- apiVersion: v1\\n  kind: ConfigMap\\n  metadata: {name: made}\\n  data: {v: %s}\\n' \"$v\"\n",
+    );
+    tree.write("../home/outside", "hunter2");
+    let variable = format!("OUTSIDE={}", tree.home().join("outside").display());
+    let build = |level: &str| tree.build(&["--enable-exec", "--env", &variable, level]);
+    says(build("--plugin-isolation=off"), "hunter2");
+    says(build("--plugin-isolation=strict"), "refused");
+}
+
+#[test]
+fn shared_objects_are_isolated_and_serve_one_root_each() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = Tree::new(
+        "-- kustomization.yaml --\nresources: [a, b]\n\
+         -- a/kustomization.yaml --\ngenerators: [g.yaml]\nnamePrefix: a-\n-- a/g.yaml --\napiVersion: ex.io/v1\nkind: Any\nmetadata:\n  name: g\nfile: ../b/x\n-- a/x --\nin a\n\
+         -- b/kustomization.yaml --\ngenerators: [g.yaml]\nnamePrefix: b-\n-- b/g.yaml --\napiVersion: ex.io/v1\nkind: Any\nmetadata:\n  name: g\nfile: x\n-- b/x --\nin b\n",
+    );
+    let act = r#"char t[64] = "", u[128]; int f = open(setting(q, "file: "), O_RDONLY); if (f >= 0) { if (read(f, t, 4) < 0) abort(); } else strcpy(t, "refused");
+        snprintf(u, sizeof u, "%s %s %s", t, socket(AF_INET, SOCK_STREAM, 0) < 0 ? "no-socket" : "socket", setsid() < 0 ? "stays" : "leaves"); out = made(u)"#;
+    if !crate::hostile::place_any(&tree, "Any", &act.replace('\n', " "), &[]) {
+        return;
+    }
+    let off = tree.build(&[]).ok();
+    assert_eq!(off.matches("v: in b socket").count(), 2, "{off}");
+    let strict = tree.build(&["--plugin-isolation=strict"]).ok();
+    assert!(
+        strict.contains("v: refused no-socket stays\n") && strict.contains("v: in b no-socket stays\n"),
+        "{strict}"
+    );
+}
+
+#[test]
+fn what_a_go_plugin_may_is_less_too() {
+    if !can_isolate() {
+        return;
+    }
+    let tree = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: SomeServiceGenerator\nmetadata:\n  name: g\nservice: web\nport: \"80\"\n";
+    if let Some(run) = crate::go::build(tree, &["--plugin-isolation=strict"]) {
+        assert!(run.ok().contains("name: web\n"));
+    }
+}
+
+#[test]
+fn the_doctor_reports() {
+    let tree = Tree::new("");
+    let text = tree.run(&["doctor"]).ok();
+    assert!(
+        text.contains("Isolation of plugins") && text.contains("looked for") && text.contains("C compiler"),
+        "{text}"
+    );
+    let mut command = tree.command(&["doctor", "-o", "json"]);
+    let report = crate::support::run(command.env("PATH", "/nowhere")).ok();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert!(report["programs"].as_array().unwrap().iter().all(|program| program["path"].is_null()));
+    tree.run(&["doctor", "--output", "xml"]).fails_with(&["xml"]);
+}
