@@ -142,7 +142,7 @@ pub struct Build {
     pub plugin_memory_limit: u64,
 
     /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and are granted, as far as this system
-    /// can enforce it) or strict (the same and a cleared environment, or an error); 'rustomize doctor' says what this system can enforce
+    /// can enforce it) or strict (the same and a cleared environment, or an error); the command 'doctor' says what this system can enforce
     #[arg(long, value_name = "LEVEL", default_value = "off")]
     pub plugin_isolation: IsolationLevel,
 

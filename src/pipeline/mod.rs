@@ -210,7 +210,12 @@ fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
         // Upstream counts the names a resource has had, and an empty one is not among them.
-        _ if r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty()) => Some("an earlier name or kind"),
+        // Upstream leaves out what is empty and finds lists of different lengths, unless there is no name at all.
+        _ if r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty())
+            && r.previous().iter().any(|p| !p.name.is_empty()) =>
+        {
+            Some("an earlier name or kind")
+        }
         _ => None,
     };
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
