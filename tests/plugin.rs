@@ -488,3 +488,48 @@ fn the_examples_work() {
         assert!(out.contains(part), "'{part}' is not in\n{out}");
     }
 }
+
+/// Exec plugins of the public shapes that the documentation of kustomize shows, in scripts of our own.
+#[test]
+fn k39_the_public_shapes_of_exec_plugins_run() {
+    // A script that makes a ConfigMap of its arguments.
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\nargsOneLiner: reader 's3 cret'\n",
+    );
+    tree.plugin("Make", &config_map("shift\nv=\"$1+$2\""));
+    assert!(tree.build(&[]).ok().contains("v: reader+s3 cret"));
+    // sed, whose arguments are partly in a file.
+    let tree = Tree::new(TRANSFORMER);
+    tree.write(
+        "t.yaml",
+        "apiVersion: ex.io/v1\nkind: Change\nmetadata:\n  name: t\nargsOneLiner: s/old/new/\nargsFromFile: more.txt\n",
+    );
+    tree.write("more.txt", "s/k:/l:/\n\n");
+    tree.plugin("Change", "#!/bin/bash\nshift\nexec sed \"${@/#/-e}\"\n");
+    assert!(tree.build(&[]).ok().contains("  l: new\n"));
+    // A chart, rendered by a command that is asked for with what the configuration says.
+    let tree = Tree::new(GENERATOR);
+    tree.write(
+        "g.yaml",
+        "apiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: release\nchart: web\nvalues: values.yaml\n",
+    );
+    tree.write("values.yaml", "replicas: 3\n");
+    tree.write("../home/bin/helm", "#!/bin/sh\n[ \"$1 $2 $3\" = 'template release web' ] || exit 1\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: %s}\\ndata: {v: \"%s\"}\\n---\\n' \"$2\" \"$(sed 's/.*: //' \"$5\")\"\n");
+    let field = |name: &str| format!("$(sed -n 's/^ *{name}: //p' \"$1\")");
+    tree.plugin(
+        "Make",
+        &format!(
+            "#!/bin/sh\nexec \"$HOME/bin/helm\" template \"{}\" \"{}\" -f \"{}\"\n",
+            field("name"),
+            field("chart"),
+            field("values")
+        ),
+    );
+    assert!(tree.build(&[]).ok().contains("  v: \"3\"\nkind: ConfigMap\nmetadata:\n  name: release\n"));
+    // Something fetched from elsewhere, and built.
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/elsewhere/kustomization.yaml", "resources: [cm.yaml]\nnamePrefix: far-\n");
+    tree.write("../home/elsewhere/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    tree.plugin("Make", &format!("#!/bin/sh\nset -e\nd=$(mktemp -d)\ntrap 'rm -r \"$d\"' EXIT\ncp -r \"$HOME/elsewhere/.\" \"$d\"\n'{}' build \"$d\"\n", env!("CARGO_BIN_EXE_rustomize")));
+    assert!(tree.build(&[]).ok().contains("name: far-a\n"));
+}

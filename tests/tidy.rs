@@ -93,3 +93,17 @@ fn nothing_is_left_for_later_without_a_word() {
         assert!(!code(&text).contains("use super::*"), "{} uses super::*", path.display());
     }
 }
+
+/// The compiler refuses unsafe code in every crate but one: this holds each to the lint that does so.
+#[test]
+fn unsafe_code_stands_in_one_crate_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("[lints.rust]\nunsafe_code = \"forbid\"\n"), "the lint is gone");
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
+    for member in members.trim_end_matches(']').split(", ").map(|name| name.trim_matches('"')) {
+        let text = fs::read_to_string(root.join(member).join("src/lib.rs")).unwrap();
+        let forbids = text.contains("\n#![forbid(unsafe_code)]\n");
+        assert_eq!(forbids, member != "plugin/abi", "{member}");
+    }
+}

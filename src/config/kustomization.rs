@@ -136,10 +136,17 @@ impl<'a> Kustomization<'a> {
                 ("helmChartInflationGenerator", &mut helm_generator),
             ],
         )?;
+        // An empty list under an old name becomes nothing under the new one.
+        let old = [
+            ("bases", bases.len()),
+            ("imageTags", image_tags.len()),
+            ("helmChartInflationGenerator", helm_generator.len()),
+        ];
+        let vanishes = |name: &str| old.contains(&(name, 0));
         k.resources.append(&mut bases);
         k.images.append(&mut image_tags);
         helm::upgrade(helm_generator, &mut k.helm_charts, &mut k.helm_globals);
-        let says_something = given.iter().any(|name| !matches!(*name, "apiVersion" | "kind")) && k.has_content(&given);
+        let says_something = given.iter().any(|name| !vanishes(name) && k.has_content(name));
         let warnings = deprecations(&given);
         if !says_something {
             return Err(
@@ -151,14 +158,14 @@ impl<'a> Kustomization<'a> {
     }
 
     /// A string field that is empty says nothing; anything else that was given does.
-    fn has_content(&self, given: &[&str]) -> bool {
-        given.iter().any(|name| match *name {
+    fn has_content(&self, given: &str) -> bool {
+        match given {
             "apiVersion" | "kind" => false,
             "namePrefix" => !self.name_prefix.is_empty(),
             "nameSuffix" => !self.name_suffix.is_empty(),
             "namespace" => !self.namespace.is_empty(),
             _ => true,
-        })
+        }
     }
 
     fn check_type(&mut self, pos: Pos, cx: &Decoder<'a>) -> Result<()> {

@@ -214,12 +214,8 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
         drop(input.join());
     }
     forget_group(group);
-    let patience =
-        if outcome.is_err() { Some(GRACE) } else { deadline.map(|d| d.saturating_duration_since(Instant::now())) };
-    let stderr = match patience {
-        Some(patience) => errors.recv_timeout(patience).unwrap_or_else(|_| Ok(Vec::new())),
-        None => errors.recv().unwrap_or_else(|_| Ok(Vec::new())),
-    };
+    // Whoever still holds it is not waited for: what comes is shown all the same.
+    let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
     let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
     outcome.map_err(|failure| Failed { failure, stderr })
 }

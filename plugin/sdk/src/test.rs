@@ -33,3 +33,50 @@ fn call<P: Plugin>(mode: Mode, config: &str, resources: &str) -> Result<String, 
     let asked = Asked { mode, config, root: &root.to_string_lossy(), resources, options: "{}" };
     guest::call::<Exported<P>>(&asked).map_err(|e| e.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Call, DynamicObject, Mode, Plugin, Result};
+    use serde::Deserialize;
+
+    /// A plugin that does what its configuration says.
+    #[derive(Deserialize)]
+    struct Any {
+        act: String,
+    }
+
+    impl Plugin for Any {
+        const NAME: &'static str = "any";
+        const VERSION: &'static str = "0.0.1";
+        const MODES: &'static [Mode] = &[Mode::Transform];
+
+        fn transform(&self, call: &Call, resources: &mut Vec<DynamicObject>) -> Result<()> {
+            match self.act.as_str() {
+                "panic" => unreachable!("a fault of {}", resources.len()),
+                "fail" => Err(std::io::Error::other("no such thing").into()),
+                "root" => {
+                    resources.retain(|_| !call.root().is_absolute() || call.is_unrestricted());
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+
+    fn act(act: &str) -> std::result::Result<String, String> {
+        super::transform::<Any>(&format!("act: {act}\n"), "apiVersion: v1\nkind: A\nmetadata: {name: a}\n")
+    }
+
+    #[test]
+    fn faults_become_errors() {
+        assert!(
+            act("panic").unwrap_err().ends_with("it panicked: internal error: entered unreachable code: a fault of 1")
+        );
+        assert_eq!(act("fail").unwrap_err(), "no such thing");
+        assert_eq!(act("nothing").unwrap(), "apiVersion: v1\nkind: A\nmetadata: {name: a}\n");
+        assert_eq!(act("root").unwrap(), "");
+        assert!(super::generate::<Any>("act: x\n").unwrap_err().contains("cannot do what the field"));
+        assert!(super::transform::<Any>("{}", "").unwrap_err().contains("missing field `act`"));
+        assert!(super::transform::<Any>("act: x\n", "- a\n").is_err());
+    }
+}

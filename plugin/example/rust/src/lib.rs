@@ -1,6 +1,8 @@
 //! Says on every resource which team it belongs to; as a generator, makes a ConfigMap with the team's address; as a validator, refuses
 //! resources of other teams.
 
+#![forbid(unsafe_code)]
+
 use rustomize_plugin::{Call, DynamicObject, Mode, Plugin, Result};
 use serde::Deserialize;
 
