@@ -326,3 +326,22 @@ fn reference() {
         assert!(written == *text, "docs/reference/{name} is out of date: UPDATE=1 cargo test reference");
     }
 }
+
+#[test]
+fn the_page_of_the_plugin_interface_shows_the_header() {
+    let header = read("plugin/abi/include/rustomize_plugin.h");
+    let page = read("docs/plugin-abi.md");
+    let start = page.find("```c\n").unwrap() + 5;
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(root().join("docs/plugin-abi.md"), format!("{}{header}```\n", &page[..start])).unwrap();
+        return;
+    }
+    assert_eq!(page[start..], format!("{header}```\n"), "UPDATE=1 cargo test reference writes it");
+    // Every function and every word for a result stands in the page's own text or in the header it shows, and in the crate.
+    let crate_text =
+        read("plugin/abi/src/plugin.rs") + &read("plugin/abi/src/lib.rs") + &read("plugin/abi/src/guest.rs");
+    for function in Regex::new(r"rustomize_plugin_[a-z_]+\(").unwrap().find_iter(&header) {
+        let name = function.as_str().trim_end_matches('(');
+        assert!(page[..start].contains(&format!("`{name}`")) && crate_text.contains(name), "{name}");
+    }
+}

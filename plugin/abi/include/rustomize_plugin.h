@@ -12,6 +12,7 @@
  *   - All texts are UTF-8, with a length and without a final NUL.
  *   - stdout is not the plugin's. What it has to say goes to stderr, what it makes into the response.
  *   - The working directory is the root of the kustomization that lists the plugin.
+ *   - The process is ended without notice after the last call: nothing that matters waits for its end.
  *
  * Who owns what
  *   - What a request points to is rustomize's, and is gone when the call returns.
