@@ -14,7 +14,7 @@ fn team_label() -> (PathBuf, PathBuf) {
         #[expect(clippy::disallowed_methods, reason = "a real cargo")]
         let mut cargo = Command::new(env!("CARGO"));
         let output = cargo
-            .args(["build", "--locked", "--package", "team-label"])
+            .args(["build", "--locked", "--workspace"])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .output()
             .unwrap();

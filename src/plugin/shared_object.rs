@@ -13,11 +13,11 @@ use crate::generator::Generator;
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::process::conversation::{Conversation, Frame, head};
-use crate::process::{Call, Failed};
+use crate::process::{Call, Failed, Limits};
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
 use crate::yaml::Place;
-use rustomize_plugin_abi::Mode as Task;
+use rustomize_plugin_abi::{Asked, Mode as Task};
 use serde::Deserialize;
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
@@ -110,6 +110,22 @@ impl Host {
         Ok(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description, _grants: grants })
     }
 
+    /// Calls the plugin. It costs the transfer and no copy of the texts.
+    ///
+    /// # Errors
+    /// The process ends, takes too long or answers with too much. What the plugin itself says is in the frame.
+    pub fn ask(&self, limits: &Limits, asked: &Asked<'_>) -> std::result::Result<Frame, Failed> {
+        let texts = [asked.config, asked.root, asked.resources, asked.options];
+        let lengths = texts.map(|text| (text.len() as u64).to_le_bytes());
+        let size = texts.iter().map(|text| text.len() + size_of::<u64>()).sum();
+        let head = head(asked.mode as u8, size);
+        let mut parts: Vec<&[u8]> = vec![&head];
+        for (len, text) in lengths.iter().zip(texts) {
+            parts.extend([len, text.as_bytes()]);
+        }
+        self.conversation.borrow_mut().exchange(&parts, limits)
+    }
+
     /// What the plugin says that it can do.
     pub fn modes(&self) -> &[String] {
         self.description.modes.as_deref().unwrap_or_default()
@@ -186,19 +202,10 @@ impl SharedObjectPlugin {
             |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let options = format!(r#"{{"loadRestrictor":"{}"}}"#, session.restrictor().as_str());
-        let texts = [self.config.as_str(), root, resources, &options];
-        let lengths = texts.map(|text| (text.len() as u64).to_le_bytes());
-        let size = texts.iter().map(|text| text.len() + size_of::<u64>()).sum();
-        let head = head(task as u8, size);
-        let mut parts: Vec<&[u8]> = vec![&head];
-        for (len, text) in lengths.iter().zip(texts) {
-            parts.extend([len, text.as_bytes()]);
-        }
+        let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
         let answer = self
             .host
-            .conversation
-            .borrow_mut()
-            .exchange(&parts, &session.plugins.options.limits())
+            .ask(&session.plugins.options.limits(), &asked)
             .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.place.clone()))?;
         match answer.kind {
             answer::OUTPUT => wire::parse(session.arena, format!("the output of {}", self.name), answer.content),
