@@ -1,0 +1,63 @@
+//! What a call of a shared object costs in its own process, beside a call in this one. `cargo bench --bench plugin`; needs a C compiler.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
+
+use rustomize::plugin::PluginOptions;
+use rustomize::plugin::shared_object::{Host, Program};
+use rustomize_plugin_abi::{Asked, Mode, Plugin};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn main() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let include = format!("-I{}", root.join("plugin/abi/include").display());
+    let made = directory.path().join("plugin.so");
+    let compiler = ["-shared", "-fPIC", "-O2", &include, "-o"];
+    let source = root.join("testdata/plugin/any.c");
+    let Ok(status) = Command::new("cc").args(compiler).arg(&made).arg(source).status() else {
+        println!("skipped: no C compiler");
+        return;
+    };
+    assert!(status.success());
+    let options = PluginOptions { host: Some(env!("CARGO_BIN_EXE_rustomize").into()), ..PluginOptions::default() };
+    let small = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n".to_owned();
+    let large = small.repeat(20_000);
+    let asked = |resources| Asked { mode: Mode::Transform, config: "kind: A\n", root: "/", resources, options: "{}" };
+
+    // Opened once for all: a process never closes one.
+    let plugin = Plugin::open(&made).unwrap();
+    println!("| | in this process | in its own |");
+    println!("|---|---|---|");
+    let first_here = median(50, || {
+        let plugin = Plugin::open(&made).unwrap();
+        plugin.describe().unwrap();
+        plugin.run(&asked(&small)).unwrap();
+    });
+    let first_there = median(50, || {
+        let host = Host::start(&options, &Program::Own, &made, None).unwrap();
+        host.ask(&options.limits(), &asked(&small)).unwrap();
+        // It ends with the build, which is no part of a call.
+        std::mem::forget(host);
+    });
+    println!("| first call | {first_here:?} | {first_there:?} |");
+    let host = Host::start(&options, &Program::Own, &made, None).unwrap();
+    for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
+        let here = median(200, || drop(plugin.run(&asked(text)).unwrap()));
+        let there = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));
+        println!("| later call, {name} | {here:?} | {there:?} |");
+    }
+}
+
+fn median(times: usize, mut run: impl FnMut()) -> Duration {
+    let mut taken: Vec<Duration> = (0..times)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed()
+        })
+        .collect();
+    taken.sort();
+    taken[times / 2]
+}
