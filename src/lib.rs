@@ -19,6 +19,7 @@
 //! * [`schema`]: static tables of Kubernetes kinds; a build pays only for what it looks up.
 //! * [`generator`], [`transformer`]: one stage, one file, named by its kustomize kind.
 //! * [`plugin`]: external plugins, found by kind; no configuration is left behind on any path.
+//! * [`manager`]: plugins that are installed, pinned and shared.
 //! * [`process`]: child processes with limits; none outlives the build.
 //! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
 //! * [`diag`]: errors as values with places; the library prints nothing.
@@ -45,6 +46,7 @@ pub mod schema;
 pub mod generator;
 pub mod transformer;
 
+pub mod manager;
 pub mod plugin;
 
 pub mod process;

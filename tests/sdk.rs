@@ -13,11 +13,8 @@ fn team_label() -> (PathBuf, PathBuf) {
     let folder = BUILT.get_or_init(|| {
         #[expect(clippy::disallowed_methods, reason = "a real cargo")]
         let mut cargo = Command::new(env!("CARGO"));
-        let output = cargo
-            .args(["build", "--locked", "--workspace"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .unwrap();
+        let output =
+            cargo.args(["build", "--locked", "--workspace"]).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap().to_owned()
     });

@@ -1,0 +1,100 @@
+//! Where managed plugins lie (P15 to P22).
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why there is no root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RootError {
+    /// `RUSTOMIZE_PLUGIN_PATH` holds several.
+    List(Vec<PathBuf>),
+    /// Nothing says where the user's files are.
+    NoHome,
+}
+
+impl fmt::Display for RootError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RootError::List(paths) => {
+                f.write_str("RUSTOMIZE_PLUGIN_PATH is one directory, not a list; set it to one of")?;
+                paths.iter().try_for_each(|path| write!(f, "\n    RUSTOMIZE_PLUGIN_PATH={}", path.display()))
+            }
+            RootError::NoHome => f.write_str("no place for plugins: set HOME or RUSTOMIZE_PLUGIN_PATH"),
+        }
+    }
+}
+
+impl std::error::Error for RootError {}
+
+/// The root of managed plugins, which need not be there: `$RUSTOMIZE_PLUGIN_PATH`, `$RUSTOMIZE_CONFIG_DIR/plugins`, `~/.rustomize.d/plugins`
+/// where `~/.rustomize.d` is, `${XDG_CONFIG_HOME:-~/.config}/rustomize/plugins`; on Windows `%APPDATA%/rustomize.d/plugins`.
+///
+/// # Errors
+/// The variable holds a list, or there is no home.
+pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    if let Some(value) = set("RUSTOMIZE_PLUGIN_PATH") {
+        let paths: Vec<PathBuf> = std::env::split_paths(&value).collect();
+        return match paths.as_slice() {
+            [only] => Ok(only.clone()),
+            _ => Err(RootError::List(paths)),
+        };
+    }
+    if let Some(directory) = set("RUSTOMIZE_CONFIG_DIR").map(PathBuf::from) {
+        // An older spelling, where only that is there.
+        let (plugins, plugin) = (directory.join("plugins"), directory.join("plugin"));
+        return Ok(if !plugins.is_dir() && plugin.is_dir() { plugin } else { plugins });
+    }
+    if cfg!(windows) {
+        let data = set("APPDATA").ok_or(RootError::NoHome)?;
+        return Ok(Path::new(&data).join("rustomize.d").join("plugins"));
+    }
+    let home = set("HOME").map(PathBuf::from);
+    if let Some(old) = home.as_ref().map(|home| home.join(".rustomize.d")).filter(|old| old.is_dir()) {
+        return Ok(old.join("plugins"));
+    }
+    let config = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home?.join(".config")));
+    Ok(config.ok_or(RootError::NoHome)?.join("rustomize").join("plugins"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RootError, root};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    fn with(variables: &[(&str, &str)]) -> Result<PathBuf, RootError> {
+        root(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)))
+    }
+
+    #[test]
+    fn p15_p16_the_old_directory_comes_first_where_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let text = home.path().to_str().unwrap();
+        assert_eq!(with(&[("HOME", text)]).unwrap(), home.path().join(".config/rustomize/plugins"));
+        assert_eq!(with(&[("HOME", text), ("XDG_CONFIG_HOME", "/c")]).unwrap(), Path::new("/c/rustomize/plugins"));
+        std::fs::create_dir(home.path().join(".rustomize.d")).unwrap();
+        assert_eq!(with(&[("HOME", text)]).unwrap(), home.path().join(".rustomize.d/plugins"));
+        assert_eq!(with(&[]), Err(RootError::NoHome));
+    }
+
+    #[test]
+    fn p19_to_p21_variables_move_it() {
+        let home = tempfile::tempdir().unwrap();
+        let text = home.path().to_str().unwrap();
+        assert_eq!(with(&[("RUSTOMIZE_CONFIG_DIR", text), ("HOME", "/h")]).unwrap(), home.path().join("plugins"));
+        std::fs::create_dir(home.path().join("plugin")).unwrap();
+        assert_eq!(with(&[("RUSTOMIZE_CONFIG_DIR", text)]).unwrap(), home.path().join("plugin"));
+        std::fs::create_dir(home.path().join("plugins")).unwrap();
+        assert_eq!(with(&[("RUSTOMIZE_CONFIG_DIR", text)]).unwrap(), home.path().join("plugins"));
+        let both = [("RUSTOMIZE_PLUGIN_PATH", "/p"), ("RUSTOMIZE_CONFIG_DIR", text)];
+        assert_eq!(with(&both).unwrap(), Path::new("/p"));
+    }
+
+    #[test]
+    fn p22_a_list_is_an_error_that_shows_the_choices() {
+        let error = with(&[("RUSTOMIZE_PLUGIN_PATH", "/a:/b")]).unwrap_err().to_string();
+        assert!(error.contains("RUSTOMIZE_PLUGIN_PATH=/a\n") && error.ends_with("RUSTOMIZE_PLUGIN_PATH=/b"), "{error}");
+    }
+}

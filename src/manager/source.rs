@@ -1,0 +1,172 @@
+//! [`Source`]: the address that names a plugin, and where it lies below a root (P01 to P14).
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Beginnings of names that say what is clear already: ours and Packer's, longest first.
+const PREFIXES: [&str; 4] = ["rustomize-plugin-", "packer-plugin-", "rustomize-", "packer-"];
+
+/// Most parts behind the host.
+const MOST_PARTS: usize = 15;
+
+/// A plugin's address: a host and two to fifteen parts, as in `github.com/acme/app`. The last part is the plugin's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Source(String);
+
+/// Why a text is no source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceError {
+    Scheme,
+    Fragment,
+    Query,
+    TooShort,
+    TooLong(usize),
+    /// A part that would lead somewhere else.
+    Part(String),
+    /// The name begins with a prefix; what it would be without.
+    Prefixed(String),
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceError::Scheme => f.write_str("has a scheme: it is an address as in 'github.com/acme/app'"),
+            SourceError::Fragment => f.write_str("has a fragment ('#')"),
+            SourceError::Query => f.write_str("has a query ('?')"),
+            SourceError::TooShort => f.write_str("has fewer than three parts: it is 'host/owner/name' at the least"),
+            SourceError::TooLong(parts) => write!(f, "has {parts} parts behind the host; {MOST_PARTS} are the most"),
+            SourceError::Part(part) => write!(f, "has the part '{part}', which cannot be the name of a directory"),
+            SourceError::Prefixed(raw) => {
+                write!(f, "ends in a name with a prefix that goes without saying: use '{raw}'")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+impl FromStr for Source {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Self, SourceError> {
+        if text.contains("://") {
+            return Err(SourceError::Scheme);
+        }
+        if text.contains('#') {
+            return Err(SourceError::Fragment);
+        }
+        if text.contains('?') {
+            return Err(SourceError::Query);
+        }
+        let parts: Vec<&str> = text.split('/').collect();
+        if let Some(part) = parts.iter().find(|part| matches!(**part, "" | "." | "..") || part.contains('\0')) {
+            return Err(SourceError::Part((*part).to_owned()));
+        }
+        match parts.len() - 1 {
+            0 | 1 => return Err(SourceError::TooShort),
+            n if n > MOST_PARTS => return Err(SourceError::TooLong(n)),
+            _ => {}
+        }
+        let name = parts[parts.len() - 1];
+        if let Some(raw) = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)) {
+            return Err(SourceError::Prefixed(raw.to_owned()));
+        }
+        Ok(Source(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Source {
+    /// The host.
+    pub fn host(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+
+    /// The plugin's name: the last part.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The directory of the plugin, below a root: one for each part.
+    pub fn directory(&self) -> PathBuf {
+        self.0.split('/').collect()
+    }
+
+    /// The path of the repository that releases the plugin, behind the host: the name has the prefix there that a source omits.
+    pub fn repository(&self) -> String {
+        let parts: Vec<&str> = self.0.split('/').skip(1).collect();
+        let (name, owners) = parts.split_last().unwrap_or((&"", &[]));
+        owners.iter().map(|part| format!("{part}/")).collect::<String>() + "rustomize-plugin-" + name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Source, SourceError};
+
+    fn source(text: &str) -> Result<Source, SourceError> {
+        text.parse()
+    }
+
+    #[test]
+    fn p04_parts_are_directories() {
+        let source = source("github.com/acme/app").unwrap();
+        assert_eq!(source.directory(), std::path::Path::new("github.com").join("acme").join("app"));
+        assert_eq!(source.host(), "github.com");
+    }
+
+    #[test]
+    fn p05_to_p07_scheme_fragment_and_query_are_rejected() {
+        assert_eq!(source("https://github.com/acme/app"), Err(SourceError::Scheme));
+        assert_eq!(source("github.com/acme/app#x"), Err(SourceError::Fragment));
+        assert_eq!(source("github.com/acme/app?x=y"), Err(SourceError::Query));
+    }
+
+    #[test]
+    fn p08_p09_two_to_fifteen_parts_behind_the_host() {
+        let with = |parts: usize| source(&format!("h.io{}", "/p".repeat(parts)));
+        assert_eq!([with(0), with(1)], [Err(SourceError::TooShort), Err(SourceError::TooShort)]);
+        assert!(with(2).is_ok() && with(15).is_ok());
+        assert_eq!(with(16), Err(SourceError::TooLong(16)));
+    }
+
+    #[test]
+    fn p10_only_slashes_separate() {
+        assert_eq!(source("h.io/a:b/c\\d").unwrap().name(), "c\\d");
+        assert_eq!(source("h.io\\a\\b"), Err(SourceError::TooShort));
+    }
+
+    #[test]
+    fn p11_parts_that_lead_elsewhere_are_rejected() {
+        for part in ["..", ".", "", "a\0b"] {
+            assert_eq!(source(&format!("h.io/{part}/x")), Err(SourceError::Part(part.to_owned())));
+        }
+    }
+
+    #[test]
+    fn p12_the_last_part_is_the_name() {
+        assert_eq!(source("h.io/a/b/c").unwrap().name(), "c");
+    }
+
+    #[test]
+    fn p13_a_prefix_is_rejected_and_the_raw_name_proposed() {
+        for (name, raw) in [("rustomize-plugin-app", "app"), ("rustomize-app", "app"), ("packer-plugin-app", "app")] {
+            let error = source(&format!("h.io/a/{name}")).unwrap_err();
+            assert_eq!(error, SourceError::Prefixed(raw.to_owned()));
+            assert!(error.to_string().contains("use 'app'"), "{error}");
+        }
+        assert!(source("h.io/a/my-rustomize-plugin").is_ok());
+    }
+
+    #[test]
+    fn p14_the_repository_has_the_prefix() {
+        assert_eq!(source("github.com/x/y").unwrap().repository(), "x/rustomize-plugin-y");
+        assert_eq!(source("git.io/a/b/c").unwrap().repository(), "a/b/rustomize-plugin-c");
+    }
+}

@@ -1,0 +1,280 @@
+//! Versions of plugins and of the interface, and constraints on them (P31 to P33, P49 to P55).
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// A version: `major.minor.patch`, or with `-dev` behind it, which comes before the version without.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(semver::Version);
+
+/// Why a text is no version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionError {
+    /// It is not `major.minor.patch` with numbers as one writes them.
+    NotCanonical(String),
+    /// It has build metadata.
+    Metadata(String),
+    /// It has another pre-release than `dev`.
+    PreRelease(String),
+}
+
+impl fmt::Display for VersionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VersionError::NotCanonical(text) => write!(f, "'{text}' is no version as in 1.2.3"),
+            VersionError::Metadata(text) => {
+                write!(f, "'{text}' has build metadata, which names of plugins do not have")
+            }
+            VersionError::PreRelease(text) => write!(f, "'{text}' is a pre-release other than -dev"),
+        }
+    }
+}
+
+impl std::error::Error for VersionError {}
+
+impl FromStr for Version {
+    type Err = VersionError;
+
+    /// Reads a version, with or without a `v`.
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let bare = text.strip_prefix('v').unwrap_or(text);
+        let version = semver::Version::parse(bare).map_err(|_| VersionError::NotCanonical(text.to_owned()))?;
+        if !version.build.is_empty() {
+            return Err(VersionError::Metadata(text.to_owned()));
+        }
+        match version.pre.as_str() {
+            "" | "dev" => Ok(Version(version)),
+            _ => Err(VersionError::PreRelease(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    /// Without a `v`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Version {
+    /// Whether this is a release and no `-dev`.
+    pub fn is_final(&self) -> bool {
+        self.0.pre.is_empty()
+    }
+
+    fn radical(&self) -> [u64; 3] {
+        [self.0.major, self.0.minor, self.0.patch]
+    }
+}
+
+/// The version of the interface that a plugin is for, as in `x1.0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApiVersion {
+    pub major: u32,
+    pub minor: u32,
+}
+
+/// The version of this program's interface.
+pub const HOST_API: ApiVersion = ApiVersion { major: 1, minor: 0 };
+
+impl FromStr for ApiVersion {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let parse = || {
+            let (major, minor) = text.strip_prefix('x')?.split_once('.')?;
+            Some(ApiVersion { major: number(major)?, minor: number(minor)? })
+        };
+        parse().ok_or_else(|| VersionError::NotCanonical(text.to_owned()))
+    }
+}
+
+/// A number as one writes it.
+fn number(text: &str) -> Option<u32> {
+    let is_canonical = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    is_canonical.then(|| text.parse().ok())?
+}
+
+impl fmt::Display for ApiVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "x{}.{}", self.major, self.minor)
+    }
+}
+
+impl ApiVersion {
+    /// Whether a host of this version runs a plugin of the other: the same major version, and no newer minor one (P55).
+    pub fn runs(self, plugin: ApiVersion) -> bool {
+        self.major == plugin.major && plugin.minor <= self.minor
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    /// At least this, and the last number given may grow.
+    Pessimistic,
+}
+
+/// What a version must be, as in `>= 1.2, < 2` or `~> 1.4`: all of the parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Constraint {
+    text: String,
+    parts: Vec<(Comparison, Vec<u64>)>,
+}
+
+/// Why a text is no constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstraintError(String);
+
+impl fmt::Display for ConstraintError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is no constraint on a version, as in '>= 1.2, < 2' or '~> 1.4'", self.0)
+    }
+}
+
+impl std::error::Error for ConstraintError {}
+
+impl FromStr for Constraint {
+    type Err = ConstraintError;
+
+    fn from_str(text: &str) -> Result<Self, ConstraintError> {
+        use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, Pessimistic};
+        let signs = [
+            (">=", GreaterOrEqual),
+            ("<=", LessOrEqual),
+            ("!=", NotEqual),
+            ("~>", Pessimistic),
+            (">", Greater),
+            ("<", Less),
+            ("=", Equal),
+        ];
+        let part = |part: &str| {
+            let part = part.trim();
+            let (sign, rest) =
+                signs.iter().find_map(|(sign, c)| Some((*c, part.strip_prefix(sign)?))).unwrap_or((Equal, part));
+            let rest = rest.trim();
+            let numbers = rest.strip_prefix('v').unwrap_or(rest).split('.');
+            let numbers: Vec<u64> = numbers.map(|n| number(n).map(u64::from)).collect::<Option<_>>()?;
+            (1..=3).contains(&numbers.len()).then_some((sign, numbers))
+        };
+        let parts = text.split(',').map(part).collect::<Option<_>>().ok_or_else(|| ConstraintError(text.to_owned()))?;
+        Ok(Constraint { text: text.to_owned(), parts })
+    }
+}
+
+impl fmt::Display for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.text.is_empty() { "any version" } else { &self.text })
+    }
+}
+
+impl Constraint {
+    /// Whether a version is one of those. Its radical counts: `1.0.1-dev` satisfies `>= 1.0.1` (P54).
+    pub fn allows(&self, version: &Version) -> bool {
+        let radical = version.radical();
+        self.parts.iter().all(|(comparison, wanted)| {
+            let mut full = [0; 3];
+            full[..wanted.len()].copy_from_slice(wanted);
+            let order = radical.cmp(&full);
+            match comparison {
+                Comparison::Equal => order == Ordering::Equal,
+                Comparison::NotEqual => order != Ordering::Equal,
+                Comparison::Greater => order == Ordering::Greater,
+                Comparison::GreaterOrEqual => order != Ordering::Less,
+                Comparison::Less => order == Ordering::Less,
+                Comparison::LessOrEqual => order != Ordering::Greater,
+                Comparison::Pessimistic => {
+                    // What stands before the last number given must stay; a single number may grow.
+                    let fixed = wanted.len().saturating_sub(1);
+                    order != Ordering::Less && radical[..fixed] == full[..fixed]
+                }
+            }
+        })
+    }
+
+    /// The one version that is allowed, if it is one.
+    pub fn exact(&self) -> Option<Version> {
+        match self.parts.as_slice() {
+            [(Comparison::Equal, wanted)] if wanted.len() == 3 => {
+                Some(Version(semver::Version::new(wanted[0], wanted[1], wanted[2])))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiVersion, Constraint, Version, VersionError};
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn p31_p32_versions_have_three_numbers_and_no_metadata() {
+        assert_eq!(version("v1.2.3").to_string(), "1.2.3");
+        assert!("v1.2.3-dev".parse::<Version>().is_ok());
+        for text in ["v1.2", "1", "v1.2.3.4", "x1.2.3", "v1.2.x", ""] {
+            assert_eq!(text.parse::<Version>(), Err(VersionError::NotCanonical(text.to_owned())));
+        }
+        assert_eq!("v1.2.3+meta".parse::<Version>(), Err(VersionError::Metadata("v1.2.3+meta".to_owned())));
+    }
+
+    #[test]
+    fn p33_api_versions_have_two_numbers() {
+        assert_eq!("x5.1".parse(), Ok(ApiVersion { major: 5, minor: 1 }));
+        for text in ["5.1", "x5", "x5.1.0", "x05.1", "x5.+1", "v5.1", "x5."] {
+            assert!(text.parse::<ApiVersion>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn p49_leading_zeros_are_rejected() {
+        assert!("v1.00.01".parse::<Version>().is_err());
+    }
+
+    #[test]
+    fn p51_pre_releases_other_than_dev_are_rejected() {
+        assert_eq!("v1.0.0-rc1".parse::<Version>(), Err(VersionError::PreRelease("v1.0.0-rc1".to_owned())));
+        assert!("v1.0.0-dev.1".parse::<Version>().is_err());
+    }
+
+    #[test]
+    fn p53_a_final_release_comes_behind_its_pre_release() {
+        let mut versions = ["1.0.1", "1.0.0", "1.0.1-dev", "0.9.9"].map(version);
+        versions.sort();
+        assert_eq!(versions.map(|v| v.to_string()), ["0.9.9", "1.0.0", "1.0.1-dev", "1.0.1"]);
+    }
+
+    #[test]
+    fn p54_constraints_are_checked_against_the_radical() {
+        let allows = |constraint: &str, v: &str| constraint.parse::<Constraint>().unwrap().allows(&version(v));
+        assert!(allows(">= 1.0.1", "1.0.1-dev"));
+        assert!(allows(">= 1.0, < 2", "1.9.9") && !allows(">= 1.0, < 2", "2.0.0"));
+        assert!(allows("~> 1.4", "1.9.0") && !allows("~> 1.4", "2.0.0") && !allows("~> 1.4", "1.3.9"));
+        assert!(allows("~> 1.4.2", "1.4.9") && !allows("~> 1.4.2", "1.5.0"));
+        assert!(allows("~> 1", "7.0.0") && !allows("~> 2", "1.0.0"));
+        assert!(allows("1.2.3", "1.2.3") && allows("= v1.2.3", "1.2.3") && !allows("!= 1.2.3", "1.2.3"));
+        assert!(allows("> 1.2", "1.2.1") && allows("<= 1.2", "1.2.0"));
+        assert!(Constraint::default().allows(&version("0.0.1-dev")));
+        for text in ["", ">=", "a", "1.2.3.4", ">= 1.2,", "1.2.3-dev", "^1", "=> 1"] {
+            assert!(text.parse::<Constraint>().is_err(), "{text}");
+        }
+        assert_eq!("= 1.2.3".parse::<Constraint>().unwrap().exact(), Some(version("1.2.3")));
+        assert_eq!("= 1.2".parse::<Constraint>().unwrap().exact(), None);
+    }
+
+    #[test]
+    fn p55_the_same_major_version_and_no_newer_minor_one() {
+        let api = |major, minor| ApiVersion { major, minor };
+        assert!(api(1, 1).runs(api(1, 0)) && api(1, 1).runs(api(1, 1)));
+        assert!(!api(1, 1).runs(api(1, 2)) && !api(2, 0).runs(api(1, 0)));
+    }
+}
