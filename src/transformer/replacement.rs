@@ -22,6 +22,7 @@ use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, ResMap, Resource};
 use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, shared};
+use std::borrow::Cow;
 
 /// All entries of `replacements`.
 pub struct ReplacementTransformer<'a>(Vec<Prepared<'a>>);
@@ -133,7 +134,8 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
                     if replacement.source.is_live() {
                         value = replacement.source.value(map, place, session.arena)?;
                     }
-                    target.replace(map, i, session.arena, &value)?;
+                    let is_own = replacement.source.is_live() && place == Some(i);
+                    target.replace(map, i, session.arena, (&value, is_own))?;
                 }
             }
         }
@@ -178,7 +180,7 @@ impl<'a> ReplacementTransformer<'a> {
             for (replacement, value) in self.0.iter().zip(&values) {
                 for target in &replacement.targets {
                     if target.is_match(map.get(i))? {
-                        target.replace(map, i, session.arena, value)?;
+                        target.replace(map, i, session.arena, (value, false))?;
                     }
                 }
             }
@@ -262,8 +264,8 @@ impl<'a> Target<'a> {
         !self.paths.iter().all(|(_, path)| is_content(path))
     }
 
-    /// Puts a value into one resource.
-    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: &Node<'a>) -> Result<()> {
+    /// Puts a value into one resource, which may be its own: the one that the value was read from.
+    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: (&Node<'a>, bool)) -> Result<()> {
         let id = *map.get(i).id();
         let apply = |resource: &mut Resource<'a>| self.apply(arena, resource, value);
         let applied = if self.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
@@ -282,15 +284,24 @@ impl<'a> Target<'a> {
         Ok(true)
     }
 
-    fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, value: &Node<'a>) -> Result<()> {
+    fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, value: (&Node<'a>, bool)) -> Result<()> {
+        let (mut value, is_own) = (Cow::Borrowed(value.0), value.1);
         for (text, path) in &self.paths {
-            if structured_text::replace(arena, resource, path, self.options.create, value)? {
+            if structured_text::replace(arena, resource, path, self.options.create, &value)? {
                 continue;
             }
             let mut found = 0;
             visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
                 found += 1;
-                set(arena, node, value, &self.options)
+                set(arena, node, &value, &self.options)?;
+                // What was read changes with the place that it was read from.
+                if is_own
+                    && node.pos == value.pos
+                    && let (Some(new), Some(old)) = (node.as_scalar(), value.to_mut().as_scalar_mut())
+                {
+                    old.text = new.text;
+                }
+                Ok(())
             })
             .map_err(|e| e.context(format!("at the field path '{text}'")))?;
             resource.settle_shared();
