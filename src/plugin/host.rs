@@ -6,16 +6,16 @@
 
 use super::confine::Confinement;
 use crate::process::conversation::Frame;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, getpid, kill_process, kill_process_group};
 use rustomize_plugin_abi::{Asked, CallError, Mode, Plugin};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::sync::mpsc::sync_channel;
 
 /// What an answer is: its frame's kind.
 pub mod answer {
@@ -40,27 +40,24 @@ pub mod answer {
 /// The process cannot be set up, or nobody takes its answers.
 pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
     // The plugin prints where it wants: not into our frames.
-    let mut input = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
+    let input = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
     let mut output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     confine(confinement)?;
-    let (send, requests) = sync_channel(1);
-    // A thread of its own: a plugin that never returns does not outlive who asked it.
+    let watched = input.try_clone()?;
+    // A plugin that never returns does not outlive who asked it.
     std::thread::spawn(move || {
-        while let Ok(Some(frame)) = Frame::read(&mut input) {
-            if send.send(frame).is_err() {
-                break;
-            }
-        }
+        wait_for_end(&watched);
         end();
     });
+    let mut input = BufReader::new(input);
     let plugin = match Plugin::open(path) {
         Ok(plugin) => plugin,
         Err(e) => return frame(answer::NOT_OPENED, e.to_string()).write(&mut output),
     };
     reply(plugin.describe()).write(&mut output)?;
-    for request in requests {
+    while let Some(request) = Frame::read(&mut input)? {
         let answer = match call(&request) {
             Some(call) => {
                 rustix::process::chdir(call.root)?;
@@ -70,7 +67,20 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
         };
         answer.write(&mut output)?;
     }
+    end();
     Ok(())
+}
+
+/// Returns when nobody can write into a pipe any more.
+fn wait_for_end(pipe: &File) {
+    loop {
+        // The end is always reported; what is to be read is not asked for.
+        let mut ends = [PollFd::new(pipe, PollFlags::empty())];
+        match poll(&mut ends, None) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
 }
 
 /// Becomes another program, confined.

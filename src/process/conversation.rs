@@ -4,7 +4,7 @@
 use super::{Call, Failed, Failure, GRACE, Keep, Limits, end, forget_group, orphans, read_in_thread, start, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, IoSlice, PipeReader, PipeWriter, Read, Write};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -46,13 +46,24 @@ impl Frame {
         Ok(Some(Frame { kind: head[0], content }))
     }
 
-    /// Writes the frame.
+    /// Writes the frame, in one go where the stream takes it so.
     ///
     /// # Errors
     /// The stream fails.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        to.write_all(&head(self.kind, self.content.len()))?;
-        to.write_all(&self.content)?;
+        let head = head(self.kind, self.content.len());
+        let mut parts = [IoSlice::new(&head), IoSlice::new(&self.content)];
+        let mut parts = &mut parts[..];
+        // Forgets empty parts.
+        IoSlice::advance_slices(&mut parts, 0);
+        while !parts.is_empty() {
+            match to.write_vectored(parts) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => IoSlice::advance_slices(&mut parts, n),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
         to.flush()
     }
 }
@@ -118,23 +129,20 @@ impl Conversation {
 
     fn try_exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failure> {
         let deadline = limits.timeout.and_then(|t| Instant::now().checked_add(t));
-        let mut parts = parts.iter().copied();
-        let mut part: &[u8] = parts.next().unwrap_or_default();
+        let mut parts: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let mut unsent = parts.as_mut_slice();
+        // Forgets empty parts.
+        IoSlice::advance_slices(&mut unsent, 0);
         let mut received = Received::default();
         loop {
-            while !part.is_empty() {
-                match self.to.write(part) {
-                    Ok(n) => part = &part[n..],
+            while !unsent.is_empty() {
+                match self.to.write_vectored(unsent) {
+                    Ok(n) => IoSlice::advance_slices(&mut unsent, n),
                     Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
                     Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                     // It has ended, or will not listen: what it answers says more.
-                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => (part, parts) = (&[], [].iter().copied()),
+                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => unsent = &mut [],
                     Err(e) => return Err(Failure::Io(e)),
-                }
-                while part.is_empty()
-                    && let Some(next) = parts.next()
-                {
-                    part = next;
                 }
             }
             match received.read(&mut self.from, limits.output)? {
@@ -146,7 +154,7 @@ impl Conversation {
             if left == Some(Duration::ZERO) {
                 return Err(Failure::TimedOut(limits.timeout.unwrap_or_default()));
             }
-            if !self.wait(!part.is_empty(), left.unwrap_or(LOOK).min(LOOK))?
+            if !self.wait(!unsent.is_empty(), left.unwrap_or(LOOK).min(LOOK))?
                 && self.handle.try_wait().map_err(Failure::Io)?.is_some()
             {
                 return Err(self.ended());
