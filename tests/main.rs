@@ -11,6 +11,7 @@ mod go;
 mod helm;
 mod hostile;
 mod isolation;
+mod manager;
 mod plugin;
 mod reference;
 mod remote;

@@ -66,6 +66,29 @@ pub enum Plugin {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Install a plugin's executable for its source, as the version that it says it is
+    #[command(after_long_help = INSTALL_EXAMPLES)]
+    Install {
+        /// Whose plugin it is, as in github.com/acme/app
+        #[arg(value_name = "SOURCE")]
+        source: String,
+
+        /// The executable
+        #[arg(long, value_name = "FILE")]
+        path: PathBuf,
+    },
+    /// List installed plugins, and why some are not considered
+    List {
+        /// How to print: text or json
+        #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+        output: Format,
+    },
+    /// Take an installed plugin away
+    Remove {
+        /// Its source, or with a constraint on the versions to remove, as in 'github.com/acme/app@< 2'
+        #[arg(value_name = "SOURCE[@CONSTRAINT]")]
+        what: String,
+    },
     /// Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost
     #[command(long_about = ADOPT_PLUGIN)]
     Adopt {
@@ -82,6 +105,10 @@ const BUILD_PLUGIN: &str = "Build a Go plugin, written for kustomize, from its u
 const BUILD_PLUGIN_EXAMPLES: &str = "Examples:
   # Build StringPrefixer.go into StringPrefixer.so beside it
   rustomize plugin build ~/.config/kustomize/plugin/someteam.example.com/v1/stringprefixer";
+
+const INSTALL_EXAMPLES: &str = "Examples:
+  # Install a binary that was built here
+  rustomize plugin install --path target/release/team-label github.com/acme/team-label";
 
 const ADOPT_PLUGIN: &str = "Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost. Such a file can \
     only be loaded by a Go program of just its versions and flags: this builds that program, once, into the user's cache directory. \

@@ -4,6 +4,9 @@ use super::args::{Build, IsolationLevel, Severity};
 use super::output;
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
+use crate::manager::requirements::Requirements;
+use crate::manager::resolve::Manager;
+use crate::manager::root::{self, RootError};
 use crate::pipeline::{self, Options, Session};
 use crate::plugin::function::{FailOn, FunctionOptions};
 use crate::plugin::isolation::{Isolation, Level};
@@ -13,7 +16,7 @@ use crate::yaml::Arena;
 use anyhow::{Result, bail};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs `build`.
 ///
@@ -75,6 +78,7 @@ fn options(args: &Build) -> Result<Options> {
             host: std::env::current_exe().ok(),
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+            manager: manager(args, variable)?,
             go_hosts: go_hosts(|name| variable(name).map(Into::into)),
             functions: functions(args, variable),
         },
@@ -136,6 +140,23 @@ fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Funct
             Some(Severity::Warning) => FailOn::Warning,
         },
     }
+}
+
+/// What is known of installed plugins: those that the kustomization's own `plugins.yaml` requires, and those that are there.
+fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Manager>> {
+    if !args.enable_alpha_plugins.unwrap_or(false) {
+        return Ok(None);
+    }
+    let directory = args.directory.first().map_or(".", String::as_str);
+    let requirements = Requirements::read(Path::new(directory))?;
+    let root = match root::root(&variable) {
+        Ok(root) => root,
+        // A machine without a home has no installed plugins; where some are needed that is said.
+        Err(RootError::NoHome) if requirements.plugins.is_empty() => return Ok(None),
+        Err(e) => return Err(e.into()),
+    };
+    let cache = cache(|name| variable(name).map(Into::into));
+    Ok(Some(Manager { root, cache, requirements }))
 }
 
 /// Where the programs are that load genuine Go plugins.

@@ -1,9 +1,15 @@
-//! `plugin`: makes plugins.
+//! `plugin`: makes, installs and lists plugins.
 
-use super::args::Plugin;
+use super::args::{Format, Plugin};
 use super::build;
+use crate::manager::discover::{Candidate, all, candidates};
+use crate::manager::name::Platform;
+use crate::manager::source::Source;
+use crate::manager::version::Constraint;
+use crate::manager::{install, root};
 use crate::plugin::{PluginOptions, go};
-use anyhow::Result;
+use anyhow::{Result, anyhow, bail};
+use serde_json::json;
 use std::io::Write;
 
 /// Runs `plugin`.
@@ -18,10 +24,74 @@ pub fn run(command: &Plugin) -> Result<()> {
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         ..PluginOptions::default()
     };
-    let built = match command {
-        Plugin::Build { directory, output } => go::build(directory, output.as_deref(), &options)?,
-        Plugin::Adopt { file } => go::adopt(file, &options)?,
-    };
-    writeln!(std::io::stdout(), "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
+    let mut out = std::io::stdout();
+    match command {
+        Plugin::Build { directory, output } => {
+            let built = go::build(directory, output.as_deref(), &options)?;
+            writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
+        }
+        Plugin::Adopt { file } => {
+            let built = go::adopt(file, &options)?;
+            writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
+        }
+        Plugin::Install { source, path } => {
+            let installed = install::from_path(&root::root(variable)?, &parse(source)?, path, &options)?;
+            writeln!(out, "{} v{}: {}", installed.source, installed.file.version, installed.path.display())?;
+        }
+        Plugin::List { output } => {
+            let found = all(&root::root(variable)?, &Platform::host());
+            out.write_all(list(&found, *output)?.as_bytes())?;
+        }
+        Plugin::Remove { what } => {
+            let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
+            let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
+            let root = root::root(variable)?;
+            let mut found = candidates(&root, &source, &Platform::host());
+            if !constraint.is_any() {
+                found.retain(|c| c.verdict.as_ref().is_ok_and(|i| constraint.allows(&i.file.version)));
+            }
+            if found.is_empty() {
+                bail!("no plugin of '{source}' is installed in '{}' that is {constraint}", root.display());
+            }
+            for path in install::remove(&root, &found)? {
+                writeln!(out, "{}", path.display())?;
+            }
+        }
+    }
     Ok(())
+}
+
+fn parse(source: &str) -> Result<Source> {
+    source.parse().map_err(|e| anyhow!("the source '{source}' {e}"))
+}
+
+fn constraint_of(text: &str) -> Result<Constraint> {
+    Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
+}
+
+/// All candidates, those that are not considered with their reason.
+fn list(found: &[Candidate], output: Format) -> Result<String> {
+    if output == Format::Json {
+        let entry = |c: &Candidate| match &c.verdict {
+            Ok(installed) => json!({
+                "source": installed.source.to_string(), "name": installed.source.name(), "state": "installed",
+                "version": installed.file.version.to_string(), "apiVersion": installed.file.api.to_string(),
+                "sha256": installed.sum, "path": c.path,
+            }),
+            Err(why) => json!({
+                "source": c.source.as_ref().map(ToString::to_string), "state": "refused", "reason": why.to_string(), "path": c.path,
+            }),
+        };
+        return Ok(serde_json::to_string_pretty(&found.iter().map(entry).collect::<Vec<_>>())? + "\n");
+    }
+    let mut text = String::new();
+    for candidate in found {
+        match &candidate.verdict {
+            Ok(installed) => {
+                text.push_str(&format!("{} v{} {}\n", installed.source, installed.file.version, installed.file.api));
+            }
+            Err(why) => text.push_str(&format!("refused: {}: {why}\n", candidate.path.display())),
+        }
+    }
+    Ok(text)
 }

@@ -1,6 +1,7 @@
 //! What is installed below a root: every candidate, and why it is taken or refused (P23 to P30, P39 to P58).
 
 use super::describe::DescribeError;
+use super::install::partial;
 use super::name::{FileName, NameError, PREFIX, Platform, SUM_SUFFIX};
 use super::source::Source;
 use super::version::Constraint;
@@ -49,6 +50,8 @@ pub enum Refusal {
         found: String,
     },
     NotExecutable,
+    /// It was not installed to its end.
+    Partial,
     Describe(DescribeError),
     Io(io::Error),
 }
@@ -66,6 +69,7 @@ impl fmt::Display for Refusal {
                 write!(f, "its content is not what was installed: SHA-256 {found}, its sum file says {want}")
             }
             Refusal::NotExecutable => f.write_str("it is not executable"),
+            Refusal::Partial => f.write_str("it was not installed to its end: install it again"),
             Refusal::Describe(why) => why.fmt(f),
             Refusal::Io(e) => write!(f, "it cannot be read: {e}"),
         }
@@ -106,6 +110,9 @@ pub fn sum_file(binary: &Path) -> PathBuf {
 fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Refusal> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = FileName::parse(&name, source.name(), host).map_err(Refusal::Name)?;
+    if partial(path).exists() {
+        return Err(Refusal::Partial);
+    }
     let want = read_sum(&sum_file(path))?;
     let opened = File::open(path).map_err(Refusal::Io)?;
     if !is_executable(&opened).map_err(Refusal::Io)? {
@@ -164,8 +171,8 @@ fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
 }
 
 fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
-    let is_candidate =
-        |name: &str, path: &Path| name.starts_with(PREFIX) && !name.ends_with(SUM_SUFFIX) && path.is_file();
+    let is_beside = |name: &str| name.ends_with(SUM_SUFFIX) || name.ends_with(".partial");
+    let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.is_file();
     let files = entries(directory).into_iter().filter(|(name, path)| is_candidate(name, path));
     files
         .map(|(_, path)| {

@@ -198,6 +198,11 @@ impl Constraint {
         })
     }
 
+    /// Whether every version will do.
+    pub fn is_any(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     /// The one version that is allowed, if it is one.
     pub fn exact(&self) -> Option<Version> {
         match self.parts.as_slice() {

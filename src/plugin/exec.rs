@@ -49,9 +49,17 @@ impl Mode {
     }
 }
 
+/// An executable, and what of it is meant.
+pub struct Program {
+    pub path: PathBuf,
+    /// The component of an installed plugin.
+    pub component: Option<String>,
+}
+
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
     program: PathBuf,
+    component: Option<String>,
     args: Vec<OsString>,
     root: Root,
     /// The configuration as the plugin gets it.
@@ -74,13 +82,14 @@ impl ExecPlugin {
         root: &Root,
         config: &Resource<'a>,
         mode: Mode,
-        program: PathBuf,
+        program: Program,
     ) -> Result<Self> {
         let arena = session.arena;
         let place = arena.place(config.pos());
         let args = arguments(session, root, config).map_err(|e| e.at(place.clone()))?;
         Ok(ExecPlugin {
-            program,
+            program: program.path,
+            component: program.component,
             args,
             root: root.clone(),
             config: wire::print_config(arena, config)?,
@@ -128,6 +137,7 @@ impl ExecPlugin {
             ("KUSTOMIZE_PLUGIN_CONFIG_STRING".into(), self.config.as_str().into()),
             ("KUSTOMIZE_PLUGIN_CONFIG_ROOT".into(), self.root.real.as_os_str().into()),
         ];
+        variables.extend(self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into())));
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
             if !fits {

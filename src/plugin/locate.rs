@@ -36,17 +36,54 @@ pub enum Placed {
     },
 }
 
-/// The plugin for a configuration object (K09 to K14): an executable, then a shared object.
+/// The plugin that is placed for a configuration object (K09 to K14): an executable, then a shared object; `None` if nothing is.
 ///
 /// # Errors
-/// There is no plugin home, or nothing in it that can be run.
-pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Placed> {
+/// What is there cannot be run.
+pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-    let Some(home) = options.homes.iter().find(|home| home.is_dir()) else {
-        let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
-        let error = fault(format!("unable to find plugin root - tried: {}", tried.join(", ")));
-        return Err(error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins"));
+    let Some(path) = place(options, id)? else { return Ok(None) };
+    let shared_object = with_so(&path);
+    let executable = is_executable(&path);
+    if executable == Some(true) {
+        return Ok(Some(Placed::Executable(path)));
+    }
+    if shared_object.exists() {
+        let program = program_for(&shared_object, &path, options)?;
+        let instead_of = executable.map(|_| path);
+        return Ok(Some(Placed::SharedObject { path: shared_object, program, instead_of }));
+    }
+    if executable == Some(false) {
+        let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
+        return Err(error.hint(format!("make it executable: chmod +x '{}'", path.display())));
+    }
+    Ok(None)
+}
+
+/// Why nothing was found for a configuration object: where it was looked for.
+pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
+    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let path = match place(options, id) {
+        Ok(Some(path)) => path,
+        Ok(None) => {
+            let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
+            let error = fault(format!("unable to find plugin root - tried: {}", tried.join(", ")));
+            return error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins");
+        }
+        Err(e) => return e,
     };
+    let (shown, shared_object) = (path.display(), with_so(&path));
+    let error = fault(format!("no plugin for {id}: neither '{shown}' nor '{}' is there", shared_object.display()));
+    match id.gvk.version {
+        "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
+        _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
+    }
+}
+
+/// Where the executable for a configuration object lies; `None` without a home.
+fn place(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<PathBuf>> {
+    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let Some(home) = options.homes.iter().find(|home| home.is_dir()) else { return Ok(None) };
     let gvk = &id.gvk;
     let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
     if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
@@ -60,26 +97,7 @@ pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Placed> {
     }
     directory.push(gvk.kind.to_lowercase());
     let path = directory.join(gvk.kind);
-    let path = std::path::absolute(&path).unwrap_or(path);
-    let shared_object = with_so(&path);
-    let executable = is_executable(&path);
-    if executable == Some(true) {
-        return Ok(Placed::Executable(path));
-    }
-    if shared_object.exists() {
-        let program = program_for(&shared_object, &path, options)?;
-        return Ok(Placed::SharedObject { path: shared_object, program, instead_of: executable.map(|_| path) });
-    }
-    if executable == Some(false) {
-        let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
-        return Err(error.hint(format!("make it executable: chmod +x '{}'", path.display())));
-    }
-    let error =
-        fault(format!("no plugin for {id}: neither '{}' nor '{}' is there", path.display(), shared_object.display()));
-    Err(match gvk.version {
-        "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
-        _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
-    })
+    Ok(Some(std::path::absolute(&path).unwrap_or(path)))
 }
 
 /// What speaks for a shared object. What is no plugin is refused: each class of files has an error of its own.

@@ -23,11 +23,12 @@ pub mod wire;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
+use crate::manager::resolve::{COMPONENT, Manager};
 use crate::pipeline::Session;
 use crate::process::Limits;
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
-use exec::{ExecPlugin, Mode};
+use exec::{ExecPlugin, Mode, Program};
 use function::{Function, FunctionOptions};
 use isolation::Isolation;
 use locate::Placed;
@@ -59,6 +60,8 @@ pub struct PluginOptions {
     pub host: Option<PathBuf>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,
+    /// What is known of installed plugins; `None` for none.
+    pub manager: Option<Manager>,
     /// What holds for functions alone.
     pub functions: FunctionOptions,
 }
@@ -75,6 +78,7 @@ impl Default for PluginOptions {
             memory_limit: Some(8 << 30),
             host: None,
             go_hosts: None,
+            manager: None,
             functions: FunctionOptions::default(),
         }
     }
@@ -129,8 +133,27 @@ impl External {
             return Function::load(session, root, &config).map(External::Function);
         }
         let place = session.arena.place(config.pos());
-        match locate::locate(&session.plugins.options, config.id()).map_err(|e| e.at(place))? {
-            Placed::Executable(path) => ExecPlugin::load(session, root, &config, mode, path).map(External::Exec),
+        let options = &session.plugins.options;
+        // A component is of an installed plugin, whatever is placed for its kind.
+        let asked = config.annotation(COMPONENT);
+        let placed = match asked {
+            Some(_) => None,
+            None => locate::locate(options, config.id()).map_err(|e| e.at(place.clone()))?,
+        };
+        let Some(placed) = placed else {
+            let found = match &options.manager {
+                Some(manager) => manager.find(options, config.id(), asked).map_err(|e| e.at(place.clone()))?,
+                None => None,
+            };
+            let Some(found) = found else { return Err(nothing(options, &config, asked).at(place)) };
+            let program = Program { path: found.installed.path, component: Some(found.component.name) };
+            return ExecPlugin::load(session, root, &config, mode, program).map(External::Exec);
+        };
+        match placed {
+            Placed::Executable(path) => {
+                let program = Program { path, component: None };
+                ExecPlugin::load(session, root, &config, mode, program).map(External::Exec)
+            }
             Placed::SharedObject { path, program, instead_of } => {
                 if let Some(executable) = instead_of {
                     let executable = executable.display();
@@ -150,6 +173,23 @@ impl External {
             External::Exec(plugin) => plugin.print_for(session, map),
             External::SharedObject(plugin) => plugin.print_for(session, map),
             External::Function(function) => function.print_for(session, map),
+        }
+    }
+}
+
+/// Why there is no plugin for a configuration object.
+fn nothing(options: &PluginOptions, config: &Resource<'_>, asked: Option<&str>) -> Error {
+    match asked {
+        Some(name) => {
+            let message = format!("no installed plugin has the component '{name}', which {COMPONENT} names");
+            Error::new(ErrorKind::Plugin, message).hint("'rustomize plugin list' says what is installed")
+        }
+        None => {
+            let error = locate::nothing(options, config.id());
+            match options.manager.as_ref().map_or(0, Manager::refused) {
+                0 => error,
+                n => error.hint(format!("{n} installed files are not considered: 'rustomize plugin list' says why")),
+            }
         }
     }
 }

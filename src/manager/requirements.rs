@@ -1,0 +1,203 @@
+//! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it needs (P41).
+
+use super::source::Source;
+use super::version::Constraint;
+use crate::config::{Decode, Decoder};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::yaml::{Arena, Node, Place, Pos, Value, first_document};
+use std::path::Path;
+
+/// The name of the file.
+pub const FILE: &str = "plugins.yaml";
+
+/// The `apiVersion` of the file.
+pub const API_VERSION: &str = "rustomize.dev/v1";
+
+/// Its `kind`.
+pub const KIND: &str = "PluginRequirements";
+
+/// The plugins that a directory's kustomization needs, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Requirements {
+    pub plugins: Vec<Requirement>,
+}
+
+/// One plugin that is needed.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// What the file calls it.
+    pub name: String,
+    pub source: Source,
+    pub constraint: Constraint,
+    /// The kinds of configuration objects that ask for it; empty if the file does not say.
+    pub provides: Vec<Provided>,
+    /// Where it stands, for messages.
+    pub place: Option<Place>,
+}
+
+/// A kind of configuration objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provided {
+    pub api_version: String,
+    pub kind: String,
+}
+
+#[derive(Default)]
+struct RawFile<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    requires: Node<'a>,
+}
+
+#[derive(Default)]
+struct RawRequirement<'a> {
+    source: &'a str,
+    version: &'a str,
+    provides: Vec<RawProvided<'a>>,
+}
+
+#[derive(Default)]
+struct RawProvided<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+}
+
+impl<'a> Decode<'a> for RawFile<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [("apiVersion", &mut self.api_version), ("kind", &mut self.kind), ("requires", &mut self.requires)],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for RawRequirement<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [("source", &mut self.source), ("version", &mut self.version), ("provides", &mut self.provides)],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for RawProvided<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(node, &mut [("apiVersion", &mut self.api_version), ("kind", &mut self.kind)])?;
+        Ok(())
+    }
+}
+
+impl Requirements {
+    /// Reads the file of a directory; none is the same as an empty one.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not of its form.
+    pub fn read(directory: &Path) -> Result<Requirements> {
+        let path = directory.join(FILE);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Requirements::parse(&path.display().to_string(), text),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Requirements::default()),
+            Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
+        }
+    }
+
+    /// Reads a text; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// It is not of the form.
+    pub fn parse(name: &str, text: String) -> Result<Requirements> {
+        let arena = Arena::new();
+        let source = arena.add_source(name.to_owned(), text);
+        let Some(node) = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))? else {
+            return Ok(Requirements::default());
+        };
+        let cx = Decoder::strict(&arena);
+        let mut file = RawFile::default();
+        file.decode(&node, &cx)?;
+        for (field, found, want) in [("apiVersion", file.api_version, API_VERSION), ("kind", file.kind, KIND)] {
+            if found != want {
+                return Err(cx.error(node.pos, format!("{field} should be {want}, not '{found}'")));
+            }
+        }
+        let mut requirements = Requirements::default();
+        match &file.requires.value {
+            Value::Mapping(entries) => {
+                for entry in entries.iter() {
+                    let name = entry.key.text;
+                    if requirements.plugins.iter().any(|known| known.name == name) {
+                        return Err(cx.error(entry.key.pos, format!("'{name}' is required twice")));
+                    }
+                    let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
+                    requirements.plugins.push(requirement(&cx, name, &entry.value, entry.key.pos).map_err(in_entry)?);
+                }
+            }
+            _ if file.requires.is_null() => {}
+            _ => {
+                return Err(cx
+                    .error(file.requires.pos, "'requires' is a mapping of names to plugins")
+                    .hint("as in requires: {app: {source: github.com/acme/app, version: '~> 1.2'}}"));
+            }
+        }
+        Ok(requirements)
+    }
+}
+
+fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
+    let mut raw = RawRequirement::default();
+    raw.decode(node, cx)?;
+    let source = raw.source.parse().map_err(|e| cx.error(node.pos, format!("the source '{}' {e}", raw.source)))?;
+    let constraint = match raw.version {
+        "" => Constraint::default(),
+        text => text.parse().map_err(|e: super::version::ConstraintError| cx.error(node.pos, e.to_string()))?,
+    };
+    let provides = raw.provides.iter();
+    let provides =
+        provides.map(|p| Provided { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
+    Ok(Requirement { name: name.to_owned(), source, constraint, provides, place: cx.arena.place(pos) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Requirements;
+
+    const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\n";
+
+    fn parse(text: &str) -> Result<Requirements, String> {
+        Requirements::parse("plugins.yaml", format!("{HEAD}{text}")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn p41_requirements_have_a_source_and_a_constraint() {
+        let read = parse(
+            "requires:\n  app: {source: github.com/acme/app, version: '~> 1.2'}\n  other:\n    source: h.io/a/b\n    provides: [{apiVersion: ex.io/v1, kind: B}]\n",
+        )
+        .unwrap();
+        let [app, other] = read.plugins.as_slice() else { panic!("{read:?}") };
+        assert_eq!((app.name.as_str(), app.source.to_string().as_str()), ("app", "github.com/acme/app"));
+        assert!(app.constraint.allows(&"1.9.0".parse().unwrap()) && !app.constraint.allows(&"2.0.0".parse().unwrap()));
+        assert_eq!((other.provides[0].api_version.as_str(), other.provides[0].kind.as_str()), ("ex.io/v1", "B"));
+        assert_eq!(other.constraint.to_string(), "any version");
+        assert!(parse("").unwrap().plugins.is_empty() && parse("requires: null\n").unwrap().plugins.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, words) in [
+            ("requires: {app: {source: 'https://x/y'}}\n", "plugins.yaml:3:"),
+            ("requires: {app: {source: a/b}}\n", "fewer than three parts"),
+            ("requires: {app: {source: h.io/a/b, version: '^1'}}\n", "no constraint"),
+            ("requires: {app: {source: h.io/a/b, version: 1.2}}\n", "put quotes around it"),
+            ("requires: {app: {sorce: h.io/a/b}}\n", "did you mean 'source'"),
+            ("requires: [app]\n", "a mapping of names"),
+            ("requires: {app: {source: h.io/a/b}, app: {source: h.io/a/b}}\n", "twice"),
+            ("requires: [\n", "plugins.yaml:"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        let other = Requirements::parse("plugins.yaml", "kind: X\n".to_owned()).unwrap_err().to_string();
+        assert!(other.contains("apiVersion should be rustomize.dev/v1"), "{other}");
+    }
+}

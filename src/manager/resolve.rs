@@ -1,0 +1,195 @@
+//! [`Manager`]: which installed plugin a configuration object is for (P38 to P58).
+//!
+//! What `plugins.yaml` requires is looked at first, then everything that is installed. A plugin is described only when a build asks for a kind
+//! that nobody placed, and once for each content.
+
+use super::describe::{Component, Description};
+use super::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use super::name::Platform;
+use super::requirements::{Requirement, Requirements};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::plugin::PluginOptions;
+use crate::resource::ResId;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A configuration object's annotation with the name of the component that it is for: `<plugin>-<component>`, or `<plugin>` alone (P45).
+pub const COMPONENT: &str = "rustomize.dev/plugin";
+
+/// What is known of managed plugins.
+#[derive(Clone, Debug, Default)]
+pub struct Manager {
+    /// Where they lie.
+    pub root: PathBuf,
+    /// Where descriptions are kept; `None` for nowhere.
+    pub cache: Option<PathBuf>,
+    /// What the kustomization needs.
+    pub requirements: Requirements,
+}
+
+/// A plugin that was found for a configuration object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub installed: Installed,
+    pub component: Component,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(ErrorKind::Plugin, message)
+}
+
+impl Manager {
+    /// The plugin for a configuration object, `None` if no installed one is for it. `asked` is the object's annotation [`COMPONENT`].
+    ///
+    /// # Errors
+    /// One that is required is not installed, or two plugins are for it and nothing says which.
+    pub fn find(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
+        let mut missing: Option<&Requirement> = None;
+        let mut required: Vec<Found> = Vec::new();
+        for requirement in &self.requirements.plugins {
+            if !may_provide(requirement, id, asked) {
+                continue;
+            }
+            let found = candidates(&self.root, &requirement.source, &Platform::host());
+            match choose(found, &requirement.constraint) {
+                Some(installed) => {
+                    required
+                        .extend(self.component(options, installed, &requirement.name, id, asked).unwrap_or_default());
+                }
+                None => missing = missing.or(Some(requirement)),
+            }
+        }
+        match required.len() {
+            0 => {}
+            1 => return Ok(required.pop()),
+            _ => return Err(ambiguous(id, &required)),
+        }
+        // The explicit requirement beats whatever lies about (P42), also where it is not there.
+        if let Some(requirement) = missing {
+            let message = format!(
+                "plugin '{}' ({}, {}) is required and not installed",
+                requirement.name, requirement.source, requirement.constraint
+            );
+            return Err(fault(message).at(requirement.place.clone()).hint("install it: rustomize plugin install"));
+        }
+        let mut discovered: Vec<Found> = Vec::new();
+        let is_required =
+            |c: &Candidate| self.requirements.plugins.iter().any(|r| Some(&r.source) == c.source.as_ref());
+        let mut others: Vec<Candidate> = all(&self.root, &Platform::host());
+        others.retain(|c| !is_required(c));
+        for group in others.chunk_by(|a, b| a.source == b.source) {
+            // They come best first; one that is not what its name says gives way to the next (P43).
+            for installed in group.iter().filter_map(|c| c.verdict.as_ref().ok()) {
+                let name = installed.source.name().to_owned();
+                if let Ok(component) = self.component(options, installed.clone(), &name, id, asked) {
+                    discovered.extend(component);
+                    break;
+                }
+            }
+        }
+        match discovered.len() {
+            0 | 1 => Ok(discovered.pop()),
+            _ => Err(ambiguous(id, &discovered)),
+        }
+    }
+
+    /// How many files below the root are named as plugins and not considered. It costs a look at all of them.
+    pub fn refused(&self) -> usize {
+        all(&self.root, &Platform::host()).iter().filter(|c| c.verdict.is_err()).count()
+    }
+
+    /// The component of a plugin that a configuration object is for.
+    fn component(
+        &self,
+        options: &PluginOptions,
+        installed: Installed,
+        name: &str,
+        id: &ResId<'_>,
+        asked: Option<&str>,
+    ) -> std::result::Result<Option<Found>, Refusal> {
+        let description = self.describe(options, &installed)?;
+        let is_for = |component: &Component| match asked {
+            Some(asked) => {
+                asked == name && is_default(component, name) || asked == format!("{name}-{}", component.name)
+            }
+            None => component.kind == id.gvk.kind && component.api_version == api_version(id),
+        };
+        let found = description.components().find(|(_, component)| is_for(component));
+        Ok(found.map(|(_, component)| Found { component: component.clone(), installed }))
+    }
+
+    /// What an installed plugin says of itself, from the cache if it was asked before (P46), held to its name (P48, P50).
+    ///
+    /// # Errors
+    /// It does not say, or something else than its name.
+    pub fn describe(
+        &self,
+        options: &PluginOptions,
+        installed: &Installed,
+    ) -> std::result::Result<Description, Refusal> {
+        let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
+        let known = kept.as_ref().and_then(|path| Description::parse(&fs::read(path).ok()?).ok());
+        let description = match known {
+            Some(description) => description,
+            None => {
+                let description = Description::ask(&installed.path, options).map_err(Refusal::Describe)?;
+                // Without it the next build asks again.
+                if let Some(path) = &kept {
+                    let _ = keep(path, &description);
+                }
+                description
+            }
+        };
+        description.check(&installed.file.version, installed.file.api).map_err(Refusal::Describe)?;
+        Ok(description)
+    }
+}
+
+/// Writes a description in one step.
+fn keep(path: &Path, description: &Description) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer(&mut file, description)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// A component with no name of its own, or the plugin's, is addressed by the plugin's name (P45).
+fn is_default(component: &Component, name: &str) -> bool {
+    component.name.is_empty() || component.name == name || component.name == "default"
+}
+
+fn api_version(id: &ResId<'_>) -> String {
+    match id.gvk.group {
+        "" => id.gvk.version.to_owned(),
+        group => format!("{group}/{}", id.gvk.version),
+    }
+}
+
+/// Whether a requirement may be meant, as far as the file says.
+fn may_provide(requirement: &Requirement, id: &ResId<'_>, asked: Option<&str>) -> bool {
+    match asked {
+        Some(asked) => asked == requirement.name || asked.starts_with(&format!("{}-", requirement.name)),
+        None => {
+            let is_kind = |p: &super::requirements::Provided| p.kind == id.gvk.kind && p.api_version == api_version(id);
+            requirement.provides.is_empty() || requirement.provides.iter().any(is_kind)
+        }
+    }
+}
+
+/// Two plugins for one kind (P56, P57): both, and what settles it.
+fn ambiguous(id: &ResId<'_>, found: &[Found]) -> Error {
+    let sources: Vec<String> = found.iter().map(|f| format!("'{}'", f.installed.source)).collect();
+    let lines = found.iter().map(|f| {
+        format!(
+            "\n    requires: {{{}: {{source: {}, version: '{}'}}}}",
+            f.installed.source.name(),
+            f.installed.source,
+            f.installed.file.version
+        )
+    });
+    let lines: String = lines.collect();
+    fault(format!("several installed plugins are for {id}: {}", sources.join(", ")))
+        .hint(format!("say in plugins.yaml which one is meant, as one of{lines}"))
+}
