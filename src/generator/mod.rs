@@ -48,9 +48,9 @@ fn object<'a>(
     fields: Vec<(&'a str, Node<'a>)>,
 ) -> Resource<'a> {
     let mut metadata = Mapping::new();
-    metadata.insert("name", json::fresh_string(args.name).into());
+    metadata.insert("name", json::new_string(args.name).into());
     if !args.namespace.is_empty() {
-        metadata.insert("namespace", json::fresh_string(args.namespace).into());
+        metadata.insert("namespace", json::new_string(args.namespace).into());
     }
     let mut root = Mapping::new();
     root.insert("apiVersion", Node::string("v1"));

@@ -313,7 +313,7 @@ impl<'a> Resource<'a> {
         }
         if let Some(into) = self.metadata_mut().and_then(|m| mapping_in(m, map)) {
             for (key, value) in entries {
-                into.insert(*key, json::fresh_string(value).into());
+                into.insert(*key, json::new_string(value).into());
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
@@ -78,7 +78,7 @@ pub(super) fn set_entries<'a>(
 }
 
 fn set_entry<'a>(m: &mut Mapping<'a>, key: &'a str, value: &'a str, pos: Pos) {
-    let value = Scalar::string(value);
+    let value = json::new_string(value);
     match m.get_mut(key) {
         Some(node) => node.set_scalar(Scalar { style: node.as_scalar().map_or(value.style, |old| old.style), ..value }),
         None => drop(m.insert(key, Node { value: Value::Scalar(value), pos })),

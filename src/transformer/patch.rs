@@ -353,7 +353,7 @@ fn merge_by_id<'a>(
             )));
         }
     };
-    merge_into(map, i, patch, options, schemas)
+    merge_into(map, i, patch, (options, false), schemas)
 }
 
 /// Merges a patch into every resource of a target. The patch's own identity does not count.
@@ -377,7 +377,7 @@ fn merge_into_target<'a>(
     }
     for i in map.candidates(target.literal_name(), target.literal_kind()) {
         if target.is_match(map.get(i))? {
-            merge_into(map, i, &patch, options, session.schemas())?;
+            merge_into(map, i, &patch, (options, true), session.schemas())?;
         }
     }
     map.check_unique(session.arena)
@@ -387,14 +387,19 @@ fn merge_into<'a>(
     map: &mut ResMap<'a>,
     i: usize,
     patch: &Resource<'a>,
-    options: PatchOptions,
+    (options, is_targeted): (PatchOptions, bool),
     schemas: &Schemas<'a>,
 ) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
     // A patch without one has got that of the resource from upstream, written anew.
     let api_version_too = patch.node().get("apiVersion").is_none();
     let id = *map.get(i).id();
+    // A patch for a target gets the name of the resource from upstream: it is merged, and keeps its style.
+    let unnamed =
+        ["name", "namespace"].map(|field| (field, patch.node().get("metadata").and_then(|m| m.get(field)).is_none()));
     let keep = map.edit(i, |resource| {
+        let styles =
+            unnamed.map(|(field, is_unnamed)| (field, style_of(resource, field).filter(|_| is_targeted && is_unnamed)));
         if options.allow_name_change || options.allow_kind_change {
             resource.record_previous();
         }
@@ -405,6 +410,7 @@ fn merge_into<'a>(
             resource.forget_history();
         }
         if keep {
+            styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
             restore_identity(resource, &id, kind, options);
             forget_types(resource, api_version_too);
         }
@@ -414,6 +420,18 @@ fn merge_into<'a>(
         map.delete(i);
     }
     Ok(())
+}
+
+fn style_of(resource: &Resource<'_>, field: &str) -> Option<Style> {
+    resource.node().get("metadata")?.get(field)?.as_scalar().map(|scalar| scalar.style)
+}
+
+fn set_style<'a>(resource: &mut Resource<'a>, field: &'a str, style: Option<Style>) {
+    let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+    let scalar = metadata.and_then(|m| m.as_mapping_mut()?.get_mut(field)?.as_scalar_mut());
+    if let (Some(style), Some(scalar)) = (style, scalar) {
+        scalar.style = style;
+    }
 }
 
 /// Puts back what a strategic merge patch may not change.

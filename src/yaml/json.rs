@@ -139,6 +139,13 @@ fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Result<Scalar<'a>, String> {
     })
 }
 
+/// A string in the style that upstream gives one that it puts where nothing was: quoted if YAML 1.1 reads it as something else. The style
+/// matters where a patch later puts another value under it.
+pub fn new_string(text: &str) -> Scalar<'_> {
+    let style = if scalar::is_other_in_v2(text) { Style::Double } else { Style::Plain };
+    Scalar { text, style, tag: Tag::Str }
+}
+
 /// A string in the style a fresh dump gives it. The style matters where a patch later puts another value under it.
 pub fn fresh_string(text: &str) -> Scalar<'_> {
     let style = if text.contains('\n') {

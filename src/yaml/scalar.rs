@@ -93,6 +93,27 @@ pub fn resolve_v2(text: &str) -> Kind {
     resolve_in(text, Dialect::V2)
 }
 
+/// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a boolean, a null, or a list or mapping on
+/// one line. A date is a string there, and so is what cannot be read.
+pub fn is_other_in_v2(text: &str) -> bool {
+    if text.contains('\n') {
+        return false;
+    }
+    match resolve_v2(text) {
+        Kind::Null => !text.is_empty(),
+        Kind::Bool | Kind::Int | Kind::Float => true,
+        Kind::Timestamp | Kind::Binary => false,
+        Kind::Str => match text.as_bytes()[0] {
+            b'#' => true,
+            b'[' => text.ends_with(']'),
+            b'{' => text.ends_with('}'),
+            b'\'' | b'"' | b'&' | b'*' | b'!' | b'|' | b'>' | b'%' | b'@' | b'`' => false,
+            b'-' | b'?' if text.len() == 1 || text.as_bytes()[1] == b' ' => true,
+            _ => text.contains(": ") || text.ends_with(':'),
+        },
+    }
+}
+
 fn resolve_in(text: &str, dialect: Dialect) -> Kind {
     let Some(&first) = text.as_bytes().first() else {
         return Kind::Null;

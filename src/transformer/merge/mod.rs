@@ -261,11 +261,7 @@ fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them: the style counts when
 /// another value is put there.
 fn quote(scalar: &mut Scalar<'_>) {
-    if scalar.style == Style::Plain
-        && scalar::resolve_v2(scalar.text) != Kind::Str
-        && scalar.kind() == Kind::Str
-        && !scalar.text.is_empty()
-    {
+    if scalar.style == Style::Plain && scalar::is_other_in_v2(scalar.text) && scalar.kind() == Kind::Str {
         scalar.style = Style::Double;
     }
 }
