@@ -217,16 +217,17 @@ fn go_build<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> G
     let section = elf.section_by_name(".go.buildinfo").and_then(|section| section.data().ok().map(<[u8]>::to_vec));
     let Some(data) = section.filter(|data| data.starts_with(b"\xff Go buildinf:")) else { return GoBuild::default() };
     let mut rest = data.get(32..).unwrap_or_default();
-    let mut text = || {
+    let mut bytes = || {
         let (len, used) = varint(rest)?;
-        let (text, after) = rest.get(used..)?.split_at_checked(usize::try_from(len).ok()?)?;
+        let (bytes, after) = rest.get(used..)?.split_at_checked(usize::try_from(len).ok()?)?;
         rest = after;
-        Some(String::from_utf8_lossy(text).into_owned())
+        Some(bytes)
     };
-    let version = text().unwrap_or_default();
-    // The lines stand between two marks of 16 bytes.
-    let modules = text().unwrap_or_default();
-    GoBuild::parse(version, modules.get(16..modules.len().saturating_sub(16)).unwrap_or_default())
+    let version = bytes().unwrap_or_default();
+    // The lines stand between two marks of 16 bytes, which are no text.
+    let modules = bytes().unwrap_or_default();
+    let modules = modules.get(16..modules.len().saturating_sub(16)).unwrap_or_default();
+    GoBuild::parse(String::from_utf8_lossy(version).into_owned(), &String::from_utf8_lossy(modules))
 }
 
 /// A length as Go writes it: seven bits a byte, lowest first.
