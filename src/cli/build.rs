@@ -121,11 +121,18 @@ fn isolation(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Isola
     }
 }
 
+/// What runs containers, first that is there.
+pub const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
+
+/// The first file of a name in the directories of `PATH`.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
+}
+
 fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> FunctionOptions {
     let engine = variable("KRM_FN_RUNTIME").filter(|v| !v.is_empty()).map(PathBuf::from);
-    let paths = variable("PATH").unwrap_or_default();
-    let is_there = |name: &&str| std::env::split_paths(&paths).any(|path| path.join(name).is_file());
-    let found = || ["docker", "podman", "nerdctl"].into_iter().find(is_there).unwrap_or("docker");
+    let found = || ENGINES.into_iter().find(|name| in_path(name).is_some()).unwrap_or(ENGINES[0]);
     let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     FunctionOptions {
         exec: args.enable_exec.unwrap_or(false),

@@ -1,6 +1,7 @@
 //! `doctor`: what this machine can do for builds.
 
 use super::args::{Doctor, Format};
+use super::build::{ENGINES, in_path};
 use crate::plugin::confine::{Confinement, Sandbox};
 use crate::plugin::locate;
 use crate::process::{Call, Limits, run as run_child};
@@ -29,7 +30,7 @@ pub fn run(args: &Doctor) -> Result<()> {
 const PROGRAMS: [(&str, &[&str], &str); 5] = [
     ("git", &["git"], "remote kustomizations"),
     ("helm", &["helm"], "helmCharts"),
-    ("container engine", &["docker", "podman", "nerdctl"], "KRM functions in containers"),
+    ("container engine", &ENGINES, "KRM functions in containers"),
     ("Go", &["go"], "rustomize plugin build"),
     ("C compiler", &["cc", "gcc", "clang"], "rustomize plugin build"),
 ];
@@ -38,12 +39,10 @@ fn report() -> Value {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let homes = locate::homes(variable);
     let home = homes.iter().find(|home| home.is_dir());
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let find = |name: &&&str| std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file());
     let programs: Vec<Value> = PROGRAMS
         .iter()
         .map(|(what, names, used_for)| {
-            let path = names.iter().find_map(|name| find(&name));
+            let path = names.iter().find_map(|name| in_path(name));
             json!({ "name": what, "usedFor": used_for, "path": path })
         })
         .collect();
