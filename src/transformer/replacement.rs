@@ -134,8 +134,8 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
                     if replacement.source.is_live() {
                         value = replacement.source.value(map, place, session.arena)?;
                     }
-                    let is_own = replacement.source.is_live() && place == Some(i);
-                    target.replace(map, i, session.arena, (&value, is_own))?;
+                    let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
+                    target.replace(map, i, session.arena, (&value, own))?;
                 }
             }
         }
@@ -180,7 +180,7 @@ impl<'a> ReplacementTransformer<'a> {
             for (replacement, value) in self.0.iter().zip(&values) {
                 for target in &replacement.targets {
                     if target.is_match(map.get(i))? {
-                        target.replace(map, i, session.arena, (value, false))?;
+                        target.replace(map, i, session.arena, (value, None))?;
                     }
                 }
             }
@@ -229,11 +229,27 @@ impl<'a> Source<'a> {
     }
 
     fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: &'a Arena) -> Result<Node<'a>> {
-        let (Source::Field { selector, path }, Some(i)) = (self, place) else {
-            let Source::Value(value) = self else { return Ok(Node::null()) };
-            return Ok(Node::string(value));
-        };
-        let resource = map.get(i);
+        match (self, place) {
+            (Source::Value(value), _) => Ok(Node::string(value)),
+            (Source::Field { .. }, None) => Ok(Node::null()),
+            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path, arena),
+        }
+    }
+
+    /// The value of this source in its own resource, as it is by now.
+    fn value_now(&self, own: &Resource<'a>, arena: &'a Arena) -> Result<Node<'a>> {
+        match self {
+            Source::Value(value) => Ok(Node::string(value)),
+            Source::Field { selector, path } => Source::read(own, selector, path, arena),
+        }
+    }
+
+    fn read(
+        resource: &Resource<'a>,
+        selector: &SourceSelector<'a>,
+        path: &[Part<'a>],
+        arena: &'a Arena,
+    ) -> Result<Node<'a>> {
         let missing = || {
             let message =
                 format!("fieldPath `{}` is missing for replacement source {}", selector.field_path, resource.id());
@@ -264,8 +280,8 @@ impl<'a> Target<'a> {
         !self.paths.iter().all(|(_, path)| is_content(path))
     }
 
-    /// Puts a value into one resource, which may be its own: the one that the value was read from.
-    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: (&Node<'a>, bool)) -> Result<()> {
+    /// Puts a value into one resource; its source comes along if that is the resource which it was read from.
+    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: Sourced<'_, 'a>) -> Result<()> {
         let id = *map.get(i).id();
         let apply = |resource: &mut Resource<'a>| self.apply(arena, resource, value);
         let applied = if self.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
@@ -284,26 +300,19 @@ impl<'a> Target<'a> {
         Ok(true)
     }
 
-    fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, value: (&Node<'a>, bool)) -> Result<()> {
-        let (mut value, is_own) = (Cow::Borrowed(value.0), value.1);
+    fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
+        let mut value = Cow::Borrowed(value);
         for (text, path) in &self.paths {
             if structured_text::replace(arena, resource, path, self.options.create, &value)? {
                 continue;
             }
-            let mut found = 0;
-            visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
-                found += 1;
-                set(arena, node, &value, &self.options)?;
-                // What was read changes with the place that it was read from.
-                if is_own
-                    && node.pos == value.pos
-                    && let (Some(new), Some(old)) = (node.as_scalar(), value.to_mut().as_scalar_mut())
-                {
-                    old.text = new.text;
+            let found = match own {
+                Some(source) if value.as_scalar().is_none() => {
+                    self.copy_within(arena, resource, path, (&mut value, source))
                 }
-                Ok(())
-            })
-            .map_err(|e| e.context(format!("at the field path '{text}'")))?;
+                _ => self.copy(arena, resource, path, &mut value, own.is_some()),
+            };
+            let found = found.map_err(|e| e.context(format!("at the field path '{text}'")))?;
             resource.settle_shared();
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
@@ -312,7 +321,67 @@ impl<'a> Target<'a> {
         }
         Ok(())
     }
+
+    /// Puts a value at one path, and gives the number of places. A text that was read from the same resource changes
+    /// with the place that it was read from.
+    fn copy(
+        &self,
+        arena: &'a Arena,
+        resource: &mut Resource<'a>,
+        path: &[Part<'a>],
+        value: &mut Cow<'_, Node<'a>>,
+        is_own: bool,
+    ) -> Result<usize> {
+        let mut found = 0;
+        visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
+            found += 1;
+            set(arena, node, value, &self.options)?;
+            if is_own
+                && node.pos == value.pos
+                && let (Some(new), Some(old)) = (node.as_scalar(), value.to_mut().as_scalar_mut())
+            {
+                old.text = new.text;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Puts a mapping or a list of the same resource at one path. A place may lie inside the source: what is made on
+    /// the way to it is then part of what is copied, and so is each copy of those that follow.
+    fn copy_within(
+        &self,
+        arena: &'a Arena,
+        resource: &mut Resource<'a>,
+        path: &[Part<'a>],
+        (value, source): (&mut Cow<'_, Node<'a>>, &Source<'a>),
+    ) -> Result<usize> {
+        let is_mapping = matches!(value.value, Value::Mapping(_));
+        let mut found = 0;
+        visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
+            found += 1;
+            if node.as_scalar().is_some_and(is_made) {
+                node.value = if is_mapping { Value::Mapping(Mapping::new()) } else { Value::Sequence(Vec::new()) };
+            }
+            Ok(())
+        })?;
+        for nth in 1..=found {
+            // A copy may have taken the place of what holds the source, which then stays as it was.
+            if let Ok(now) = source.value_now(resource, arena) {
+                *value = Cow::Owned(now);
+            }
+            let mut at = 0;
+            visit(arena, resource.node_mut(), path, false, &mut |node| {
+                at += 1;
+                if at == nth { set(arena, node, value, &self.options) } else { Ok(()) }
+            })?;
+        }
+        Ok(found)
+    }
 }
+
+/// A value, and its source if that is in the resource which the value goes into.
+type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
 
 /// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
 pub(super) fn visit<'a>(
@@ -384,6 +453,10 @@ fn visit_key<'a>(
 /// A scalar that is made where there is none.
 const MADE: Scalar<'static> = Scalar { text: "", style: Style::Plain, tag: Tag::Untyped };
 
+fn is_made(scalar: &Scalar<'_>) -> bool {
+    scalar.tag == Tag::Untyped && scalar.text.is_empty()
+}
+
 fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
     if key.is_empty() {
         return Scalar::plain(value).into();
@@ -404,7 +477,7 @@ fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &Fi
     };
     let text = value.as_scalar().map_or("", |s| s.text);
     let text = if options.delimiter.is_empty() { text } else { arena.text(&spliced(old.text, text, options)) };
-    if old.tag == Tag::Untyped && old.text.is_empty() {
+    if is_made(old) {
         match &value.value {
             // What was made on the way has no type: it is read anew from its text.
             Value::Scalar(_) => *old = Scalar { text, ..MADE },
