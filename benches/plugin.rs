@@ -9,6 +9,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// That of the tool.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let directory = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -21,7 +25,8 @@ fn main() {
         return;
     };
     assert!(status.success());
-    let options = PluginOptions { host: Some(env!("CARGO_BIN_EXE_rustomize").into()), ..PluginOptions::default() };
+    let options =
+        PluginOptions { host: Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into()), ..PluginOptions::default() };
     let small = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n".to_owned();
     let large = small.repeat(20_000);
     let asked = |resources| Asked { mode: Mode::Transform, config: "kind: A\n", root: "/", resources, options: "{}" };

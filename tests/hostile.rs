@@ -394,7 +394,15 @@ fn an_interrupted_build_ends_its_plugins() {
 #[test]
 fn the_host_is_for_builds() {
     let tree = Tree::new("");
-    tree.run(&["__plugin-host"]).fails_with(&["is for builds"]);
-    tree.run(&["__plugin-host", "{}"]).fails_with(&["is for builds"]);
-    tree.run(&["__plugin-host", "nonsense", "/x"]).fails_with(&["is for builds"]);
+    let host = rustomize::plugin::host::ARGUMENT;
+    tree.run(&[host]).fails_with(&["is for builds"]);
+    tree.run(&[host, "{}"]).fails_with(&["is for builds"]);
+    tree.run(&[host, "nonsense", "/x"]).fails_with(&["is for builds"]);
+    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+    let other = std::process::Command::new(env!("CARGO_BIN_EXE_rustomize-plugin-host"))
+        .args(["__plugin-host@0.0.0", "{}", "/x"])
+        .output()
+        .unwrap();
+    assert!(!other.status.success());
+    assert!(String::from_utf8_lossy(&other.stderr).contains("builds of this version"));
 }

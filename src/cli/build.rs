@@ -1,7 +1,7 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::{Build, IsolationLevel, Severity};
-use super::output;
+use super::{output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
 use crate::manager::requirements::Requirements;
@@ -75,7 +75,7 @@ fn options(args: &Build) -> Result<Options> {
             output_limit: args.plugin_output_limit,
             isolation: isolation(args, variable),
             memory_limit: Some(args.plugin_memory_limit).filter(|&bytes| bytes > 0),
-            host: std::env::current_exe().ok(),
+            host: plugin_host::program(),
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
             manager: manager(args, variable)?,

@@ -2,8 +2,9 @@
 
 use super::args::{Doctor, Format};
 use super::build::{ENGINES, in_path};
+use super::plugin_host;
 use crate::plugin::confine::{Confinement, Sandbox};
-use crate::plugin::locate;
+use crate::plugin::{host, locate};
 use crate::process::{Call, Limits, run as run_child};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ fn report() -> Value {
 
 /// What a child of this machine reports when it confines itself.
 fn isolation() -> Value {
-    let missing = std::env::current_exe().ok().and_then(|program| missing(&program));
+    let missing = plugin_host::program().and_then(|program| missing(&program));
     match missing {
         Some(missing) => json!({ "enforced": missing.is_empty(), "missing": missing }),
         None => json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] }),
@@ -66,7 +67,7 @@ fn isolation() -> Value {
 fn missing(program: &Path) -> Option<Vec<String>> {
     let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
-    let args = ["__plugin-host", &confinement, "report"].map(OsString::from).to_vec();
+    let args = [host::ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
     let call =
         Call { program, args, directory: None, environment: Vec::new(), inherits: true, without: &[], stdin: None };
     let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };

@@ -8,9 +8,10 @@ mod build;
 mod doctor;
 mod output;
 mod plugin;
-mod plugin_host;
+pub mod plugin_host;
 mod version;
 
+use crate::plugin::host;
 use crate::process;
 use clap::error::ErrorKind as ClapError;
 use std::io::Write;
@@ -25,7 +26,7 @@ const BROKEN_PIPE: u8 = 141;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
-    if std::env::args_os().nth(1).is_some_and(|first| first == plugin_host::COMMAND) {
+    if std::env::args_os().nth(1).is_some_and(|first| first == host::ARGUMENT) {
         return plugin_host::main();
     }
     let name = program.as_deref().and_then(std::path::Path::file_name);

@@ -1,7 +1,7 @@
 //! `plugin`: makes, installs and lists plugins.
 
 use super::args::{Format, Plugin};
-use super::build;
+use super::{build, plugin_host};
 use crate::manager::discover::{Candidate, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::source::Source;
@@ -19,7 +19,7 @@ use std::io::Write;
 pub fn run(command: &Plugin) -> Result<()> {
     let variable = |name: &str| std::env::var_os(name);
     let options = PluginOptions {
-        host: std::env::current_exe().ok(),
+        host: plugin_host::program(),
         go_hosts: build::go_hosts(|name| variable(name).map(Into::into)),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         ..PluginOptions::default()

@@ -1,5 +1,5 @@
-//! `__plugin-host CONFINEMENT PATH`: this program as the process that runs a shared object; `__plugin-host CONFINEMENT exec PROGRAM
-//! ARGUMENT...`: as the one that becomes another program, confined; `__plugin-host CONFINEMENT report`: says as JSON what of the
+//! This program as the process that runs a plugin. Behind [`host::ARGUMENT`]: `CONFINEMENT PATH` runs a shared object;
+//! `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined; `CONFINEMENT report` says as JSON what of the
 //! confinement this system cannot enforce. Builds and `doctor` start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
@@ -7,15 +7,23 @@ use crate::plugin::host;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The first argument.
-pub const COMMAND: &str = "__plugin-host";
+/// The program that builds start: the small one, if it lies beside this one, else this one.
+pub fn program() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let small = own.with_file_name(format!("rustomize-plugin-host{}", std::env::consts::EXE_SUFFIX));
+    Some(if small.is_file() { small } else { own })
+}
 
 /// Serves the plugin that the arguments name. The argument parser is not asked: this is on the way of every first call.
 pub fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(2);
+    let mut args = std::env::args_os().skip(1);
+    let is_asked = args.next().is_some_and(|first| first == host::ARGUMENT);
     let confinement = args.next().and_then(|text| serde_json::from_str::<Confinement>(text.to_str()?).ok());
-    let (Some(confinement), Some(path)) = (confinement, args.next().map(PathBuf::from)) else {
-        eprintln!("Error: {COMMAND} is for builds: they start it where a plugin is a shared object");
+    let (true, Some(confinement), Some(path)) = (is_asked, confinement, args.next().map(PathBuf::from)) else {
+        eprintln!(
+            "Error: {} is for builds of this version: they start it where a plugin is a shared object",
+            host::ARGUMENT
+        );
         return ExitCode::FAILURE;
     };
     let served = match args.next().map(PathBuf::from) {

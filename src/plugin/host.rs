@@ -8,7 +8,7 @@ use super::confine::Confinement;
 use crate::process::conversation::Frame;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, getpid, kill_process, kill_process_group};
-use rustomize_plugin_abi::{Asked, CallError, Mode, Plugin};
+use rustomize_plugin_abi::{Asked, CallError, Mode, Output, Plugin};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,6 +16,9 @@ use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+
+/// The first argument of a program that is asked to be this process. Two versions of the tool do not understand each other.
+pub const ARGUMENT: &str = concat!("__plugin-host@", env!("CARGO_PKG_VERSION"));
 
 /// What an answer is: its frame's kind.
 pub mod answer {
@@ -54,18 +57,18 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
     let mut input = BufReader::new(input);
     let plugin = match Plugin::open(path) {
         Ok(plugin) => plugin,
-        Err(e) => return frame(answer::NOT_OPENED, e.to_string()).write(&mut output),
+        Err(e) => return Frame::write(answer::NOT_OPENED, &e.to_string(), &mut output),
     };
-    reply(plugin.describe()).write(&mut output)?;
-    while let Some(request) = Frame::read(&mut input)? {
-        let answer = match call(&request) {
+    reply(plugin.describe(), &mut output)?;
+    let mut request = Frame::default();
+    while request.read(&mut input)? {
+        match call(&request) {
             Some(call) => {
                 rustix::process::chdir(call.root)?;
-                reply(plugin.run(&call))
+                reply(plugin.run(&call), &mut output)?;
             }
-            None => frame(answer::BROKEN, "a request that is none".to_owned()),
-        };
-        answer.write(&mut output)?;
+            None => Frame::write(answer::BROKEN, "a request that is none", &mut output)?,
+        }
     }
     end();
     Ok(())
@@ -111,17 +114,14 @@ fn end() {
     let _ = kill_process(getpid(), Signal::KILL);
 }
 
-fn frame(kind: u8, text: String) -> Frame {
-    Frame { kind, content: text.into_bytes() }
-}
-
-fn reply(result: Result<String, CallError>) -> Frame {
+/// Writes what came of a call.
+fn reply(result: Result<Output, CallError>, to: &mut File) -> io::Result<()> {
     match result {
-        Ok(output) => frame(answer::OUTPUT, output),
-        Err(CallError::Failed(why)) => frame(answer::FAILED, why),
-        Err(CallError::Panicked(why)) => frame(answer::PANICKED, why),
-        Err(CallError::Unsupported) => frame(answer::UNSUPPORTED, String::new()),
-        Err(CallError::Broken(how)) => frame(answer::BROKEN, how),
+        Ok(output) => Frame::write(answer::OUTPUT, &output, to),
+        Err(CallError::Failed(why)) => Frame::write(answer::FAILED, &why, to),
+        Err(CallError::Panicked(why)) => Frame::write(answer::PANICKED, &why, to),
+        Err(CallError::Unsupported) => Frame::write(answer::UNSUPPORTED, "", to),
+        Err(CallError::Broken(how)) => Frame::write(answer::BROKEN, &how, to),
     }
 }
 

@@ -5,7 +5,7 @@
 //! plugin prints. *Cost*: the process once, and printing and reading the resources once each.
 
 use super::exec::{Mode, explain};
-use super::host::answer;
+use super::host::{self, answer};
 use super::isolation::{Grants, Level};
 use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
@@ -42,10 +42,10 @@ pub struct Host {
     _grants: Grants,
 }
 
-/// The arguments of a `__plugin-host`.
+/// The arguments of a program that is asked to be the process of a plugin.
 pub fn host_args(grants: &Grants, more: &[&OsStr]) -> Vec<OsString> {
     let confinement = serde_json::to_string(&grants.confinement).unwrap_or_default();
-    let mut args: Vec<OsString> = vec!["__plugin-host".into(), confinement.into()];
+    let mut args: Vec<OsString> = vec![host::ARGUMENT.into(), confinement.into()];
     args.extend(more.iter().map(OsString::from));
     args
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// A message: what it is about, and its content.
 ///
 /// On the wire: one byte, the length of the content as 8 bytes, lowest first, and the content.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
     pub content: Vec<u8>,
@@ -28,31 +28,33 @@ pub fn head(kind: u8, len: usize) -> [u8; HEAD] {
 }
 
 impl Frame {
-    /// Reads a frame; `None` at the end of the stream.
+    /// Becomes the next frame of a stream, in the room that this one has; gives `false` at the end of the stream.
     ///
     /// # Errors
     /// The stream fails, or ends inside a frame.
-    pub fn read(from: &mut impl Read) -> io::Result<Option<Frame>> {
+    pub fn read(&mut self, from: &mut impl Read) -> io::Result<bool> {
         let mut head = [0; HEAD];
         if from.read(&mut head[..1])? == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         from.read_exact(&mut head[1..])?;
-        let mut content = Vec::new();
         let len = content_len(&head);
-        if from.take(len).read_to_end(&mut content)? as u64 != len {
+        self.kind = head[0];
+        self.content.clear();
+        self.content.reserve(len.min(READ_AHEAD) as usize);
+        if from.take(len).read_to_end(&mut self.content)? as u64 != len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Some(Frame { kind: head[0], content }))
+        Ok(true)
     }
 
-    /// Writes the frame, in one go where the stream takes it so.
+    /// Writes a frame, in one go where the stream takes it so.
     ///
     /// # Errors
     /// The stream fails.
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        let head = head(self.kind, self.content.len());
-        let mut parts = [IoSlice::new(&head), IoSlice::new(&self.content)];
+    pub fn write(kind: u8, content: &str, to: &mut impl Write) -> io::Result<()> {
+        let head = head(kind, content.len());
+        let mut parts = [IoSlice::new(&head), IoSlice::new(content.as_bytes())];
         let mut parts = &mut parts[..];
         // Forgets empty parts.
         IoSlice::advance_slices(&mut parts, 0);

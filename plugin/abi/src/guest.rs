@@ -175,5 +175,5 @@ macro_rules! export {
 /// Those of the guest.
 pub fn call<G: Guest>(asked: &Asked<'_>) -> Result<String, CallError> {
     let functions = crate::plugin::Plugin::from_parts(describe::<G>, run::<G>, free);
-    functions.run(asked)
+    functions.run(asked).map(|output| output.to_owned())
 }

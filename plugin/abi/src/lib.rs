@@ -10,7 +10,7 @@ pub mod plugin;
 pub mod types;
 
 pub use guest::{Asked, Guest};
-pub use plugin::{CallError, OpenError, Plugin};
+pub use plugin::{CallError, OpenError, Output, Plugin};
 
 /// The function that every plugin exports first.
 pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";

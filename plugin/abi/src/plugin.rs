@@ -6,6 +6,7 @@ use crate::{ABI_SYMBOL, ABI_VERSION};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::path::Path;
 
 /// Why a file cannot be used as a plugin.
@@ -59,6 +60,57 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
+/// A text that a plugin has made. It lies in the plugin's own memory, and goes back when it is dropped.
+pub struct Output {
+    buffer: Buffer,
+    free: Free,
+}
+
+impl Output {
+    /// Takes what a plugin has made; text or not, it goes back once.
+    fn new(buffer: Buffer, free: Free) -> Result<Output, CallError> {
+        let output = Output { buffer, free };
+        if output.buffer.data.is_null() && output.buffer.len > 0 {
+            return Err(CallError::Broken(format!("{} bytes at no place", output.buffer.len)));
+        }
+        match std::str::from_utf8(output.bytes()) {
+            Ok(_) => Ok(output),
+            Err(e) => Err(CallError::Broken(format!("a text that is not valid UTF-8 at byte {}", e.valid_up_to()))),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        if self.buffer.len == 0 {
+            return &[];
+        }
+        // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay as they are until the buffer is freed,
+        // which takes this value. That `data` is a place was seen in `new`.
+        unsafe { std::slice::from_raw_parts(self.buffer.data, self.buffer.len) }
+    }
+}
+
+impl Deref for Output {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        // SAFETY: `new` has seen that it is UTF-8, and nobody writes to it.
+        unsafe { std::str::from_utf8_unchecked(self.bytes()) }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // SAFETY: the buffer is the plugin's own, or all zero, and is freed once.
+        unsafe { (self.free)(&raw mut self.buffer) };
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
 /// A plugin that was opened. It stays open until the process ends: what it has started could not be unloaded.
 pub struct Plugin {
     describe: Describe,
@@ -102,18 +154,18 @@ impl Plugin {
     ///
     /// # Errors
     /// It fails, or its answer is no text.
-    pub fn describe(&self) -> Result<String, CallError> {
+    pub fn describe(&self) -> Result<Output, CallError> {
         let mut response = response();
         // SAFETY: the response is ours, zeroed but for its size, and lives until the call has returned.
         let status = unsafe { (self.describe)(&raw mut response) };
         self.take(status, response)
     }
 
-    /// Lets the plugin do what the call asks for, and gives what it printed.
+    /// Lets the plugin do what the call asks for, and gives what it printed, which is not copied.
     ///
     /// # Errors
     /// It fails, or its answer is no text.
-    pub fn run(&self, asked: &Asked<'_>) -> Result<String, CallError> {
+    pub fn run(&self, asked: &Asked<'_>) -> Result<Output, CallError> {
         let request = Request {
             size: size_of::<Request>() as u32,
             mode: asked.mode as u32,
@@ -129,31 +181,16 @@ impl Plugin {
         self.take(status, response)
     }
 
-    fn take(&self, status: i32, mut response: Response) -> Result<String, CallError> {
-        let output = self.text(&mut response.output);
-        let error = self.text(&mut response.error);
+    fn take(&self, status: i32, response: Response) -> Result<Output, CallError> {
+        let output = Output::new(response.output, self.free);
+        let error = Output::new(response.error, self.free);
         match status {
             0 => output,
-            1 => Err(CallError::Failed(error?)),
-            2 => Err(CallError::Panicked(error?)),
+            1 => Err(CallError::Failed(error?.to_owned())),
+            2 => Err(CallError::Panicked(error?.to_owned())),
             3 => Err(CallError::Unsupported),
             other => Err(CallError::Broken(format!("it returned {other}"))),
         }
-    }
-
-    /// Copies a buffer of the plugin, and gives it back.
-    fn text(&self, buffer: &mut Buffer) -> Result<String, CallError> {
-        let bytes = match (buffer.data.is_null(), buffer.len) {
-            (_, 0) => Vec::new(),
-            (true, len) => return Err(CallError::Broken(format!("{len} bytes at no place"))),
-            // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay until the buffer is freed.
-            (false, len) => unsafe { std::slice::from_raw_parts(buffer.data, len) }.to_vec(),
-        };
-        // SAFETY: the buffer is the plugin's own, or all zero, and is freed once.
-        unsafe { (self.free)(buffer) };
-        String::from_utf8(bytes).map_err(|e| {
-            CallError::Broken(format!("a text that is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to()))
-        })
     }
 }
 
