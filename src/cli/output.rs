@@ -60,7 +60,7 @@ fn umask() -> u32 {
     mask.bits()
 }
 
-/// One file for each object (facts/behaviour-a.md, 6.4). Of equal names the later one wins, cluster-scoped objects last.
+/// One file for each object. Of equal names the later one wins, cluster-scoped objects last.
 fn write_directory(arena: &Arena, map: &ResMap<'_>, directory: &Path) -> Result<()> {
     let namespaced = || map.iter().filter(|r| !r.id().is_cluster_scoped());
     let mut namespaces: Vec<&str> = namespaced().map(|r| r.id().effective_namespace()).collect();

@@ -1,5 +1,5 @@
 //! From nodes to typed configuration, with the leniencies of upstream's decoder: kustomization files are YAML 1.1 that
-//! becomes JSON that is decoded strictly (facts/behaviour-a.md, 1.5 and 1.6).
+//! becomes JSON that is decoded strictly.
 //!
 //! A type's fields are one table, `(name, &mut field)`. Field names match without regard to case; unknown fields are
 //! errors with a place and the nearest known name.

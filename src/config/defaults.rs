@@ -1,5 +1,5 @@
 //! The field specs every build starts with: where labels, annotations, images, names and so on stand in the kinds that
-//! kustomize knows (facts/behaviour-c.md, 3.1, 5 and 6).
+//! kustomize knows.
 
 use super::field_spec::DefaultSpec;
 

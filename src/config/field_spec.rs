@@ -79,7 +79,7 @@ pub enum Create {
     Mapping,
 }
 
-/// Calls `edit` on every node that a path leads to (facts/behaviour-c.md, 4.1). O(nodes on the way).
+/// Calls `edit` on every node that a path leads to. O(nodes on the way).
 ///
 /// # Errors
 /// A scalar stands on the way, a part of the path is empty, or those of `edit`.
@@ -147,7 +147,7 @@ impl<'a> FieldSpecs<'a> {
     }
 }
 
-/// Adds specs to a list as upstream merges them (facts/behaviour-c.md, 4.3): one with a path that is there already for
+/// Adds specs to a list as upstream merges them: one with a path that is there already for
 /// the same or more kinds is dropped.
 ///
 /// # Errors

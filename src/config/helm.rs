@@ -1,4 +1,4 @@
-//! What a kustomization says about helm charts (facts/behaviour-d.md, 4.1).
+//! What a kustomization says about helm charts.
 
 use super::decode::{Decode, Decoder};
 use crate::diag::Result;

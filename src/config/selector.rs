@@ -134,7 +134,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Whether a resource is the target of a patch (facts/behaviour-b.md, 4): namespace and name by the current or the
+    /// Whether a resource is the target of a patch: namespace and name by the current or the
     /// original id, the rest by the current one. O(length of the texts).
     ///
     /// # Errors

@@ -120,7 +120,7 @@ impl<'a> TransformerConfig<'a> {
         ]
     }
 
-    /// Adds another configuration (facts/behaviour-c.md, 4.3): nothing replaces anything, but a spec is dropped for one
+    /// Adds another configuration: nothing replaces anything, but a spec is dropped for one
     /// that covers it.
     ///
     /// # Errors

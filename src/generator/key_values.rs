@@ -73,7 +73,7 @@ fn file_source(source: &str) -> Result<(&str, &str)> {
     }
 }
 
-/// The lines of an env file (facts/behaviour-a.md, 4.4).
+/// The lines of an env file.
 fn env_file(bytes: &[u8], pairs: &mut Vec<Pair>) -> Result<()> {
     for (i, raw) in bytes.split(|&b| b == b'\n').enumerate() {
         if raw.len() > MAX_ENV_LINE {

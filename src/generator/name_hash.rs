@@ -1,4 +1,4 @@
-//! The hash of a ConfigMap's or Secret's content that its name gets (facts/behaviour-a.md, 5).
+//! The hash of a ConfigMap's or Secret's content that its name gets.
 
 use crate::diag::{Error, Result};
 use crate::resource::Resource;

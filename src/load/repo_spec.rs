@@ -1,4 +1,4 @@
-//! References to git repositories, in all of kustomize's spellings (facts/behaviour-d.md, 5.2).
+//! References to git repositories, in all of kustomize's spellings.
 
 use super::clean;
 use std::time::Duration;

@@ -181,7 +181,7 @@ fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
     Ok(())
 }
 
-/// Adds a generated resource, or merges it into the one that has or has had its id (facts/behaviour-a.md, 4.10).
+/// Adds a generated resource, or merges it into the one that has or has had its id.
 fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<()> {
     let behavior = new.behavior.unwrap_or_default();
     let id = *new.id();

@@ -1,4 +1,4 @@
-//! From documents to resources: empty ones go, lists are replaced by their items (facts/behaviour-a.md, 3).
+//! From documents to resources: empty ones go, lists are replaced by their items.
 
 use crate::diag::{Error, Result};
 use crate::resource::Resource;

@@ -245,7 +245,7 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
 /// The value of the managed-by label: the version of kustomize whose output this is.
 const MANAGED_BY: &str = "kustomize-v5.8.1";
 
-/// Annotations that tools keep for themselves and that no output has (facts/behaviour-a.md, 6.3).
+/// Annotations that tools keep for themselves and that no output has.
 pub(crate) fn is_build_annotation(key: &str) -> bool {
     if let Some(name) = key.strip_prefix("internal.config.kubernetes.io/") {
         return matches!(

@@ -1,4 +1,4 @@
-//! KRM functions: executables and containers that read a ResourceList and print one (facts/behaviour-d.md, 3).
+//! KRM functions: executables and containers that read a ResourceList and print one.
 //!
 //! The configuration object says in an annotation what runs. Functions see what upstream's see: sorted keys, no comments, and the
 //! annotations with which upstream finds resources again. *Cost*: the process, and printing and reading the resources once each.

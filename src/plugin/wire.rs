@@ -1,5 +1,5 @@
 //! Resources to bytes and back, as upstream's plugins see them: with the annotations in which upstream keeps what a
-//! build knows (facts/behaviour-d.md, 2.4 to 2.7). They are written and read here and nowhere else.
+//! build knows. They are written and read here and nowhere else.
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{ORIGIN, TRANSFORMATIONS, documents_to_resources, print_one};

@@ -42,7 +42,7 @@ pub const NOT_NAMESPACED: &str = "_non_namespaceable_";
 pub const DEFAULT_NAMESPACE: &str = "default";
 
 /// The identity of a resource. Two ids are the same if group, version, kind, name and *effective* namespace are
-/// (facts/behaviour-c.md, 2).
+///
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResId<'a> {
     pub gvk: Gvk<'a>,

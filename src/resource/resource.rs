@@ -78,7 +78,7 @@ impl<'a> Resource<'a> {
     /// Takes a node for a resource.
     ///
     /// # Errors
-    /// It is no mapping, or kind or name are missing (facts/behaviour-a.md, 3.3); kinds that end in `List` need
+    /// It is no mapping, or kind or name are missing; kinds that end in `List` need
     /// no name.
     pub fn new(arena: &'a Arena, node: Node<'a>) -> Result<Self> {
         let fault = |message: String| Error::input(message).at(arena.place(node.pos));

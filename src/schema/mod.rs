@@ -162,7 +162,7 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// Whether a kind has no namespace (facts/behaviour-c.md, 2.3). Kinds that are not known have one.
+/// Whether a kind has no namespace. Kinds that are not known have one.
 pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
     let stable = matches!(gvk.version, "v1" | "v1beta1");
     match gvk.kind {

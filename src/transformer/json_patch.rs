@@ -1,4 +1,4 @@
-//! JSON patches (RFC 6902) as kustomize applies them (facts/behaviour-b.md, 8).
+//! JSON patches (RFC 6902) as kustomize applies them.
 
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};

@@ -1,4 +1,4 @@
-//! Replacements inside a text that holds JSON or YAML (facts/behaviour-c.md, 7.5): `data.config.server.port`, where `config` is
+//! Replacements inside a text that holds JSON or YAML: `data.config.server.port`, where `config` is
 //! a text with a mapping.
 //!
 //! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by [`Layout`], which keeps order and

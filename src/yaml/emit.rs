@@ -1,6 +1,6 @@
 //! The printer: a tree into the text that the reference prints for it (go-yaml v2 behind a JSON detour).
 //!
-//! Layout, key order, quoting, folding at 80 columns and number forms follow facts/yaml.md; the property tests and the
+//! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's printer; the property tests and the
 //! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
 
 use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};

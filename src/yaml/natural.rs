@@ -1,6 +1,6 @@
 //! The order of mapping keys in the output: runs of digits compare as numbers, letters come last.
 //!
-//! This is the order of the reference's YAML 1.1 printer (facts/yaml.md, "Key order").
+//! This is the order of the reference's YAML 1.1 printer.
 
 use std::cmp::Ordering;
 use unicode_general_category::{GeneralCategory as Cat, get_general_category};

@@ -1,4 +1,4 @@
-//! Lists that are merged by key (facts/behaviour-b.md, 5.4 to 5.6).
+//! Lists that are merged by key.
 
 use super::{
     DIRECTIVE, Directive, directive, introduced, merge as merge_value, remove_directive, untouched as untouched_value,
@@ -7,6 +7,8 @@ use crate::diag::{Error, Result};
 use crate::schema::Schema;
 use crate::yaml::{Node, Style, Tag, Value};
 use hashbrown::HashMap;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 type Keys<'s> = &'s [&'s str];
 
@@ -78,12 +80,13 @@ fn merge_items<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: Keys<'_
     }
 }
 
-/// A set: the patch's values first, then the base's. Nulls go, and tags: only texts and quotes are kept.
+/// A set: the patch's texts first, then the base's; where both have one, or the base twice, the base's last stays. Nulls
+/// and empty mappings go, and tags: only texts and quotes are kept.
 fn merge_scalars<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>) -> Result<()> {
-    let mut out: Vec<Node<'a>> = Vec::with_capacity(base.len() + patch.len());
-    let mut seen: HashMap<&'a str, (), foldhash::fast::RandomState> = HashMap::default();
-    for mut item in patch.into_iter().chain(base.drain(..)) {
-        if item.is_null() {
+    let mut set: IndexMap<&'a str, Node<'a>, foldhash::fast::RandomState> = IndexMap::default();
+    let from_patch = patch.into_iter().map(|item| (item, false));
+    for (mut item, is_base) in from_patch.chain(base.drain(..).map(|item| (item, true))) {
+        if item.is_null() || item.as_mapping().is_some_and(|m| m.is_empty()) {
             continue;
         }
         let Some(scalar) = item.as_scalar_mut() else {
@@ -93,11 +96,13 @@ fn merge_scalars<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>) -> Result<(
         if scalar.style == Style::Plain {
             scalar.tag = Tag::Untyped;
         }
-        if seen.insert(text, ()).is_none() {
-            out.push(item);
+        match set.entry(text) {
+            Entry::Vacant(entry) => drop(entry.insert(item)),
+            Entry::Occupied(mut entry) if is_base => drop(entry.insert(item)),
+            Entry::Occupied(_) => {}
         }
     }
-    *base = out;
+    base.extend(set.into_values());
     Ok(())
 }
 
@@ -273,7 +278,7 @@ fn by_all_keys<'a>(base: &mut Vec<Node<'a>>, patch: Vec<Node<'a>>, keys: &[&str]
 }
 
 /// Several keys, and some item lacks one: upstream's procedure, which pairs incomplete tuples with complete ones
-/// (facts/behaviour-b.md, 5.6). Quadratic in the list, as the pairing is.
+/// Quadratic in the list, as the pairing is.
 fn by_all_keys_with_gaps<'a>(
     base: &mut Vec<Node<'a>>,
     patch: Vec<Node<'a>>,

@@ -1,4 +1,4 @@
-//! Strategic merge: a patch into a resource (facts/behaviour-b.md, 5).
+//! Strategic merge: a patch into a resource.
 //!
 //! The whole resource is walked, also where the patch says nothing, because upstream does: nulls written as nothing go,
 //! and items of keyed lists that share a key become one. Lists are merged by key where the [`Schema`] says so, otherwise
@@ -10,7 +10,7 @@ use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Value, natural};
+use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Tag, Value, natural};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -241,8 +241,8 @@ fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
     match &mut node.value {
         Value::Scalar(s) => {
             quote(s);
-            // A null stays only if it was spelled out.
-            Ok(!s.text.is_empty() || !s.is_null())
+            // A null stays only if it was spelled out; a place that a build step has made is none.
+            Ok(!s.text.is_empty() || s.tag == Tag::Untyped || !s.is_null())
         }
         Value::Mapping(m) => {
             let schema = schema_of(schema, m, None);
@@ -259,9 +259,10 @@ fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
 }
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them: the style counts when
-/// another value is put there.
+/// another value is put there. What a build step has set counts as a string.
 fn quote(scalar: &mut Scalar<'_>) {
-    if scalar.style == Style::Plain && scalar::is_other_in_v2(scalar.text) && scalar.kind() == Kind::Str {
+    let is_string = || scalar.tag == Tag::Untyped || scalar.kind() == Kind::Str;
+    if scalar.style == Style::Plain && scalar::is_other_in_v2(scalar.text) && is_string() {
         scalar.style = Style::Double;
     }
 }
