@@ -7,11 +7,11 @@ use std::path::PathBuf;
 const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
 
 /// A plugin that describes itself and generates a ConfigMap with `v`. `FAIL` makes it fail to describe itself.
-fn script(version: &str, v: &str) -> String {
+pub fn script(version: &str, v: &str) -> String {
     script_with(version, "x1.0", r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Made"}]"#, v)
 }
 
-fn script_with(version: &str, api: &str, generators: &str, v: &str) -> String {
+pub fn script_with(version: &str, api: &str, generators: &str, v: &str) -> String {
     format!(
         "#!/bin/sh\nif [ \"$1\" = describe ]; then\n  [ -z \"$FAIL\" ] || exit 3\n  echo '{{\"version\": \"{version}\", \"api_version\": \"{api}\", \"generators\": {generators}}}'\n  exit\nfi\n\
          printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: {v}, c: \"%s\"}}\\n' \"$RUSTOMIZE_PLUGIN_COMPONENT\"\n"
@@ -19,11 +19,11 @@ fn script_with(version: &str, api: &str, generators: &str, v: &str) -> String {
 }
 
 /// A tree and a place outside of it with the plugin's executable.
-fn tree() -> Tree {
+pub fn tree() -> Tree {
     Tree::new(TREE)
 }
 
-fn install(tree: &Tree, source: &str, script: &str) -> Run {
+pub fn install(tree: &Tree, source: &str, script: &str) -> Run {
     tree.write("../home/built", script);
     let path = tree.home().join("built");
     let run = tree.run(&["plugin", "install", "--path", &path.to_string_lossy(), source]);
@@ -31,11 +31,11 @@ fn install(tree: &Tree, source: &str, script: &str) -> Run {
     run
 }
 
-fn root(tree: &Tree) -> PathBuf {
+pub fn root(tree: &Tree) -> PathBuf {
     tree.home().join(".config/rustomize/plugins")
 }
 
-fn require(tree: &Tree, requires: &str) {
+pub fn require(tree: &Tree, requires: &str) {
     tree.write(
         "plugins.yaml",
         &format!("apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires: {requires}\n"),
@@ -65,7 +65,7 @@ fn p02_a_local_binary_is_installed_under_a_source() {
 fn p03_an_install_without_a_source_is_refused() {
     let tree = tree();
     let run = tree.run(&["plugin", "install", "--path", "x"]);
-    assert!(run.status == Some(1) && run.stderr.contains("<SOURCE>"), "{}", run.stderr);
+    assert!(run.status == Some(1) && run.stderr.contains("<SOURCE[@CONSTRAINT]>"), "{}", run.stderr);
     for source in ["https://h.io/a/b", "h.io/a", "h.io/a/../b", "h.io/a/rustomize-plugin-b"] {
         install(&tree, source, &script("1.0.0", "x")).fails_with(&["the source '"]);
     }

@@ -1,25 +1,9 @@
 //! Remote resources: real git repositories over file://, a real HTTP server on the loopback address.
 
-use crate::support::{Run, Tree};
+use crate::support::{Run, Tree, git};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::Command;
-
-/// Runs git in a directory, as nobody in particular.
-fn git(directory: &Path, args: &[&str]) -> String {
-    #[expect(clippy::disallowed_methods, reason = "the repository that is cloned is made with git itself")]
-    let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"])
-        .args(args)
-        .current_dir(directory)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {v: \"VALUE\"}\n";
 

@@ -114,6 +114,21 @@ pub fn run(command: &mut Command) -> Run {
     Run { status: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
 }
 
+/// Runs git in a directory, as nobody in particular.
+#[track_caller]
+pub fn git(directory: &Path, args: &[&str]) -> String {
+    #[expect(clippy::disallowed_methods, reason = "repositories that are cloned are made with git itself")]
+    let output = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"])
+        .args(args)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 /// The head of a txtar text and its files.
 pub fn split(txtar: &str) -> (String, Vec<(String, String)>) {
     let mut head = String::new();

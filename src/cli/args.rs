@@ -66,17 +66,12 @@ pub enum Plugin {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Install a plugin's executable for its source, as the version that it says it is
-    #[command(after_long_help = INSTALL_EXAMPLES)]
-    Install {
-        /// Whose plugin it is, as in github.com/acme/app
-        #[arg(value_name = "SOURCE")]
-        source: String,
-
-        /// The executable
-        #[arg(long, value_name = "FILE")]
-        path: PathBuf,
-    },
+    /// Install the plugins that plugins.yaml names, or one
+    #[command(long_about = INSTALL_PLUGIN, after_long_help = INSTALL_EXAMPLES)]
+    Install(Install),
+    /// Write plugins.lock: the exact versions and sums of what plugins.yaml names
+    #[command(long_about = LOCK_PLUGIN)]
+    Lock(Lock),
     /// List installed plugins, and why some are not considered
     List {
         /// How to print: text or json
@@ -106,9 +101,26 @@ const BUILD_PLUGIN_EXAMPLES: &str = "Examples:
   # Build StringPrefixer.go into StringPrefixer.so beside it
   rustomize plugin build ~/.config/kustomize/plugin/someteam.example.com/v1/stringprefixer";
 
+const INSTALL_PLUGIN: &str = "Install the plugins that plugins.yaml in the directory names, or the one that SOURCE names.\n\n\
+    What plugins.yaml names is installed as plugins.lock says, and plugins.lock is written where it says nothing yet. With --frozen, \
+    and where CI is 'true', nothing is installed that is not locked. A single plugin is installed beside them, and neither file changes.";
+
 const INSTALL_EXAMPLES: &str = "Examples:
-  # Install a binary that was built here
-  rustomize plugin install --path target/release/team-label github.com/acme/team-label";
+  # what ./plugins.yaml names
+  rustomize plugin install
+
+  # one release, the highest that the constraint allows
+  rustomize plugin install 'github.com/acme/app@~> 1.2'
+
+  # from elsewhere
+  rustomize plugin install --from oci://registry.example.com/acme/app example.com/acme/app@1.2.3
+
+  # what was built here
+  rustomize plugin install --path ./app example.com/acme/app
+";
+
+const LOCK_PLUGIN: &str = "Write plugins.lock, which stands beside plugins.yaml and belongs into the repository: for every plugin its version, what it \
+    provides, and for every platform where it is, its size and its sums. Versions that are locked stay where plugins.yaml allows them.";
 
 const ADOPT_PLUGIN: &str = "Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost. Such a file can \
     only be loaded by a Go program of just its versions and flags: this builds that program, once, into the user's cache directory. \
@@ -151,6 +163,10 @@ pub struct Build {
     /// Set the label app.kubernetes.io/managed-by on all objects (deprecated: use 'buildMetadata')
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub enable_managedby_label: Option<bool>,
+
+    /// Use installed plugins only as plugins.lock says [default: whether CI is 'true']
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub frozen: Option<bool>,
 
     /// Let the build run plugins, which can do whatever you can do
     #[arg(long, alias = "enable_alpha_plugins", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
@@ -272,6 +288,54 @@ pub enum IsolationLevel {
 pub enum Severity {
     Error,
     Warning,
+}
+
+/// `plugin install`
+#[derive(Args)]
+pub struct Install {
+    /// Whose plugin, as in github.com/acme/app, with a constraint on its version
+    #[arg(value_name = "SOURCE[@CONSTRAINT]")]
+    pub what: Option<String>,
+
+    /// The directory with plugins.yaml
+    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "what")]
+    pub directory: PathBuf,
+
+    /// An executable, or a directory with plugin.yaml, to install for SOURCE
+    #[arg(long, value_name = "FILE", requires = "what", conflicts_with = "from")]
+    pub path: Option<PathBuf>,
+
+    /// Where SOURCE is fetched from: https://..., git::..., oci://... [default: the releases of its repository]
+    #[arg(long, value_name = "LOCATION", requires = "what")]
+    pub from: Option<String>,
+
+    /// Install just what CONSTRAINT allows, also where something is installed
+    #[arg(long, requires = "what")]
+    pub exact: bool,
+
+    /// Install only what plugins.lock says, and fail where it does not [default: whether CI is 'true']
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub frozen: Option<bool>,
+
+    /// Fetch nothing: what is needed is installed, or lies in the cache
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// `plugin lock`
+#[derive(Args)]
+pub struct Lock {
+    /// The directory with plugins.yaml
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+
+    /// Write nothing, and fail if something would be written
+    #[arg(long)]
+    pub check: bool,
+
+    /// Take the highest versions that plugins.yaml allows, whatever is locked; with names, of these alone
+    #[arg(long, num_args = 0.., value_name = "NAME")]
+    pub upgrade: Option<Vec<String>>,
 }
 
 /// `version`.

@@ -1,9 +1,11 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::{Build, IsolationLevel, Severity};
+use super::plugin_install::is_frozen;
 use super::{output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
+use crate::manager::lock::Lock;
 use crate::manager::requirements::Requirements;
 use crate::manager::resolve::Manager;
 use crate::manager::root::{self, RootError};
@@ -163,7 +165,8 @@ fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<
         Err(e) => return Err(e.into()),
     };
     let cache = cache(|name| variable(name).map(Into::into));
-    Ok(Some(Manager { root, cache, requirements }))
+    let lock = Lock::read(Path::new(directory))?;
+    Ok(Some(Manager { root, cache, requirements, lock, is_frozen: is_frozen(args.frozen) }))
 }
 
 /// Where the programs are that load genuine Go plugins.
@@ -172,7 +175,7 @@ pub fn go_hosts(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
 }
 
 /// Where this system keeps what can be fetched again.
-fn cache(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+pub fn cache(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|v| v.is_absolute());
     let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
     Some(caches.join("rustomize"))

@@ -9,6 +9,7 @@ mod doctor;
 mod output;
 mod plugin;
 pub mod plugin_host;
+mod plugin_install;
 mod version;
 
 use crate::plugin::host;

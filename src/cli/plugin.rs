@@ -1,12 +1,12 @@
 //! `plugin`: makes, installs and lists plugins.
 
 use super::args::{Format, Plugin};
-use super::{build, plugin_host};
-use crate::manager::discover::{Candidate, all, candidates};
+use super::{build, plugin_host, plugin_install};
+use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::source::Source;
 use crate::manager::version::Constraint;
-use crate::manager::{install, root};
+use crate::manager::{place, root};
 use crate::plugin::{PluginOptions, go};
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
@@ -34,10 +34,8 @@ pub fn run(command: &Plugin) -> Result<()> {
             let built = go::adopt(file, &options)?;
             writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
         }
-        Plugin::Install { source, path } => {
-            let installed = install::from_path(&root::root(variable)?, &parse(source)?, path, &options)?;
-            writeln!(out, "{} v{}: {}", installed.source, installed.file.version, installed.path.display())?;
-        }
+        Plugin::Install(args) => plugin_install::install(args, &options)?,
+        Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {
             let found = all(&root::root(variable)?, &Platform::host());
             out.write_all(list(&found, *output)?.as_bytes())?;
@@ -53,7 +51,7 @@ pub fn run(command: &Plugin) -> Result<()> {
             if found.is_empty() {
                 bail!("no plugin of '{source}' is installed in '{}' that is {constraint}", root.display());
             }
-            for path in install::remove(&root, &found)? {
+            for path in place::remove(&root, &found)? {
                 writeln!(out, "{}", path.display())?;
             }
         }
@@ -61,12 +59,25 @@ pub fn run(command: &Plugin) -> Result<()> {
     Ok(())
 }
 
-fn parse(source: &str) -> Result<Source> {
+/// Reads a source.
+///
+/// # Errors
+/// It is none.
+pub fn parse(source: &str) -> Result<Source> {
     source.parse().map_err(|e| anyhow!("the source '{source}' {e}"))
 }
 
-fn constraint_of(text: &str) -> Result<Constraint> {
+/// Reads a constraint; an empty text is none.
+///
+/// # Errors
+/// It is of no such form.
+pub fn constraint_of(text: &str) -> Result<Constraint> {
     Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
+}
+
+/// What a candidate is that is not considered (U43).
+fn state(why: &Refusal) -> &'static str {
+    if matches!(why, Refusal::Partial(_)) { "present" } else { "refused" }
 }
 
 /// All candidates, those that are not considered with their reason.
@@ -79,7 +90,7 @@ fn list(found: &[Candidate], output: Format) -> Result<String> {
                 "sha256": installed.sum, "path": c.path,
             }),
             Err(why) => json!({
-                "source": c.source.as_ref().map(ToString::to_string), "state": "refused", "reason": why.to_string(), "path": c.path,
+                "source": c.source.as_ref().map(ToString::to_string), "state": state(why), "reason": why.to_string(), "path": c.path,
             }),
         };
         return Ok(serde_json::to_string_pretty(&found.iter().map(entry).collect::<Vec<_>>())? + "\n");
@@ -90,7 +101,7 @@ fn list(found: &[Candidate], output: Format) -> Result<String> {
             Ok(installed) => {
                 text.push_str(&format!("{} v{} {}\n", installed.source, installed.file.version, installed.file.api));
             }
-            Err(why) => text.push_str(&format!("refused: {}: {why}\n", candidate.path.display())),
+            Err(why) => text.push_str(&format!("{}: {}: {why}\n", state(why), candidate.path.display())),
         }
     }
     Ok(text)

@@ -82,6 +82,46 @@ impl Git {
         self.finish(spec, clone)
     }
 
+    /// The commit that a reference stands for now. One round trip; none for a reference that is a full commit hash.
+    ///
+    /// # Errors
+    /// git is missing, fails or takes too long, the repository has no such reference, or this run is offline.
+    pub fn commit(&self, spec: &RepoSpec) -> Result<String> {
+        if is_commit(&spec.reference) {
+            return Ok(spec.reference.clone());
+        }
+        if self.offline {
+            let message =
+                format!("'{}' would be asked what '{}' is, and this run is offline", spec.url, spec.reference);
+            return Err(Error::new(ErrorKind::Io, message));
+        }
+        self.commit_of(spec)?
+            .ok_or_else(|| Error::new(ErrorKind::Io, format!("'{}' has no '{}'", spec.url, spec.reference)))
+    }
+
+    /// The tags of a repository and the commits that they stand for. One round trip.
+    ///
+    /// # Errors
+    /// git is missing, fails or takes too long, or this run is offline.
+    pub fn tags(&self, spec: &RepoSpec) -> Result<Vec<(String, String)>> {
+        if self.offline {
+            let message = format!("'{}' would be asked for its tags, and this run is offline", spec.url);
+            return Err(Error::new(ErrorKind::Io, message));
+        }
+        let directory = temporary()?;
+        let printed = self.git(spec, directory.path(), &["ls-remote", "--tags", &spec.url])?;
+        let mut tags: Vec<(String, String)> = Vec::new();
+        for (commit, name) in printed.lines().filter_map(|line| line.split_once('\t')) {
+            let Some(tag) = name.strip_prefix("refs/tags/") else { continue };
+            // Behind a tag with a message of its own comes the commit that it is for.
+            match (tag.strip_suffix("^{}"), tags.last_mut()) {
+                (Some(_), Some(last)) => commit.clone_into(&mut last.1),
+                _ => tags.push((tag.to_owned(), commit.to_owned())),
+            }
+        }
+        Ok(tags)
+    }
+
     /// Fetches several references side by side. Faults are left to [`Git::checkout`], which then meets them again.
     pub fn prefetch(&self, specs: Vec<RepoSpec>) {
         let mut wanted: Vec<RepoSpec> = Vec::new();

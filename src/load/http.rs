@@ -3,7 +3,7 @@
 use crate::diag::{Error, ErrorKind};
 use std::io::Read;
 use std::time::Duration;
-use ureq::http::Uri;
+use ureq::http::{HeaderMap, StatusCode, Uri};
 
 /// Redirects that lead to redirects: as many as browsers and curl are content with.
 const MAX_REDIRECTS: usize = 10;
@@ -13,6 +13,14 @@ pub struct Http {
     agent: ureq::Agent,
     limit: u64,
     offline: bool,
+}
+
+/// What a server said.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
 }
 
 /// Why there is no file.
@@ -47,19 +55,31 @@ impl Http {
     /// # Errors
     /// The server cannot be reached, answers with no success, takes too long, sends too much, or leads elsewhere.
     pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
+        let answer = self.ask(url, &[])?;
+        if answer.status.is_success() { Ok(answer.body) } else { Err(refused(url, answer.status)) }
+    }
+
+    /// Asks a server, and gives what it answers, whatever that is. `headers` go to the host of the URL and to no other.
+    ///
+    /// # Errors
+    /// As [`Http::get`], less an answer that is no success.
+    pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer, Fault> {
         let fault = |message: String| Fault { is_answer: false, error: Error::new(ErrorKind::Io, message) };
         if self.offline {
-            let error = Error::new(ErrorKind::Io, format!("'{url}' would be fetched, and this build is offline"));
+            let error = Error::new(ErrorKind::Io, format!("'{url}' would be fetched, and this run is offline"));
             return Err(Fault { is_answer: true, error });
         }
         let parse = |text: &str| {
             let text = text.split('#').next().unwrap_or_default();
             text.parse::<Uri>().map_err(|e| fault(format!("'{url}' is no URL: {e}")))
         };
-        let mut at = parse(url)?;
+        let first = parse(url)?;
+        let mut at = first.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let response = self.agent.get(at.clone()).call();
-            let mut response = response.map_err(|e| fault(format!("'{url}' cannot be fetched: {e}")))?;
+            let is_theirs = at.scheme() == first.scheme() && at.authority() == first.authority();
+            let sent = headers.iter().filter(|_| is_theirs);
+            let request = sent.fold(self.agent.get(at.clone()), |request, (name, value)| request.header(*name, *value));
+            let mut response = request.call().map_err(|e| fault(format!("'{url}' cannot be fetched: {e}")))?;
             let status = response.status();
             if status.is_redirection() {
                 let location = response.headers().get("location").and_then(|l| l.to_str().ok());
@@ -73,24 +93,27 @@ impl Http {
                 at = next;
                 continue;
             }
-            if !status.is_success() {
-                let reason = status.canonical_reason().unwrap_or("no reason given");
-                let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
-                return Err(Fault { is_answer: true, error: Error::new(ErrorKind::Io, message) });
-            }
-            let mut bytes = Vec::new();
-            let body = response.body_mut().as_reader();
-            body.take(self.limit.saturating_add(1))
-                .read_to_end(&mut bytes)
+            let mut body = Vec::new();
+            let reader = response.body_mut().as_reader();
+            reader
+                .take(self.limit.saturating_add(1))
+                .read_to_end(&mut body)
                 .map_err(|e| fault(format!("'{url}' cannot be read: {e}")))?;
-            if bytes.len() as u64 > self.limit {
+            if body.len() as u64 > self.limit {
                 let error = Error::new(ErrorKind::Io, format!("'{url}' is larger than {} bytes", self.limit));
                 return Err(Fault { is_answer: true, error: error.hint("--remote-size-limit sets the limit") });
             }
-            return Ok(bytes);
+            return Ok(Answer { status, headers: response.headers().clone(), body });
         }
         Err(fault(format!("'{url}' redirects more than {MAX_REDIRECTS} times")))
     }
+}
+
+/// An answer that is no success, as an error.
+pub fn refused(url: &str, status: StatusCode) -> Fault {
+    let reason = status.canonical_reason().unwrap_or("no reason given");
+    let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
+    Fault { is_answer: true, error: Error::new(ErrorKind::Io, message) }
 }
 
 /// Where a `Location` leads from a URL.

@@ -7,7 +7,7 @@ use crate::process::{Call, Failed, Failure, Limits, run};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a plugin may take to describe itself.
@@ -15,6 +15,29 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How much it may print.
 const OUTPUT_LIMIT: u64 = 1 << 20;
+
+/// How a plugin is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The plugin itself, or what runs it.
+    pub program: PathBuf,
+    /// What comes before its own arguments: the file that is run.
+    pub args: Vec<OsString>,
+    /// The directory that holds the plugin, where it is one.
+    pub directory: Option<PathBuf>,
+}
+
+impl Command {
+    /// That of an executable.
+    pub fn of_binary(path: &Path) -> Command {
+        Command { program: path.to_owned(), args: Vec::new(), directory: None }
+    }
+
+    /// What it reads besides the program.
+    pub fn files(&self) -> Vec<&Path> {
+        self.directory.as_deref().into_iter().collect()
+    }
+}
 
 /// What a plugin says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,10 +50,10 @@ pub struct Description {
     pub transformers: Vec<Component>,
     pub validators: Vec<Component>,
     /// Packer's words for generators and transformers.
-    builders: Vec<Component>,
-    provisioners: Vec<Component>,
+    pub(super) builders: Vec<Component>,
+    pub(super) provisioners: Vec<Component>,
     /// Transformers that run behind all others.
-    post_processors: Vec<Component>,
+    pub(super) post_processors: Vec<Component>,
 }
 
 /// One thing that a plugin does: a name, or with the kinds of configuration objects that ask for it.
@@ -67,7 +90,8 @@ impl From<Spelling> for Component {
 }
 
 /// Where a component can stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     Generator,
     Transformer,
@@ -112,13 +136,14 @@ impl Description {
     ///
     /// # Errors
     /// It does not answer, or with something else than one JSON object.
-    pub fn ask(program: &Path, options: &PluginOptions) -> Result<Description, DescribeError> {
+    pub fn ask(command: &Command, options: &PluginOptions) -> Result<Description, DescribeError> {
         let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
         let variables = options.isolation.variables.clone();
         let isolation = Isolation { level: Level::Auto, variables, ..Isolation::default() };
         let options = PluginOptions { isolation, ..options.clone() };
-        let args = vec![OsString::from("describe")];
-        let confined = options.confined(program, args, &[]).map_err(not_started)?;
+        let mut args = command.args.clone();
+        args.push("describe".into());
+        let confined = options.confined(&command.program, args, &command.files()).map_err(not_started)?;
         let call = Call {
             program: &confined.program,
             args: confined.args,

@@ -1,14 +1,16 @@
 //! What is installed below a root: every candidate, and why it is taken or refused (P23 to P30, P39 to P58).
 
-use super::describe::DescribeError;
-use super::install::partial;
-use super::name::{FileName, NameError, PREFIX, Platform, SUM_SUFFIX};
+use super::content;
+use super::describe::{Command, DescribeError};
+use super::manifest::Manifest;
+use super::name::{FileName, NameError, PREFIX, Platform, SUM_SUFFIX, TREE_SUM_SUFFIX};
+use super::place::partial;
 use super::source::Source;
 use super::version::Constraint;
-use sha2::{Digest, Sha256};
+use crate::diag::Error;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Deepest directory below a root that can be a source's: its host and fifteen parts.
@@ -24,14 +26,27 @@ pub struct Candidate {
     pub verdict: Result<Installed, Refusal>,
 }
 
-/// A binary whose name and sum are right.
+/// A binary, or a directory that a runtime runs, whose name and sum are right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     pub source: Source,
     pub path: PathBuf,
     pub file: FileName,
-    /// The SHA-256 of its content, in hex.
+    /// What its content is known by, in hex: see [`content::sum`].
     pub sum: String,
+}
+
+impl Installed {
+    /// How it is started.
+    ///
+    /// # Errors
+    /// It is a directory whose manifest cannot be read.
+    pub fn command(&self) -> Result<Command, Refusal> {
+        if !self.path.is_dir() {
+            return Ok(Command::of_binary(&self.path));
+        }
+        Ok(Manifest::read(&self.path).map_err(Refusal::Directory)?.command(&self.path))
+    }
 }
 
 /// Why a candidate is not considered.
@@ -50,8 +65,10 @@ pub enum Refusal {
         found: String,
     },
     NotExecutable,
-    /// It was not installed to its end.
-    Partial,
+    /// It is a directory that is no plugin.
+    Directory(Error),
+    /// It is present and not installed (U44): why, as far as that is known.
+    Partial(String),
     Describe(DescribeError),
     Io(io::Error),
 }
@@ -69,27 +86,12 @@ impl fmt::Display for Refusal {
                 write!(f, "its content is not what was installed: SHA-256 {found}, its sum file says {want}")
             }
             Refusal::NotExecutable => f.write_str("it is not executable"),
-            Refusal::Partial => f.write_str("it was not installed to its end: install it again"),
+            Refusal::Directory(why) => why.fmt(f),
+            Refusal::Partial(why) => write!(f, "it is not installed: {}", why.trim_end()),
             Refusal::Describe(why) => why.fmt(f),
             Refusal::Io(e) => write!(f, "it cannot be read: {e}"),
         }
     }
-}
-
-/// The SHA-256 of a stream, in hex. O(bytes).
-///
-/// # Errors
-/// The stream fails.
-pub fn sha256(mut from: impl Read) -> io::Result<String> {
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match from.read(&mut buffer)? {
-            0 => break,
-            n => hash.update(&buffer[..n]),
-        }
-    }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The sum that a sum file holds (P27): hex digits and nothing else but a line's end.
@@ -100,40 +102,37 @@ fn read_sum(path: &Path) -> Result<String, Refusal> {
     if is_sum { Ok(sum.to_ascii_lowercase()) } else { Err(Refusal::SumForm(path.to_owned())) }
 }
 
-/// The path of a binary's sum file.
-pub fn sum_file(binary: &Path) -> PathBuf {
-    let mut name = binary.as_os_str().to_owned();
-    name.push(SUM_SUFFIX);
+/// The path of the file with a plugin's sum.
+pub fn sum_file(plugin: &Path) -> PathBuf {
+    sum_name(plugin, if plugin.is_dir() { TREE_SUM_SUFFIX } else { SUM_SUFFIX })
+}
+
+/// A path with something behind its name.
+pub fn sum_name(plugin: &Path, suffix: &str) -> PathBuf {
+    let mut name = plugin.as_os_str().to_owned();
+    name.push(suffix);
     name.into()
 }
 
 fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Refusal> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = FileName::parse(&name, source.name(), host).map_err(Refusal::Name)?;
-    if partial(path).exists() {
-        return Err(Refusal::Partial);
+    match fs::read_to_string(partial(path)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) => return Err(Refusal::Io(e)),
+        Ok(why) => return Err(Refusal::Partial(why)),
     }
     let want = read_sum(&sum_file(path))?;
-    let opened = File::open(path).map_err(Refusal::Io)?;
-    if !is_executable(&opened).map_err(Refusal::Io)? {
+    if path.is_dir() {
+        Manifest::read(path).map_err(Refusal::Directory)?;
+    } else if !File::open(path).and_then(|file| content::is_executable(&file)).map_err(Refusal::Io)? {
         return Err(Refusal::NotExecutable);
     }
-    let found = sha256(opened).map_err(Refusal::Io)?;
+    let found = content::sum(path).map_err(Refusal::Io)?;
     if found != want {
         return Err(Refusal::SumDiffers { want, found });
     }
     Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum: found })
-}
-
-#[cfg(unix)]
-fn is_executable(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(file.metadata()?.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &File) -> io::Result<bool> {
-    Ok(true)
 }
 
 /// The candidates for one source, best first: those that are considered by version, highest first, then the others by path. O(bytes of them).
@@ -155,7 +154,8 @@ pub fn all(root: &Path, host: &Platform) -> Vec<Candidate> {
         }
         for (name, path) in entries(&directory) {
             // Links are not followed: what lies below a root is what was put there.
-            if path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
+            let is_own = name.starts_with('.') || name.starts_with(PREFIX);
+            if !is_own && path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
                 let address = if address.is_empty() { name } else { format!("{address}/{name}") };
                 queue.push((path, address, depth + 1));
             }
@@ -171,8 +171,9 @@ fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
 }
 
 fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
-    let is_beside = |name: &str| name.ends_with(SUM_SUFFIX) || name.ends_with(".partial");
-    let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.is_file();
+    let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, ".partial"];
+    let is_beside = |name: &str| beside.iter().any(|end| name.ends_with(end));
+    let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.exists();
     let files = entries(directory).into_iter().filter(|(name, path)| is_candidate(name, path));
     files
         .map(|(_, path)| {
@@ -201,7 +202,8 @@ pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Ins
 
 #[cfg(test)]
 mod tests {
-    use super::{Refusal, all, candidates, choose, sha256, sum_file};
+    use super::{Refusal, all, candidates, choose, sum_file};
+    use crate::manager::content::sha256;
     use crate::manager::name::{NameError, Platform};
     use crate::manager::source::Source;
     use crate::manager::version::Constraint;

@@ -4,14 +4,25 @@
 //! * [`root`]: where managed plugins lie.
 //! * [`describe`]: what a plugin says of itself; [`discover`]: what is installed, and what of it is taken.
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object is for.
-//! * [`install`]: putting plugins where they are found, and taking them away.
+//! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
+//! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
+//! * [`install`]: from a requirement to a plugin that runs; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
+//!   found, and taking them away.
 
+pub mod archive;
+pub mod content;
 pub mod describe;
 pub mod discover;
+pub mod fetch;
 pub mod install;
+pub mod location;
+pub mod lock;
+pub mod manifest;
 pub mod name;
+pub mod place;
 pub mod requirements;
 pub mod resolve;
 pub mod root;
+pub mod runtime;
 pub mod source;
 pub mod version;

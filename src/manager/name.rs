@@ -9,6 +9,9 @@ pub const PREFIX: &str = "rustomize-plugin-";
 /// The end of the name of the file with a binary's SHA-256.
 pub const SUM_SUFFIX: &str = "_SHA256SUM";
 
+/// The end of the name of the file with the sum of a directory's files.
+pub const TREE_SUM_SUFFIX: &str = "_H1SUM";
+
 /// A system and a processor in the words of release files: Go's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Platform {

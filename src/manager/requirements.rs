@@ -1,5 +1,6 @@
 //! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it needs (P41).
 
+use super::location::{Location, LocationError};
 use super::source::Source;
 use super::version::Constraint;
 use crate::config::{Decode, Decoder};
@@ -29,6 +30,8 @@ pub struct Requirement {
     pub name: String,
     pub source: Source,
     pub constraint: Constraint,
+    /// Where it is fetched from, as it is written; empty for the releases of its source.
+    pub from: String,
     /// The kinds of configuration objects that ask for it; empty if the file does not say.
     pub provides: Vec<Provided>,
     /// Where it stands, for messages.
@@ -53,6 +56,7 @@ struct RawFile<'a> {
 struct RawRequirement<'a> {
     source: &'a str,
     version: &'a str,
+    from: &'a str,
     provides: Vec<RawProvided<'a>>,
 }
 
@@ -76,7 +80,12 @@ impl<'a> Decode<'a> for RawRequirement<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         cx.object(
             node,
-            &mut [("source", &mut self.source), ("version", &mut self.version), ("provides", &mut self.provides)],
+            &mut [
+                ("source", &mut self.source),
+                ("version", &mut self.version),
+                ("from", &mut self.from),
+                ("provides", &mut self.provides),
+            ],
         )?;
         Ok(())
     }
@@ -121,27 +130,42 @@ impl Requirements {
                 return Err(cx.error(node.pos, format!("{field} should be {want}, not '{found}'")));
             }
         }
-        let mut requirements = Requirements::default();
-        match &file.requires.value {
-            Value::Mapping(entries) => {
-                for entry in entries.iter() {
-                    let name = entry.key.text;
-                    if requirements.plugins.iter().any(|known| known.name == name) {
-                        return Err(cx.error(entry.key.pos, format!("'{name}' is required twice")));
-                    }
-                    let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
-                    requirements.plugins.push(requirement(&cx, name, &entry.value, entry.key.pos).map_err(in_entry)?);
-                }
-            }
-            _ if file.requires.is_null() => {}
-            _ => {
-                return Err(cx
-                    .error(file.requires.pos, "'requires' is a mapping of names to plugins")
-                    .hint("as in requires: {app: {source: github.com/acme/app, version: '~> 1.2'}}"));
-            }
-        }
-        Ok(requirements)
+        Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })
     }
+}
+
+impl Requirement {
+    /// Where it is fetched from.
+    ///
+    /// # Errors
+    /// None after the file was read.
+    pub fn location(&self) -> std::result::Result<Location, LocationError> {
+        Location::parse(&self.from)
+    }
+}
+
+/// Reads a mapping of names to plugins, the value of `field`.
+///
+/// # Errors
+/// It is something else, or one of them is not of the form.
+pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Result<Vec<Requirement>> {
+    let Value::Mapping(entries) = &node.value else {
+        if node.is_null() {
+            return Ok(Vec::new());
+        }
+        let error = cx.error(node.pos, format!("'{field}' is a mapping of names to plugins"));
+        return Err(error.hint(format!("as in {field}: {{app: {{source: github.com/acme/app, version: '~> 1.2'}}}}")));
+    };
+    let mut plugins: Vec<Requirement> = Vec::new();
+    for entry in entries.iter() {
+        let name = entry.key.text;
+        if plugins.iter().any(|known| known.name == name) {
+            return Err(cx.error(entry.key.pos, format!("'{name}' is required twice")));
+        }
+        let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
+        plugins.push(requirement(cx, name, &entry.value, entry.key.pos).map_err(in_entry)?);
+    }
+    Ok(plugins)
 }
 
 fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
@@ -155,7 +179,9 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
     let provides = raw.provides.iter();
     let provides =
         provides.map(|p| Provided { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
-    Ok(Requirement { name: name.to_owned(), source, constraint, provides, place: cx.arena.place(pos) })
+    Location::parse(raw.from).map_err(|e| cx.error(node.pos, e.to_string()))?;
+    let from = raw.from.to_owned();
+    Ok(Requirement { name: name.to_owned(), source, constraint, from, provides, place: cx.arena.place(pos) })
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 //! What `plugins.yaml` requires is looked at first, then everything that is installed. A plugin is described only when a build asks for a kind
 //! that nobody placed, and once for each content.
 
-use super::describe::{Component, Description};
+use super::describe::{Command, Component, Description};
 use super::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use super::lock::Lock;
+use super::manifest::Manifest;
 use super::name::Platform;
 use super::requirements::{Requirement, Requirements};
 use crate::diag::{Error, ErrorKind, Result};
@@ -25,12 +27,17 @@ pub struct Manager {
     pub cache: Option<PathBuf>,
     /// What the kustomization needs.
     pub requirements: Requirements,
+    /// What exactly that is, if that was locked.
+    pub lock: Option<Lock>,
+    /// Whether what is required has to be locked.
+    pub is_frozen: bool,
 }
 
 /// A plugin that was found for a configuration object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub installed: Installed,
+    pub command: Command,
     pub component: Component,
 }
 
@@ -50,8 +57,7 @@ impl Manager {
             if !may_provide(requirement, id, asked) {
                 continue;
             }
-            let found = candidates(&self.root, &requirement.source, &Platform::host());
-            match choose(found, &requirement.constraint) {
+            match self.installed(requirement).map_err(|e| e.at(requirement.place.clone()))? {
                 Some(installed) => {
                     required
                         .extend(self.component(options, installed, &requirement.name, id, asked).unwrap_or_default());
@@ -93,6 +99,43 @@ impl Manager {
         }
     }
 
+    /// What is installed for a requirement: what is locked, or else the highest version that is allowed.
+    ///
+    /// # Errors
+    /// Something else is locked than what is required, or than what is installed.
+    fn installed(&self, requirement: &Requirement) -> Result<Option<Installed>> {
+        let found = candidates(&self.root, &requirement.source, &Platform::host());
+        let name = format!("plugin '{}' ({})", requirement.name, requirement.source);
+        let relock = "run 'rustomize plugin lock' and commit plugins.lock";
+        let Some(locked) = self.lock.as_ref().and_then(|lock| lock.of(&requirement.source)) else {
+            if self.is_frozen || self.lock.is_some() {
+                return Err(fault(format!("{name} is required and not locked")).hint(relock));
+            }
+            return Ok(choose(found, &requirement.constraint));
+        };
+        let version = locked.version().filter(|version| requirement.constraint.allows(version));
+        let Some(version) = version else {
+            let message = format!("{name} is locked as v{}, which is not {}", locked.version, requirement.constraint);
+            return Err(fault(message).hint(relock));
+        };
+        let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
+            let message = format!("{name} is locked as v{version}, with nothing for {}", Platform::host());
+            return Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"));
+        };
+        let mut there =
+            found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version).peekable();
+        let is_there = there.peek().is_some();
+        match there.find(|installed| installed.sum == pinned.content) {
+            Some(installed) => Ok(Some(installed)),
+            None if is_there => {
+                let message =
+                    format!("{name} v{version} is installed, but as something else than what plugins.lock says");
+                Err(fault(message).hint("install it anew: rustomize plugin install"))
+            }
+            None => Ok(None),
+        }
+    }
+
     /// How many files below the root are named as plugins and not considered. It costs a look at all of them.
     pub fn refused(&self) -> usize {
         all(&self.root, &Platform::host()).iter().filter(|c| c.verdict.is_err()).count()
@@ -115,7 +158,8 @@ impl Manager {
             None => component.kind == id.gvk.kind && component.api_version == api_version(id),
         };
         let found = description.components().find(|(_, component)| is_for(component));
-        Ok(found.map(|(_, component)| Found { component: component.clone(), installed }))
+        let Some((_, component)) = found else { return Ok(None) };
+        Ok(Some(Found { component: component.clone(), command: installed.command()?, installed }))
     }
 
     /// What an installed plugin says of itself, from the cache if it was asked before (P46), held to its name (P48, P50).
@@ -127,12 +171,16 @@ impl Manager {
         options: &PluginOptions,
         installed: &Installed,
     ) -> std::result::Result<Description, Refusal> {
+        let manifest = installed.path.is_dir().then(|| Manifest::read(&installed.path)).transpose();
+        if let Some(manifest) = manifest.map_err(Refusal::Directory)?.filter(Manifest::says_what) {
+            return Ok(manifest.description);
+        }
         let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
         let known = kept.as_ref().and_then(|path| Description::parse(&fs::read(path).ok()?).ok());
         let description = match known {
             Some(description) => description,
             None => {
-                let description = Description::ask(&installed.path, options).map_err(Refusal::Describe)?;
+                let description = Description::ask(&installed.command()?, options).map_err(Refusal::Describe)?;
                 // Without it the next build asks again.
                 if let Some(path) = &kept {
                     let _ = keep(path, &description);

@@ -50,16 +50,20 @@ impl Mode {
 }
 
 /// An executable, and what of it is meant.
+#[derive(Default)]
 pub struct Program {
     pub path: PathBuf,
+    /// What comes before the arguments of a plugin: the file that is run, if the executable runs files.
+    pub args: Vec<OsString>,
+    /// The directory that such a plugin lies in.
+    pub directory: Option<PathBuf>,
     /// The component of an installed plugin.
     pub component: Option<String>,
 }
 
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
-    program: PathBuf,
-    component: Option<String>,
+    program: Program,
     args: Vec<OsString>,
     root: Root,
     /// The configuration as the plugin gets it.
@@ -88,8 +92,7 @@ impl ExecPlugin {
         let place = arena.place(config.pos());
         let args = arguments(session, root, config).map_err(|e| e.at(place.clone()))?;
         Ok(ExecPlugin {
-            program: program.path,
-            component: program.component,
+            program,
             args,
             root: root.clone(),
             config: wire::print_config(arena, config)?,
@@ -112,9 +115,12 @@ impl ExecPlugin {
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config_file).map_err(no_file)?;
         file.write_all(self.config.as_bytes()).map_err(no_file)?;
         drop(file);
-        let mut args = vec![config_file.into_os_string()];
+        let mut args = self.program.args.clone();
+        args.push(config_file.into_os_string());
         args.extend(self.args.iter().cloned());
-        let confined = session.plugins.options.confined(&self.program, args, &[directory.path(), &self.root.real]);
+        let own = self.program.directory.as_deref();
+        let paths: Vec<&Path> = [directory.path(), &self.root.real].into_iter().chain(own).collect();
+        let confined = session.plugins.options.confined(&self.program.path, args, &paths);
         let Confined { program, args, grants } = confined.map_err(no_file)?;
         let mut environment = self.environment(session);
         environment.extend(grants.environment.iter().cloned());
@@ -128,7 +134,7 @@ impl ExecPlugin {
             stdin,
         };
         run(call, &session.plugins.options.limits())
-            .map_err(|failed| explain(&failed, &self.program, &self.name, self.place.clone()))
+            .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.place.clone()))
     }
 
     fn environment(&self, session: &Session<'_>) -> Vec<(Cow<'static, str>, OsString)> {
@@ -137,7 +143,7 @@ impl ExecPlugin {
             ("KUSTOMIZE_PLUGIN_CONFIG_STRING".into(), self.config.as_str().into()),
             ("KUSTOMIZE_PLUGIN_CONFIG_ROOT".into(), self.root.real.as_os_str().into()),
         ];
-        variables.extend(self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into())));
+        variables.extend(self.program.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into())));
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
             if !fits {
@@ -180,7 +186,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let input = wire::print(session.arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
         let resources = wire::parse(session.arena, self.output_name(), printed)?;
-        *map = wire::merge_output(session.arena, &places, resources, &self.program.display().to_string())?;
+        *map = wire::merge_output(session.arena, &places, resources, &self.program.path.display().to_string())?;
         Ok(())
     }
 }

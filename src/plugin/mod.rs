@@ -23,6 +23,7 @@ pub mod wire;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
+use crate::manager::describe::Command;
 use crate::manager::resolve::{COMPONENT, Manager};
 use crate::pipeline::Session;
 use crate::process::Limits;
@@ -146,12 +147,13 @@ impl External {
                 None => None,
             };
             let Some(found) = found else { return Err(nothing(options, &config, asked).at(place)) };
-            let program = Program { path: found.installed.path, component: Some(found.component.name) };
+            let Command { program: path, args, directory } = found.command;
+            let program = Program { path, args, directory, component: Some(found.component.name) };
             return ExecPlugin::load(session, root, &config, mode, program).map(External::Exec);
         };
         match placed {
             Placed::Executable(path) => {
-                let program = Program { path, component: None };
+                let program = Program { path, ..Program::default() };
                 ExecPlugin::load(session, root, &config, mode, program).map(External::Exec)
             }
             Placed::SharedObject { path, program, instead_of } => {

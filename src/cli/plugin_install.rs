@@ -1,0 +1,213 @@
+//! `plugin install` and `plugin lock`: what the user says, for the installer.
+
+use super::args::{Install, Lock as LockArgs};
+use super::build;
+use super::plugin::{constraint_of, parse};
+use crate::manager::discover::{candidates, choose};
+use crate::manager::fetch::{Base, FetchLimits, Transfer};
+use crate::manager::install::{Event, Installer};
+use crate::manager::lock::{self, Lock};
+use crate::manager::name::Platform;
+use crate::manager::place::LockedRoot;
+use crate::manager::requirements::{self, Requirement, Requirements};
+use crate::manager::root;
+use crate::plugin::PluginOptions;
+use anyhow::{Result, bail};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+fn variable(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name)
+}
+
+/// Whether only what is locked may be used: as is said, or where CI is 'true'.
+pub fn is_frozen(said: Option<bool>) -> bool {
+    said.unwrap_or_else(|| variable("CI").is_some_and(|value| value == "true"))
+}
+
+/// Says what happens, on stderr.
+fn tell(event: Event<'_>) {
+    let line = match event {
+        Event::Fetching { url } => format!("Fetching {url}"),
+        Event::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
+        Event::Kept(_) | Event::Installed(_) => return,
+    };
+    // Nobody may be there to read it.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn locked_root() -> Result<LockedRoot> {
+    let waiting = || drop(writeln!(std::io::stderr(), "Waiting for another installation"));
+    Ok(LockedRoot::lock(&root::root(variable)?, waiting)?)
+}
+
+fn transfer(offline: bool) -> Transfer {
+    let cache = build::cache(|name| variable(name).map(Into::into));
+    Transfer::new(FetchLimits::default(), cache, offline)
+}
+
+/// Runs `plugin install`.
+///
+/// # Errors
+/// What the installer says.
+pub fn install(args: &Install, options: &PluginOptions) -> Result<()> {
+    match &args.what {
+        Some(what) => one(args, what, options),
+        None => project(args, options),
+    }
+}
+
+/// Everything that `plugins.yaml` names.
+fn project(args: &Install, options: &PluginOptions) -> Result<()> {
+    let wanted = required(&args.directory)?;
+    let known = Lock::read(&args.directory)?;
+    let is_frozen = is_frozen(args.frozen);
+    if is_frozen && known.is_none() {
+        bail!(
+            "there is no {} in '{}', and nothing may be installed that is not locked\n  run 'rustomize plugin lock' and commit it",
+            lock::FILE,
+            args.directory.display()
+        );
+    }
+    let root = locked_root()?;
+    let transfer = transfer(args.offline);
+    let mut installer = Installer {
+        root: &root,
+        transfer: &transfer,
+        options,
+        known: known.clone().unwrap_or_default(),
+        is_frozen,
+        all_platforms: !is_frozen,
+        events: &tell,
+        lock: Lock::default(),
+        done: Default::default(),
+    };
+    installer.install(&wanted, &Base::new(&args.directory))?;
+    if !is_frozen && known.as_ref() != Some(&installer.lock) {
+        installer.lock.write(&args.directory)?;
+    }
+    report(&installer)
+}
+
+fn report(installer: &Installer<'_>) -> Result<()> {
+    let mut out = std::io::stdout();
+    for installed in installer.done.values() {
+        writeln!(out, "{} v{}: {}", installed.source, installed.file.version, installed.path.display())?;
+    }
+    Ok(())
+}
+
+/// A single plugin, which no file names.
+fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
+    let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
+    let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
+    let from = match (&args.path, &args.from) {
+        (Some(_), _) if !constraint.is_any() => {
+            bail!("--path says which plugin is meant: '{what}' may not have a constraint")
+        }
+        (Some(path), _) => std::path::absolute(path)?.display().to_string(),
+        (None, Some(from)) => from.clone(),
+        (None, None) => String::new(),
+    };
+    let root = locked_root()?;
+    // What is there will do (U29, U30), but where that is not what is asked for (U31).
+    if args.path.is_none() && !args.exact {
+        let wanted = if constraint.exact().is_some() { Default::default() } else { constraint.clone() };
+        if let Some(there) = choose(candidates(root.path(), &source, &Platform::host()), &wanted)
+            && constraint.exact().is_none_or(|exact| there.file.version >= exact)
+        {
+            if !constraint.allows(&there.file.version) {
+                let version = &there.file.version;
+                writeln!(
+                    std::io::stderr(),
+                    "v{version} is installed, which is higher: it stays; --exact installs {constraint}"
+                )?;
+            }
+            writeln!(std::io::stdout(), "{source} v{}: {}", there.file.version, there.path.display())?;
+            return Ok(());
+        }
+    }
+    let name = source.name().to_owned();
+    let wanted = Requirement { name, source, constraint, from, provides: Vec::new(), place: None };
+    let transfer = transfer(args.offline);
+    let mut installer = Installer {
+        root: &root,
+        transfer: &transfer,
+        options,
+        known: Lock::default(),
+        is_frozen: false,
+        all_platforms: false,
+        events: &tell,
+        lock: Lock::default(),
+        done: Default::default(),
+    };
+    installer.install(&[wanted], &Base::new(Path::new(".")))?;
+    report(&installer)
+}
+
+/// Runs `plugin lock`.
+///
+/// # Errors
+/// What the installer says, or with `--check` that the file would change.
+pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
+    let wanted = required(&args.directory)?;
+    let old = Lock::read(&args.directory)?;
+    let mut known = old.clone().unwrap_or_default();
+    if let Some(names) = &args.upgrade {
+        if let Some(unknown) = names.iter().find(|name| !wanted.iter().any(|w| w.name == **name)) {
+            bail!("{} names no plugin '{unknown}'", requirements::FILE);
+        }
+        let is_upgraded = |source: &str| {
+            let named = wanted.iter().find(|w| w.source.to_string() == source);
+            names.is_empty() || named.is_some_and(|w| names.contains(&w.name))
+        };
+        known.plugins.retain(|source, _| !is_upgraded(source));
+    }
+    let root = locked_root()?;
+    let transfer = transfer(false);
+    let mut installer = Installer {
+        root: &root,
+        transfer: &transfer,
+        options,
+        known,
+        is_frozen: args.check,
+        all_platforms: true,
+        events: &tell,
+        lock: Lock::default(),
+        done: Default::default(),
+    };
+    let installed = installer.install(&wanted, &Base::new(&args.directory));
+    let path = args.directory.join(lock::FILE);
+    if args.check {
+        installed?;
+        if old.as_ref() != Some(&installer.lock) {
+            bail!(
+                "'{}' is not what '{}' asks for\n  run 'rustomize plugin lock' and commit it",
+                path.display(),
+                requirements::FILE
+            );
+        }
+        return Ok(());
+    }
+    installed?;
+    if old.as_ref() != Some(&installer.lock) {
+        installer.lock.write(&args.directory)?;
+    }
+    for (source, locked) in &installer.lock.plugins {
+        let platforms: Vec<&str> = locked.platforms.keys().map(String::as_str).collect();
+        writeln!(std::io::stdout(), "{source} v{}: {}", locked.version, platforms.join(", "))?;
+    }
+    Ok(())
+}
+
+/// What the file of a directory names, which has to be there.
+fn required(directory: &Path) -> Result<Vec<Requirement>> {
+    let path: PathBuf = directory.join(requirements::FILE);
+    if !path.is_file() {
+        bail!(
+            "there is no '{}'\n  it names the plugins that a kustomization needs; to install one without it: rustomize plugin install SOURCE",
+            path.display()
+        );
+    }
+    Ok(Requirements::read(directory)?.plugins)
+}

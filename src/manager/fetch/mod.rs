@@ -1,0 +1,306 @@
+//! Fetching plugins: which versions there are of one, what there is of a version, and the files of it.
+//!
+//! * [`oci`]: from registries. Files over HTTP and git repositories go the ways of remote kustomizations.
+
+pub mod oci;
+
+use super::content::sha256;
+use super::location::{Location, repository_url};
+use super::name::{PREFIX, Platform};
+use super::source::Source;
+use super::version::Version;
+use crate::diag::{Error, ErrorKind, Result};
+use crate::load::RepoSpec;
+use crate::load::git::Git;
+use crate::load::http::{Answer, Fault, Http, refused};
+use oci::Repository;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often something is fetched that a network may have broken.
+const TRIES: u32 = 5;
+
+/// How long to wait before the second time; twice as long before each further one.
+const PAUSE: Duration = Duration::from_millis(80);
+
+/// The machines that a version is looked for where no list says for which it is.
+const PLATFORMS: [(&str, &str); 5] =
+    [("linux", "amd64"), ("linux", "arm64"), ("darwin", "amd64"), ("darwin", "arm64"), ("windows", "amd64")];
+
+/// A file, an archive or a directory with a version of a plugin, for one platform or for any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    pub platform: Platform,
+    /// Where it is: `https://...`, `oci://host/path@sha256:...`, `git::...?ref=<commit>` or a path.
+    pub url: String,
+    /// How many bytes it has, where that is known.
+    pub size: Option<u64>,
+    /// Its SHA-256 in hex, where that is known.
+    pub sha256: Option<String>,
+}
+
+/// What was fetched.
+#[derive(Debug)]
+pub enum Fetched {
+    /// The content of a file or an archive.
+    Bytes(Vec<u8>),
+    /// A directory that stays as it is; what git keeps in it does not belong to it. Its own relative paths begin there.
+    Directory(Base),
+}
+
+/// Where relative paths begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub directory: PathBuf,
+    /// The clone that they may not leave.
+    pub within: Option<PathBuf>,
+}
+
+impl Base {
+    /// A directory of the user.
+    pub fn new(directory: &Path) -> Base {
+        Base { directory: directory.to_owned(), within: None }
+    }
+
+    /// The place of a path.
+    fn resolve(&self, path: &str) -> Result<PathBuf> {
+        let place = self.directory.join(path);
+        let Some(within) = &self.within else { return Ok(place) };
+        let real =
+            |path: &Path| path.canonicalize().map_err(|e| fault(format!("cannot read '{}': {e}", path.display())));
+        if real(&place)?.starts_with(real(within)?) {
+            return Ok(place);
+        }
+        Err(fault(format!("'{path}' leads out of the repository that names it")))
+    }
+}
+
+/// Limits of what is fetched.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct FetchLimits {
+    /// For one file.
+    pub timeout: Duration,
+    /// In bytes, for one file.
+    pub size: u64,
+}
+
+impl Default for FetchLimits {
+    fn default() -> Self {
+        FetchLimits { timeout: Duration::from_secs(600), size: 1 << 30 }
+    }
+}
+
+/// The way to servers.
+pub struct Transfer {
+    http: Http,
+    git: Git,
+}
+
+pub(super) fn fault(message: String) -> Error {
+    Error::new(ErrorKind::Io, message)
+}
+
+/// An answer that is a success.
+fn success(url: &str, answer: Answer) -> Result<Answer> {
+    if answer.status.is_success() { Ok(answer) } else { Err(refused(url, answer.status).error) }
+}
+
+/// Holds bytes to a sum that was known before.
+pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
+    let found = sha256(bytes).map_err(|e| fault(e.to_string()))?;
+    if found == want {
+        return Ok(());
+    }
+    Err(fault(format!("'{url}' is not what was announced: SHA-256 {found}, expected {want}"))
+        .hint("somebody changed it, or the download was cut off: nothing was installed"))
+}
+
+impl Transfer {
+    /// Nothing is fetched yet. Clones of repositories are kept in `cache`.
+    pub fn new(limits: FetchLimits, cache: Option<PathBuf>, offline: bool) -> Transfer {
+        Transfer {
+            http: Http::new(limits.timeout, limits.size, offline),
+            git: Git::new(cache, offline, Some(limits.timeout)),
+        }
+    }
+
+    /// Asks a server, several times where the network or the server fails.
+    ///
+    /// # Errors
+    /// It does not answer. What it says is the caller's to judge.
+    pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
+        let mut pause = PAUSE;
+        for _ in 1..TRIES {
+            match self.http.ask(url, headers) {
+                Ok(answer) if answer.status.is_server_error() => {}
+                Ok(answer) => return Ok(answer),
+                Err(Fault { is_answer: true, error }) => return Err(error),
+                Err(_) => {}
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+        self.http.ask(url, headers).map_err(|fault| fault.error)
+    }
+
+    fn get(&self, url: &str) -> Result<Vec<u8>> {
+        Ok(success(url, self.ask(url, &[])?)?.body)
+    }
+
+    /// The versions that there are, lowest first; `None` where only the plugin itself says which it is.
+    ///
+    /// # Errors
+    /// They cannot be asked for.
+    pub fn versions(&self, source: &Source, location: &Location) -> Result<Option<Vec<Version>>> {
+        let tags = match location {
+            Location::Http(_) | Location::Local(_) => return Ok(None),
+            Location::Git(spec) if !spec.reference.is_empty() => return Ok(None),
+            Location::Git(spec) => self.tags(spec)?,
+            Location::Oci(name) => Repository::new(self, name).tags()?,
+            Location::Releases => self.tags(&releases(source)?)?,
+        };
+        // A remote release is never a pre-release; other tags are none of ours.
+        let mut versions: Vec<Version> =
+            tags.iter().filter_map(|tag| tag.parse().ok()).filter(Version::is_final).collect();
+        versions.sort();
+        versions.dedup();
+        Ok(Some(versions))
+    }
+
+    fn tags(&self, spec: &RepoSpec) -> Result<Vec<String>> {
+        Ok(self.git.tags(spec)?.into_iter().map(|(tag, _)| tag).collect())
+    }
+
+    /// What there is of a version. `version` is one of [`Transfer::versions`], or what a constraint says.
+    ///
+    /// # Errors
+    /// It cannot be asked for, or there is nothing.
+    pub fn artifacts(&self, source: &Source, location: &Location, version: Option<&Version>) -> Result<Vec<Artifact>> {
+        let any = |url: String| Artifact { platform: Platform::any(), url, size: None, sha256: None };
+        match location {
+            Location::Local(path) => Ok(vec![any(path.display().to_string())]),
+            Location::Git(spec) => {
+                let mut spec = (**spec).clone();
+                if let Some(version) = version {
+                    spec.reference = self.tag_of(&spec, version)?;
+                }
+                let commit = self.git.commit(&spec)?;
+                Ok(vec![any(git_url(&spec, &commit))])
+            }
+            Location::Oci(name) => {
+                let repository = Repository::new(self, name);
+                let version = version.map(ToString::to_string).unwrap_or_default();
+                let tags = repository.tags()?;
+                let tag = tags.into_iter().find(|tag| tag.strip_prefix('v').unwrap_or(tag) == version);
+                repository.artifacts(&tag.ok_or_else(|| fault(format!("'oci://{name}' has no tag v{version}")))?)
+            }
+            Location::Http(template) => self.templated(template, version),
+            Location::Releases => {
+                let version = version.ok_or_else(|| fault(format!("'{source}' has no releases")))?;
+                self.released(source, version)
+            }
+        }
+    }
+
+    fn tag_of(&self, spec: &RepoSpec, version: &Version) -> Result<String> {
+        let tags = self.git.tags(spec)?.into_iter().map(|(tag, _)| tag);
+        let tag = tags.into_iter().find(|tag| tag.parse().ok().as_ref() == Some(version));
+        tag.ok_or_else(|| fault(format!("'{}' has no tag v{version}", spec.url)))
+    }
+
+    /// The URLs that a template stands for.
+    fn templated(&self, template: &str, version: Option<&Version>) -> Result<Vec<Artifact>> {
+        let mut url = template.to_owned();
+        if template.contains("{version}") {
+            let version = version.ok_or_else(|| {
+                let error = fault(format!("which version of '{template}' is meant is not said"));
+                error.hint("say it exactly, as in version: '1.2.3': a file server has no list of versions")
+            })?;
+            url = url.replace("{version}", &version.to_string());
+        }
+        let artifact = |url: String, platform| Artifact { platform, url, size: None, sha256: None };
+        if !url.contains("{os}") && !url.contains("{arch}") {
+            return Ok(vec![artifact(url, Platform::any())]);
+        }
+        let platforms = PLATFORMS.map(|(os, arch)| Platform { os: os.to_owned(), arch: arch.to_owned() });
+        let host = Platform::host();
+        let all = platforms.iter().cloned().chain((!platforms.contains(&host)).then_some(host));
+        Ok(all.map(|p| artifact(url.replace("{os}", &p.os).replace("{arch}", &p.arch), p)).collect())
+    }
+
+    /// The files of a release: its file of sums names them.
+    fn released(&self, source: &Source, version: &Version) -> Result<Vec<Artifact>> {
+        let base = format!("{}/releases/download/v{version}", repository_url(source));
+        let stem = format!("{PREFIX}{}_v{version}", source.name());
+        let sums = self.get(&format!("{base}/{stem}_SHA256SUMS"))?;
+        let sums = String::from_utf8_lossy(&sums);
+        let entry = |line: &str| {
+            let (sum, name) = line.split_once(char::is_whitespace)?;
+            let name = name.trim_start().trim_start_matches('*');
+            let bare = [".zip", ".tar.gz", ".tgz", ".exe"].iter().fold(name, |n, end| n.strip_suffix(end).unwrap_or(n));
+            let (os, arch) = bare.strip_prefix(&stem)?.strip_prefix("_x")?.split_once('_')?.1.split_once('_')?;
+            let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
+            is_sum.then(|| Artifact {
+                platform: Platform { os: os.to_owned(), arch: arch.to_owned() },
+                url: format!("{base}/{name}"),
+                size: None,
+                sha256: Some(sum.to_ascii_lowercase()),
+            })
+        };
+        let found: Vec<Artifact> = sums.lines().filter_map(entry).collect();
+        if found.is_empty() {
+            let message = format!("'{base}/{stem}_SHA256SUMS' names no file of this plugin");
+            return Err(fault(message).hint(format!("its lines are '<sha256>  {stem}_x1.0_<os>_<arch>.zip'")));
+        }
+        Ok(found)
+    }
+
+    /// Fetches an artifact, held to the size and the sum that it is said to have. Relative paths are those of `base`.
+    ///
+    /// # Errors
+    /// It cannot be fetched, or is something else.
+    pub fn fetch(&self, artifact: &Artifact, base: &Base) -> Result<Fetched> {
+        let url = &artifact.url;
+        let bytes = match url {
+            _ if url.starts_with("git::") => {
+                let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
+                let clone = self.git.checkout(&spec)?;
+                return Ok(Fetched::Directory(Base { directory: clone.join(&spec.path), within: Some(clone) }));
+            }
+            _ if url.starts_with("oci://") => {
+                let (name, digest) = url["oci://".len()..].split_once('@').unwrap_or_default();
+                Repository::new(self, name).blob(digest)?
+            }
+            _ if url.contains("://") => self.get(url)?,
+            _ => {
+                let path = base.resolve(url)?;
+                if path.is_dir() {
+                    return Ok(Fetched::Directory(Base { directory: path, within: base.within.clone() }));
+                }
+                std::fs::read(&path).map_err(|e| fault(format!("cannot read '{}': {e}", path.display())))?
+            }
+        };
+        if let Some(size) = artifact.size.filter(|size| *size != bytes.len() as u64) {
+            return Err(fault(format!("'{url}' has {} bytes, {size} were announced", bytes.len())));
+        }
+        if let Some(want) = &artifact.sha256 {
+            check_sum(url, &bytes, want)?;
+        }
+        Ok(Fetched::Bytes(bytes))
+    }
+}
+
+/// The repository of a source's releases, for git.
+fn releases(source: &Source) -> Result<RepoSpec> {
+    let url = format!("git::{}.git", repository_url(source));
+    RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is no repository")))
+}
+
+/// A commit of a repository, as a lock file writes it.
+fn git_url(spec: &RepoSpec, commit: &str) -> String {
+    let path = if spec.path.is_empty() { String::new() } else { format!("//{}", spec.path) };
+    let submodules = if spec.submodules { "" } else { "&submodules=false" };
+    let url = &spec.url;
+    format!("git::{url}{path}?ref={commit}{submodules}")
+}

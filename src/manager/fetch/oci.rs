@@ -1,0 +1,199 @@
+//! Plugins in OCI registries: the part of the distribution API that a pull needs.
+//!
+//! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with one for each platform.
+
+use super::{Artifact, Transfer, fault};
+use crate::diag::Result;
+use crate::manager::location::scheme;
+use crate::manager::name::Platform;
+use serde::Deserialize;
+use std::cell::RefCell;
+
+/// What a manifest may be.
+const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
+                         application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json";
+
+/// Most pages of a list of tags.
+const MOST_PAGES: usize = 100;
+
+/// A repository in a registry.
+pub struct Repository<'t> {
+    transfer: &'t Transfer,
+    host: &'t str,
+    path: &'t str,
+    /// What the registry has given for asking it without a name.
+    token: RefCell<Option<String>>,
+}
+
+#[derive(Deserialize)]
+struct Tags {
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+}
+
+/// A manifest or an index: which one, its lists say.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Manifest {
+    manifests: Vec<Descriptor>,
+    layers: Vec<Descriptor>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Descriptor {
+    digest: String,
+    size: u64,
+    platform: Option<OciPlatform>,
+}
+
+#[derive(Deserialize)]
+struct OciPlatform {
+    os: String,
+    architecture: String,
+}
+
+#[derive(Deserialize)]
+struct Token {
+    #[serde(alias = "access_token")]
+    token: String,
+}
+
+impl<'t> Repository<'t> {
+    /// `name` is `host/path`.
+    pub fn new(transfer: &'t Transfer, name: &'t str) -> Self {
+        let (host, path) = name.split_once('/').unwrap_or((name, ""));
+        Repository { transfer, host, path, token: RefCell::default() }
+    }
+
+    /// All tags.
+    ///
+    /// # Errors
+    /// The registry cannot be asked, or answers with something else.
+    pub fn tags(&self) -> Result<Vec<String>> {
+        let mut all = Vec::new();
+        let mut next = Some(self.url("tags/list?n=1000"));
+        for _ in 0..MOST_PAGES {
+            let Some(url) = next.take() else { break };
+            let answer = self.ask(&url, "application/json")?;
+            let page: Tags = parse(&url, &answer.body)?;
+            all.extend(page.tags.unwrap_or_default());
+            let link = answer.headers.get("link").and_then(|link| link.to_str().ok());
+            next = link.and_then(|link| self.next_page(link));
+        }
+        Ok(all)
+    }
+
+    /// `</v2/path/tags/list?last=x>; rel="next"`: a page of the same registry.
+    fn next_page(&self, link: &str) -> Option<String> {
+        let target = link.split_once('<')?.1.split_once('>')?.0;
+        target.starts_with('/').then(|| format!("{}://{}{target}", scheme(self.host), self.host))
+    }
+
+    /// What there is for a tag, for each platform.
+    ///
+    /// # Errors
+    /// The registry cannot be asked, or the tag stands for something that is no plugin.
+    pub fn artifacts(&self, tag: &str) -> Result<Vec<Artifact>> {
+        let top = self.manifest(tag)?;
+        if top.manifests.is_empty() {
+            return Ok(vec![self.artifact(tag, &top, Platform::any())?]);
+        }
+        let mut artifacts = Vec::new();
+        for entry in &top.manifests {
+            let platform = entry.platform.as_ref();
+            let platform = platform.map(|p| Platform { os: p.os.clone(), arch: p.architecture.clone() });
+            let manifest = self.manifest(&entry.digest)?;
+            artifacts.push(self.artifact(tag, &manifest, platform.unwrap_or_else(Platform::any))?);
+        }
+        Ok(artifacts)
+    }
+
+    fn artifact(&self, tag: &str, manifest: &Manifest, platform: Platform) -> Result<Artifact> {
+        let [layer] = manifest.layers.as_slice() else {
+            let message = format!("'oci://{}/{}:{tag}' has {} layers", self.host, self.path, manifest.layers.len());
+            return Err(fault(message).hint("a plugin is one layer: its file or its archive"));
+        };
+        let sum = layer.digest.strip_prefix("sha256:").filter(|sum| sum.len() == 64);
+        let sum = sum.ok_or_else(|| fault(format!("'{}' is no SHA-256 of a layer", layer.digest)))?;
+        let url = format!("oci://{}/{}@{}", self.host, self.path, layer.digest);
+        Ok(Artifact { platform, url, size: Some(layer.size), sha256: Some(sum.to_owned()) })
+    }
+
+    fn manifest(&self, reference: &str) -> Result<Manifest> {
+        let url = self.url(&format!("manifests/{reference}"));
+        let body = self.ask(&url, MANIFESTS)?.body;
+        if let Some(want) = reference.strip_prefix("sha256:") {
+            super::check_sum(&url, &body, want)?;
+        }
+        parse(&url, &body)
+    }
+
+    /// The content of a layer.
+    ///
+    /// # Errors
+    /// The registry cannot be asked. Whether it is the right one, the caller sees.
+    pub fn blob(&self, digest: &str) -> Result<Vec<u8>> {
+        Ok(self.ask(&self.url(&format!("blobs/{digest}")), "*/*")?.body)
+    }
+
+    fn url(&self, rest: &str) -> String {
+        format!("{}://{}/v2/{}/{rest}", scheme(self.host), self.host, self.path)
+    }
+
+    /// Asks, and asks again with a token where the registry wants one.
+    fn ask(&self, url: &str, accept: &str) -> Result<crate::load::http::Answer> {
+        let known = self.token.borrow().clone();
+        let mut headers = vec![("Accept", accept)];
+        if let Some(token) = &known {
+            headers.push(("Authorization", token));
+        }
+        let answer = self.transfer.ask(url, &headers)?;
+        if answer.status.as_u16() != 401 || known.is_some() {
+            return super::success(url, answer);
+        }
+        let wants = answer.headers.get("www-authenticate").and_then(|wants| wants.to_str().ok()).unwrap_or_default();
+        let Some(place) = token_url(wants) else { return super::success(url, answer) };
+        let given = super::success(&place, self.transfer.ask(&place, &[])?)?;
+        let token: Token = parse(&place, &given.body)?;
+        let token = format!("Bearer {}", token.token);
+        *self.token.borrow_mut() = Some(token.clone());
+        super::success(url, self.transfer.ask(url, &[("Accept", accept), ("Authorization", &token)])?)
+    }
+}
+
+/// Where a token is given: `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
+fn token_url(wants: &str) -> Option<String> {
+    let parameters = wants.strip_prefix("Bearer ")?;
+    let value = |name: &str| {
+        let start = parameters.find(&format!("{name}=\""))? + name.len() + 2;
+        Some(&parameters[start..start + parameters[start..].find('"')?])
+    };
+    let realm = value("realm")?;
+    let host = realm.split_once("://")?.1.split('/').next()?;
+    // A token is as good as what it is for.
+    if !realm.starts_with("https://") && scheme(host) == "https" {
+        return None;
+    }
+    let query = ["service", "scope"].into_iter().filter_map(|name| Some(format!("{name}={}", value(name)?)));
+    Some(format!("{realm}?{}", query.collect::<Vec<_>>().join("&")))
+}
+
+fn parse<T: for<'d> Deserialize<'d>>(url: &str, body: &[u8]) -> Result<T> {
+    serde_json::from_slice(body).map_err(|e| fault(format!("'{url}' answers with something else than expected: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token_url;
+
+    #[test]
+    fn a_registry_says_where_tokens_are() {
+        let wants = r#"Bearer realm="https://h.io/token",service="registry.h.io",scope="repository:a/b:pull""#;
+        let want = "https://h.io/token?service=registry.h.io&scope=repository:a/b:pull";
+        assert_eq!(token_url(wants).as_deref(), Some(want));
+        assert_eq!(token_url("Basic realm=\"x\""), None);
+        assert_eq!(token_url("Bearer realm=\"http://h.io/token\""), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! Putting plugins where they are found, and taking them away (P23 to P32, U43 to U45).
+//!
+//! Whoever is killed at any step leaves what was there before, or a plugin that is marked as not complete, and which the next run puts anew.
+
+use super::content;
+use super::discover::{Candidate, sum_file, sum_name};
+use super::name::{SUM_SUFFIX, TREE_SUM_SUFFIX};
+use crate::diag::{Error, ErrorKind, Result};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let message = format!("cannot {what} '{}'", path.display());
+    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+}
+
+/// The path that says that a plugin is not complete: written before anything else, and removed last (U45).
+pub fn partial(binary: &Path) -> PathBuf {
+    let mut name = binary.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// A root that nobody else writes to while this value lives.
+pub struct LockedRoot {
+    path: PathBuf,
+    /// Where plugins lie while they are made ready: on the file system of the root, and gone with this value.
+    staging: TempDir,
+    _lock: File,
+}
+
+/// The directory below a root that holds what is made ready.
+const STAGING: &str = ".staging";
+
+impl LockedRoot {
+    /// Waits until nobody else writes to a root, and clears away what somebody who was killed has left. `waiting` is called if it is not free.
+    ///
+    /// # Errors
+    /// The root cannot be made or written to.
+    pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<LockedRoot> {
+        fs::create_dir_all(root).map_err(io("make the directory", root))?;
+        let path = root.join(".lock");
+        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let lock = lock.map_err(io("write", &path))?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            waiting();
+            lock.lock().map_err(io("lock", &path))?;
+        }
+        let staging = root.join(STAGING);
+        match fs::remove_dir_all(&staging) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("clear", &staging)(e)),
+            _ => {}
+        }
+        fs::create_dir(&staging).map_err(io("make the directory", &staging))?;
+        let staging = TempDir::new_in(&staging).map_err(io("write to", root))?;
+        Ok(LockedRoot { path: root.to_owned(), staging, _lock: lock })
+    }
+
+    /// The root.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An empty directory for something that is made ready.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn stage(&self) -> Result<TempDir> {
+        TempDir::new_in(self.staging.path()).map_err(io("write to", self.staging.path()))
+    }
+
+    /// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be done where it lies; until that is done it
+    /// is present and not installed, and so it stays, with the reason, if that fails (U43 to U45). Gives its sum.
+    ///
+    /// # Errors
+    /// It cannot be written, or what `finish` says.
+    pub fn put(&self, staged: &Path, to: &Path, finish: impl FnOnce() -> Result<()>) -> Result<String> {
+        let cannot = || io("write", to);
+        let folder = to.parent().unwrap_or(&self.path);
+        fs::create_dir_all(folder).map_err(io("make the directories of", folder))?;
+        let marker = partial(to);
+        sync(&marker, b"it was not installed to its end").map_err(cannot())?;
+        // An older sum of the same name goes first: a new plugin is never held to it.
+        for old in [sum_name(to, SUM_SUFFIX), sum_name(to, TREE_SUM_SUFFIX), to.to_owned()] {
+            let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            match removed {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(cannot()(e)),
+                _ => {}
+            }
+        }
+        if staged.is_file() {
+            fs::set_permissions(staged, fs::Permissions::from_mode(0o755)).map_err(cannot())?;
+            File::open(staged).and_then(|file| file.sync_all()).map_err(cannot())?;
+        }
+        fs::rename(staged, to).map_err(cannot())?;
+        if let Err(e) = finish() {
+            sync(&marker, e.to_string().as_bytes()).map_err(cannot())?;
+            return Err(e);
+        }
+        let sum = content::sum(to).map_err(cannot())?;
+        sync(&sum_file(to), format!("{sum}\n").as_bytes()).map_err(cannot())?;
+        fs::remove_file(marker).map_err(cannot())?;
+        Ok(sum)
+    }
+}
+
+impl Drop for LockedRoot {
+    fn drop(&mut self) {
+        // The next one clears away what is left.
+        let _ = fs::remove_dir_all(self.path.join(STAGING));
+    }
+}
+
+/// Writes a file in one step, and waits until it is kept.
+fn sync(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file =
+        tempfile::Builder::new().prefix(".rustomize-").tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Takes installed plugins away, with what lies beside them; directories that are empty then go, too. Gives the paths of the binaries.
+///
+/// # Errors
+/// A file cannot be removed.
+pub fn remove(root: &Path, candidates: &[Candidate]) -> Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
+    for candidate in candidates {
+        let path = &candidate.path;
+        // Without its sum a binary is not considered: that goes first.
+        for file in [&sum_name(path, SUM_SUFFIX), &sum_name(path, TREE_SUM_SUFFIX), path, &partial(path)] {
+            let removed = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
+            match removed {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("remove", file)(e)),
+                _ => {}
+            }
+        }
+        let mut folder = path.parent();
+        while let Some(empty) = folder.filter(|folder| *folder != root && folder.starts_with(root)) {
+            if fs::remove_dir(empty).is_err() {
+                break;
+            }
+            folder = empty.parent();
+        }
+        removed.push(path.clone());
+    }
+    Ok(removed)
+}

@@ -1,0 +1,379 @@
+//! Installing plugins from everywhere, locking them, and building with just those. Real servers on this machine, real git.
+
+use crate::manager::{install as install_path, require, root, script, script_with, tree};
+use crate::servers::{Files, Reply, git_server, registry, serve, sha256};
+use crate::support::{Tree, git};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+fn host() -> (&'static str, &'static str) {
+    let arch = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" };
+    (if cfg!(target_os = "macos") { "darwin" } else { "linux" }, arch)
+}
+
+/// A gzipped tar archive of files; those that begin with `#!` run.
+fn tar_gz(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (name, content) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_mode(if content.starts_with("#!") { 0o755 } else { 0o644 });
+        archive.append_data(&mut header, name, content.as_bytes()).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap()
+}
+
+fn zip(name: &str, content: &str) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file(name, zip::write::SimpleFileOptions::default().unix_permissions(0o755)).unwrap();
+    archive.write_all(content.as_bytes()).unwrap();
+    archive.finish().unwrap().into_inner()
+}
+
+/// A plugin for one kind, which generates a ConfigMap of its name.
+fn generator(version: &str, kind: &str) -> String {
+    let generators = format!(r#"[{{"name": "made", "apiVersion": "ex.io/v1", "kind": "{kind}"}}]"#);
+    script_with(version, "x1.0", &generators, kind).replace("name: made}", &format!("name: {}}}", kind.to_lowercase()))
+}
+
+const MANIFEST: &str = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: local\nversion: 0.1.0\nruntime: bash\ngenerators: [{apiVersion: ex.io/v1, kind: Local}]\n";
+const MAIN: &str = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: local}\\ndata: {v: local}\\n'\n";
+
+fn lock(tree: &Tree) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(tree.path().join("plugins.lock")).unwrap()).unwrap()
+}
+
+/// A repository with a plugin in Python below `plugin`, tagged as two versions.
+fn repository(directory: &Path) {
+    fs::create_dir_all(directory.join("plugin")).unwrap();
+    let write = |version: &str| {
+        let manifest = MANIFEST
+            .replace("local", "scripted")
+            .replace("0.1.0", version)
+            .replace("bash", "python")
+            .replace("Local", "Scripted");
+        fs::write(directory.join("plugin/plugin.yaml"), manifest).unwrap();
+        let main = format!(
+            "print('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: scripted}}\\ndata: {{v: \"{version}\"}}')\n"
+        );
+        fs::write(directory.join("plugin/main.py"), main).unwrap();
+    };
+    git(directory, &["init", "-q", "-b", "main"]);
+    for version in ["1.0.0", "1.1.0"] {
+        write(version);
+        git(directory, &["add", "."]);
+        git(directory, &["commit", "-qm", version]);
+        git(directory, &["tag", &format!("v{version}")]);
+    }
+}
+
+/// A tree that needs a plugin of each kind of source: over HTTP, from git, from a registry, and of its own.
+fn everything() -> (Tree, Files, Files) {
+    let tree = Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml]\n");
+    let object = |kind: &str| format!("apiVersion: ex.io/v1\nkind: {kind}\nmetadata: {{name: x}}\n---\n");
+    tree.write("g.yaml", &["Http", "Scripted", "Oci", "Local"].map(object).concat());
+    let files = Files::default();
+    let (os, arch) = host();
+    for (os, arch) in [(os, arch), ("plan9", "mips"), ("windows", "amd64")] {
+        files.put(
+            &format!("/app_1.2.3_{os}_{arch}.tar.gz"),
+            tar_gz(&[("app/rustomize-plugin-http", &generator("1.2.3", "Http")), ("app/README", "x")]),
+        );
+    }
+    let http = files.serve();
+    let repositories = tree.home().join("repositories");
+    repository(&repositories.join("scripted"));
+    git(&repositories, &["clone", "-q", "--bare", "scripted", "scripted.git"]);
+    let remote = git_server(repositories, Files::default());
+    let plugins = [(os, arch, generator("2.0.0", "Oci").into_bytes()), ("windows", "amd64", b"MZ".to_vec())];
+    let (oci, blobs) = registry("acme/oci", "v2.0.0", &plugins);
+    tree.write("plugins/local/plugin.yaml", MANIFEST);
+    tree.write("plugins/local/main.sh", MAIN);
+    require(
+        &tree,
+        &format!(
+            "\n  http: {{source: h.io/acme/http, version: 1.2.3, from: 'http://{http}/app_{{version}}_{{os}}_{{arch}}.tar.gz'}}\n  \
+             scripted: {{source: h.io/acme/scripted, version: '~> 1.0', from: 'git::http://{remote}/scripted.git//plugin'}}\n  \
+             oci: {{source: h.io/acme/oci, from: 'oci://{oci}/acme/oci'}}\n  \
+             local: {{source: h.io/acme/local, from: ./plugins/local}}\n"
+        ),
+    );
+    (tree, files, blobs)
+}
+
+#[test]
+fn p01_u37_u39_plugins_come_from_http_git_registries_and_paths() {
+    let (tree, files, blobs) = everything();
+    let said = tree.run(&["plugin", "install"]).ok();
+    for line in ["acme/http v1.2.3", "acme/scripted v1.1.0", "acme/oci v2.0.0", "acme/local v0.1.0"] {
+        assert!(said.contains(line), "{said}");
+    }
+    let built = tree.build(&[]).ok();
+    for line in ["name: http", "name: scripted", "v: 1.1.0", "name: oci", "name: local"] {
+        assert!(built.contains(line), "{line}: {built}");
+    }
+    // The lock has all platforms that there are, with sizes and sums.
+    let lock = lock(&tree);
+    let (os, arch) = host();
+    let http = &lock["plugins"]["h.io/acme/http"];
+    let platforms: BTreeSet<&String> = http["platforms"].as_object().unwrap().keys().collect();
+    assert_eq!(platforms.len(), 2, "this machine and windows_amd64: {http:#}");
+    let archive = tar_gz(&[("app/rustomize-plugin-http", &generator("1.2.3", "Http")), ("app/README", "x")]);
+    let here = &http["platforms"][format!("{os}_{arch}")];
+    assert_eq!(here["size"], archive.len());
+    assert_eq!(here["archive"], sha256(&archive));
+    assert_eq!(here["content"], sha256(generator("1.2.3", "Http").as_bytes()));
+    assert_eq!(http["provides"][0]["kind"], "Http");
+    assert_eq!(lock["plugins"]["h.io/acme/oci"]["platforms"]["windows_amd64"]["content"], sha256(b"MZ"));
+    assert_eq!(lock["plugins"]["h.io/acme/scripted"]["runtime"], "python");
+    let url = lock["plugins"]["h.io/acme/scripted"]["platforms"]["any_any"]["url"].as_str().unwrap();
+    assert!(url.contains("?ref=") && url.len() > 60, "a commit: {url}");
+    // Again: nothing is fetched, nothing changes; and so it is without any network.
+    let _ = (files.asked(), blobs.asked());
+    let before = fs::read(tree.path().join("plugins.lock")).unwrap();
+    for args in
+        [&["plugin", "install"][..], &["plugin", "install", "--frozen", "--offline"], &["plugin", "lock", "--check"]]
+    {
+        tree.run(args).ok();
+        assert_eq!((files.asked(), blobs.asked()), (0, 0), "{args:?}");
+    }
+    assert_eq!(fs::read(tree.path().join("plugins.lock")).unwrap(), before);
+    assert_eq!(tree.build(&["--frozen", "--offline"]).ok(), built);
+    // Another machine, with the lock alone.
+    fs::remove_dir_all(root(&tree)).unwrap();
+    tree.build(&[]).fails_with(&["is required and not installed", "rustomize plugin install"]);
+    tree.run(&["plugin", "install", "--frozen"]).ok();
+    assert_eq!(tree.build(&["--frozen"]).ok(), built);
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn what_was_locked_is_what_is_installed_and_run() {
+    let (mut tree, files, _) = everything();
+    tree.run(&["plugin", "install"]).ok();
+    // The server has something else now: with the same name, and as valid.
+    let (os, arch) = host();
+    let path = format!("/app_1.2.3_{os}_{arch}.tar.gz");
+    let other = tar_gz(&[("rustomize-plugin-http", &generator("1.2.3", "Http").replace("x1.0", "x1.0 "))]);
+    files.put(&path, other);
+    let folder = root(&tree).join("h.io/acme/http");
+    fs::remove_dir_all(&folder).unwrap();
+    tree.run(&["plugin", "install"]).fails_with(&["were announced", "acme/http"]);
+    assert!(!folder.exists());
+    // A binary that was swapped after it was installed, with a sum that fits it.
+    files.put(&path, tar_gz(&[("app/rustomize-plugin-http", &generator("1.2.3", "Http")), ("app/README", "x")]));
+    tree.run(&["plugin", "install"]).ok();
+    let binary = folder.join(format!("rustomize-plugin-http_v1.2.3_x1.0_{os}_{arch}"));
+    let swapped = generator("1.2.3", "Http").replace("v: Http", "v: swapped");
+    fs::write(&binary, &swapped).unwrap();
+    tree.build(&[]).fails_with(&["acme/http"]);
+    fs::write(
+        folder.join(format!("rustomize-plugin-http_v1.2.3_x1.0_{os}_{arch}_SHA256SUM")),
+        sha256(swapped.as_bytes()),
+    )
+    .unwrap();
+    tree.build(&[]).fails_with(&["as something else than what plugins.lock says", "plugin install"]);
+    tree.run(&["plugin", "install", "--frozen"]).ok();
+    assert!(tree.build(&[]).ok().contains("v: Http\n"));
+    // What is asked for and not locked: refused where CI is set, and in a build wherever something is locked.
+    let text = fs::read_to_string(tree.path().join("plugins.yaml")).unwrap();
+    tree.write(
+        "plugins.yaml",
+        &text.replace("local: {", "new: {source: h.io/acme/new, from: ./plugins/local}\n  local: {"),
+    );
+    tree.variables.insert("CI", "true".to_owned());
+    tree.run(&["plugin", "install"]).fails_with(&["acme/new", "not locked", "rustomize plugin lock"]);
+    tree.build(&[]).fails_with(&["'new' (h.io/acme/new) is required and not locked", "plugins.yaml:"]);
+    tree.run(&["plugin", "lock", "--check"]).fails_with(&["rustomize plugin lock"]);
+    tree.write("plugins.yaml", &text.replace("version: 1.2.3", "version: '> 2'"));
+    tree.run(&["plugin", "install"]).fails_with(&["acme/http", "not allowed any more"]);
+    tree.build(&[]).fails_with(&["is locked as v1.2.3, which is not > 2"]);
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    tree.run(&["plugin", "install"]).fails_with(&["there is no plugins.lock", "rustomize plugin lock"]);
+    tree.build(&[]).fails_with(&["required and not locked"]);
+}
+
+#[test]
+fn p14_releases_lie_where_github_puts_them() {
+    let tree = tree();
+    let files = Files::default();
+    let (os, arch) = host();
+    let repositories = tree.home().join("repositories/acme");
+    fs::create_dir_all(&repositories).unwrap();
+    let work = repositories.join("work");
+    repository(&work);
+    git(&work, &["tag", "v1.2.0"]);
+    git(&work, &["tag", "v2.0.0-rc1"]);
+    git(&work, &["tag", "unrelated"]);
+    git(&repositories, &["clone", "-q", "--bare", "work", "rustomize-plugin-app.git"]);
+    // The highest says of itself that it is another: the next lower one is taken.
+    for (version, says) in [("1.0.0", "1.0.0"), ("1.1.0", "1.1.0"), ("1.2.0", "1.1.9")] {
+        let base = format!("/acme/rustomize-plugin-app/releases/download/v{version}");
+        let stem = format!("rustomize-plugin-app_v{version}");
+        let name = format!("{stem}_x1.0_{os}_{arch}.zip");
+        let archive = zip(&format!("{stem}_x1.0_{os}_{arch}"), &script(says, &format!("release {version}")));
+        let sums = format!(
+            "{}  {name}\n{}  {stem}_x1.0_plan9_mips.zip\n{}  notes.txt\n",
+            sha256(&archive),
+            "0".repeat(64),
+            "0".repeat(64)
+        );
+        files.put(&format!("{base}/{name}"), archive);
+        files.put(&format!("{base}/{stem}_SHA256SUMS"), sums);
+    }
+    let server = git_server(tree.home().join("repositories"), files.clone());
+    let source = format!("{server}/acme/app");
+    let run = tree.run(&["plugin", "install", &source]);
+    assert!(run.stderr.contains("Skipping a version") && run.stderr.contains("1.1.9"), "{}", run.stderr);
+    assert!(run.ok().contains("v1.1.0: "));
+    assert!(tree.build(&[]).ok().contains("v: release 1.1.0"));
+    // U29, U30: what is there will do; U31: not where it is asked for exactly.
+    files.asked();
+    for what in [source.clone(), format!("{source}@> 1"), format!("{source}@1.0.0")] {
+        assert!(tree.run(&["plugin", "install", &what]).ok().contains("v1.1.0: "));
+    }
+    assert_eq!(files.asked(), 0);
+    let exact = format!("{source}@1.0.0");
+    assert!(tree.run(&["plugin", "install", "--exact", &exact]).ok().contains("v1.0.0: "));
+    tree.run(&["plugin", "install", "--exact", &format!("{source}@> 2")])
+        .fails_with(&["no version that is > 2", "v1.0.0, v1.1.0, v1.2.0"]);
+    // A file that is not what its sum says.
+    files.put(
+        &format!(
+            "/acme/rustomize-plugin-app/releases/download/v1.0.0/rustomize-plugin-app_v1.0.0_x1.0_{os}_{arch}.zip"
+        ),
+        "swapped",
+    );
+    tree.run(&["plugin", "remove", &format!("{source}@1.0.0")]).ok();
+    tree.run(&["plugin", "install", "--exact", &exact]).fails_with(&["is not what was announced"]);
+    tree.run(&["plugin", "install", "h.io/acme/none", "--offline"]).fails_with(&["offline"]);
+}
+
+#[test]
+fn downloads_that_are_wrong_leave_nothing() {
+    let server = serve(|request| match request.path.as_str() {
+        "/truncated" => Reply("200 OK", vec![("Content-Length".to_owned(), "1000".to_owned())], b"#!/bin/sh".to_vec()),
+        "/elsewhere" => {
+            Reply("302 Found", vec![("Location".to_owned(), "http://other.example.com/x".to_owned())], Vec::new())
+        }
+        "/hangs" => Reply::ok("#!/bin/sh\nsleep 600 &\nexec sleep 600\n"),
+        "/floods" => Reply::ok("#!/bin/sh\nexec yes\n"),
+        "/fails" => Reply::ok("#!/bin/sh\necho 'no luck' >&2\nexit 3\n"),
+        "/trails" => Reply::ok("#!/bin/sh\necho '{\"version\": \"1.0.0\", \"api_version\": \"x1.0\"} trailing'\n"),
+        "/newer" => Reply::ok("#!/bin/sh\necho '{\"version\": \"1.0.0\", \"api_version\": \"x9.0\"}'\n"),
+        "/many.tar.gz" => Reply::ok(tar_gz(&[("one", "x"), ("two", "y")])),
+        "/damaged.tar.gz" => Reply::ok(&tar_gz(&[("one", &"x".repeat(5000))])[..40]),
+        _ => Reply::not_found(),
+    });
+    let tree = tree();
+    for (path, words) in [
+        ("truncated", "cannot be read"),
+        ("elsewhere", "another host"),
+        ("nothing", "404"),
+        ("floods", "printed more than"),
+        ("fails", "exit status: 3"),
+        ("trails", "printed no description"),
+        ("newer", "it is for x9.0"),
+        ("many.tar.gz", "holds no plugin 'app'"),
+        ("damaged.tar.gz", "is damaged"),
+    ] {
+        let from = format!("http://{server}/{path}");
+        tree.run(&["plugin", "install", "--from", &from, "h.io/acme/app"]).fails_with(&[words, "h.io/acme/app"]);
+    }
+    let left: Vec<String> =
+        fs::read_dir(root(&tree)).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(left, [".lock"]);
+    tree.assert_nothing_left();
+}
+
+/// A plugin in bash, in a directory of the tree, that needs others.
+fn needing(tree: &Tree, name: &str, needs: &[&str]) {
+    let dependencies: String =
+        needs.iter().map(|need| format!("  {need}: {{source: h.io/acme/{need}, from: ../{need}}}\n")).collect();
+    let dependencies = if needs.is_empty() { String::new() } else { format!("dependencies:\n{dependencies}") };
+    let manifest = MANIFEST.replace("local", name).replace("Local", &format!("Kind{name}"));
+    tree.write(&format!("plugins/{name}/plugin.yaml"), &format!("{manifest}{dependencies}"));
+    tree.write(&format!("plugins/{name}/main.sh"), MAIN);
+}
+
+#[test]
+fn u40_what_a_plugin_needs_comes_first_a_diamond_once_a_circle_never() {
+    let tree = tree();
+    needing(&tree, "top", &["left", "right"]);
+    needing(&tree, "left", &["bottom"]);
+    needing(&tree, "right", &["bottom"]);
+    needing(&tree, "bottom", &[]);
+    require(&tree, "{top: {source: h.io/acme/top, from: ./plugins/top}}");
+    let run = tree.run(&["plugin", "install"]);
+    assert_eq!(
+        run.stderr.matches("plugins/bottom").count() + run.stderr.matches("../bottom").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+    assert_eq!(run.ok().lines().count(), 4);
+    let lock = lock(&tree);
+    assert_eq!(
+        lock["plugins"]["h.io/acme/top"]["dependencies"],
+        serde_json::json!(["h.io/acme/left", "h.io/acme/right"])
+    );
+    tree.run(&["plugin", "install", "--frozen", "--offline"]).ok();
+    needing(&tree, "bottom", &["top"]);
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    fs::remove_dir_all(root(&tree)).unwrap();
+    tree.run(&["plugin", "install"])
+        .fails_with(&["in a circle: h.io/acme/top -> h.io/acme/left -> h.io/acme/bottom -> h.io/acme/top"]);
+}
+
+#[test]
+fn u42_to_u45_a_plugin_whose_language_fails_is_present_and_not_installed() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Local\nmetadata: {name: x}\n",
+    );
+    tree.write("plugins/local/plugin.yaml", &MANIFEST.replace("bash", "python"));
+    tree.write("plugins/local/main.py", "print('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: python}')\n");
+    // Nothing pins it: pip refuses.
+    tree.write("plugins/local/requirements.txt", "no-such-package-of-anybody\n");
+    require(&tree, "{local: {source: h.io/acme/local, from: ./plugins/local}}");
+    tree.run(&["plugin", "install"]).fails_with(&["pip", "failed", "acme/local"]);
+    let list = tree.run(&["plugin", "list", "-o", "json"]).ok();
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert!(list[0]["state"] == "present" && list[0]["reason"].as_str().unwrap().contains("pip"), "{list:#}");
+    tree.build(&[]).fails_with(&["not installed"]);
+    // Repaired, and installed by the next run.
+    tree.write("plugins/local/requirements.txt", "# nothing\n");
+    tree.run(&["plugin", "install"]).ok();
+    assert!(tree.build(&[]).ok().contains("name: python"));
+    let list = tree.run(&["plugin", "list", "-o", "json"]).ok();
+    assert!(list.contains("\"installed\"") && !list.contains("\"present\""), "{list}");
+}
+
+#[test]
+fn two_installations_at_once_wait_for_each_other() {
+    let (tree, _, _) = everything();
+    let run = || tree.run(&["plugin", "install"]);
+    let runs: Vec<_> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+        started.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    for run in runs {
+        assert_eq!(run.ok().lines().count(), 4);
+    }
+    tree.build(&[]).ok();
+}
+
+#[test]
+fn a_path_installs_as_everything_else_does() {
+    let tree = tree();
+    install_path(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
+    let path = tree.home().join("built");
+    tree.run(&["plugin", "install", "--path", &path.to_string_lossy(), "h.io/acme/app@1.0.0"])
+        .fails_with(&["may not have a constraint"]);
+    tree.write("local/plugin.yaml", MANIFEST);
+    tree.write("local/main.sh", MAIN);
+    assert!(tree.run(&["plugin", "install", "--path", "local", "h.io/acme/local"]).ok().contains("v0.1.0: "));
+    tree.run(&["plugin", "install", "--path", "local", "h.io/acme/other"])
+        .fails_with(&["it is the plugin 'local', not 'other'"]);
+}
