@@ -377,3 +377,36 @@ fn a_path_installs_as_everything_else_does() {
     tree.run(&["plugin", "install", "--path", "local", "h.io/acme/other"])
         .fails_with(&["it is the plugin 'local', not 'other'"]);
 }
+
+#[test]
+fn installed_plugins_are_laid_where_kustomize_looks() {
+    let (mut tree, _, _) = everything();
+    tree.run(&["plugin", "sync", "--placement", "home"]).fails_with(&["is required and not installed"]);
+    tree.run(&["plugin", "install"]).ok();
+    let built = tree.build(&[]).ok();
+    let dry = tree.run(&["plugin", "sync", "--placement", "home", "--dry-run"]).ok();
+    assert!(!tree.path().join("home").exists());
+    assert_eq!(tree.run(&["plugin", "sync", "--placement", "home"]).ok(), dry);
+    assert_eq!(dry.lines().count(), 4, "{dry}");
+    assert_eq!(tree.run(&["plugin", "sync", "--placement", "home"]).ok(), "");
+    // As placed plugins, without those that are installed.
+    let home = tree.path().join("home").to_string_lossy().into_owned();
+    tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", home);
+    fs::rename(tree.path().join("plugins.yaml"), tree.path().join("elsewhere.yaml")).unwrap();
+    assert_eq!(tree.build(&[]).ok(), built);
+    fs::rename(tree.path().join("elsewhere.yaml"), tree.path().join("plugins.yaml")).unwrap();
+    // What is not wanted any more goes, and nothing else.
+    tree.write("home/ex.io/v1/mine/Mine", "#!/bin/sh\n");
+    require(&tree, "{local: {source: h.io/acme/local, from: ./plugins/local}}");
+    let said = tree.run(&["plugin", "sync", "--placement", "home"]).ok();
+    assert_eq!(said.lines().filter(|line| line.starts_with("- ")).count(), 3, "{said}");
+    let kinds: BTreeSet<String> = fs::read_dir(tree.path().join("home/ex.io/v1"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(kinds, ["local", "mine"].map(str::to_owned).into());
+    // What somebody has placed stays.
+    fs::remove_file(tree.path().join("home/.rustomize-placed.json")).unwrap();
+    tree.run(&["plugin", "sync", "--placement", "home"])
+        .fails_with(&["ex.io/v1/local/Local", "was not laid by this program"]);
+}

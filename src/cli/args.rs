@@ -69,6 +69,9 @@ pub enum Plugin {
     /// Install the plugins that plugins.yaml names, or one
     #[command(long_about = INSTALL_PLUGIN, after_long_help = INSTALL_EXAMPLES)]
     Install(Install),
+    /// Lay installed plugins where kustomize and kubectl look for them
+    #[command(long_about = SYNC_PLUGIN)]
+    Sync(Sync),
     /// Write plugins.lock: the exact versions and sums of what plugins.yaml names
     #[command(long_about = LOCK_PLUGIN)]
     Lock(Lock),
@@ -118,6 +121,10 @@ const INSTALL_EXAMPLES: &str = "Examples:
   # what was built here
   rustomize plugin install --path ./app example.com/acme/app
 ";
+
+const SYNC_PLUGIN: &str = "Lay the plugins that plugins.yaml in the directory names into a plugin home, as KUSTOMIZE_PLUGIN_HOME names one, so that kustomize \
+    and kubectl run them, too. Without plugins.yaml, all that are installed. What this command has laid before and is not among them any more \
+    goes; what anybody else has put there stays.";
 
 const LOCK_PLUGIN: &str = "Write plugins.lock, which stands beside plugins.yaml and belongs into the repository: for every plugin its version, what it \
     provides, and for every platform where it is, its size and its sums. Versions that are locked stay where plugins.yaml allows them.";
@@ -320,6 +327,22 @@ pub struct Install {
     /// Fetch nothing: what is needed is installed, or lies in the cache
     #[arg(long)]
     pub offline: bool,
+}
+
+/// `plugin sync`
+#[derive(Args)]
+pub struct Sync {
+    /// The plugin home to lay them into
+    #[arg(long, value_name = "DIR")]
+    pub placement: PathBuf,
+
+    /// The directory with plugins.yaml
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `plugin lock`

@@ -35,6 +35,7 @@ pub fn run(command: &Plugin) -> Result<()> {
             writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
         }
         Plugin::Install(args) => plugin_install::install(args, &options)?,
+        Plugin::Sync(args) => plugin_install::sync(args, &options)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {
             let found = all(&root::root(variable)?, &Platform::host());

@@ -1,6 +1,6 @@
 //! `plugin install` and `plugin lock`: what the user says, for the installer.
 
-use super::args::{Install, Lock as LockArgs};
+use super::args::{Install, Lock as LockArgs, Sync};
 use super::build;
 use super::plugin::{constraint_of, parse};
 use crate::manager::discover::{candidates, choose};
@@ -10,7 +10,8 @@ use crate::manager::lock::{self, Lock};
 use crate::manager::name::Platform;
 use crate::manager::place::LockedRoot;
 use crate::manager::requirements::{self, Requirement, Requirements};
-use crate::manager::root;
+use crate::manager::resolve::Manager;
+use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use std::io::Write;
@@ -196,6 +197,28 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
     for (source, locked) in &installer.lock.plugins {
         let platforms: Vec<&str> = locked.platforms.keys().map(String::as_str).collect();
         writeln!(std::io::stdout(), "{source} v{}: {}", locked.version, platforms.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Runs `plugin sync`.
+///
+/// # Errors
+/// A plugin is not installed, or something else is in its place.
+pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
+    let manager = Manager {
+        root: root::root(variable)?,
+        cache: build::cache(|name| variable(name).map(Into::into)),
+        requirements: Requirements::read(&args.directory)?,
+        lock: Lock::read(&args.directory)?,
+        is_frozen: false,
+    };
+    let changes = placement::lay(&args.placement, &manager.everything(options)?, args.dry_run)?;
+    let mut out = std::io::stdout();
+    for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
+        for path in paths {
+            writeln!(out, "{sign} {}", path.display())?;
+        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use crate::diag::{Error, ErrorKind};
 use std::io::Read;
 use std::time::Duration;
 use ureq::http::{HeaderMap, StatusCode, Uri};
+use ureq::tls::{RootCerts, TlsConfig};
 
 /// Redirects that lead to redirects: as many as browsers and curl are content with.
 const MAX_REDIRECTS: usize = 10;
@@ -45,6 +46,7 @@ impl Http {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
+            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .user_agent(concat!("rustomize/", env!("CARGO_PKG_VERSION")))
             .build();
         Http { agent: config.into(), limit, offline }

@@ -6,6 +6,7 @@
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object is for.
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
+//! * [`placement`]: installed plugins for kustomize and kubectl.
 //! * [`install`]: from a requirement to a plugin that runs; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
 //!   found, and taking them away.
 
@@ -20,6 +21,7 @@ pub mod lock;
 pub mod manifest;
 pub mod name;
 pub mod place;
+pub mod placement;
 pub mod requirements;
 pub mod resolve;
 pub mod root;

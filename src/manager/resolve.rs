@@ -72,11 +72,7 @@ impl Manager {
         }
         // The explicit requirement beats whatever lies about (P42), also where it is not there.
         if let Some(requirement) = missing {
-            let message = format!(
-                "plugin '{}' ({}, {}) is required and not installed",
-                requirement.name, requirement.source, requirement.constraint
-            );
-            return Err(fault(message).at(requirement.place.clone()).hint("install it: rustomize plugin install"));
+            return Err(not_installed(requirement));
         }
         let mut discovered: Vec<Found> = Vec::new();
         let is_required =
@@ -134,6 +130,33 @@ impl Manager {
             }
             None => Ok(None),
         }
+    }
+
+    /// Everything that the requirements' plugins do; without requirements, what all installed plugins do, each in its highest version.
+    ///
+    /// # Errors
+    /// One that is required is not installed, or is not what is locked, or does not say what it does.
+    pub fn everything(&self, options: &PluginOptions) -> Result<Vec<Found>> {
+        let mut plugins: Vec<Installed> = Vec::new();
+        for requirement in &self.requirements.plugins {
+            let installed = self.installed(requirement).map_err(|e| e.at(requirement.place.clone()))?;
+            plugins.push(installed.ok_or_else(|| not_installed(requirement))?);
+        }
+        if self.requirements.plugins.is_empty() {
+            let found = all(&self.root, &Platform::host());
+            let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
+            plugins.extend(best.filter_map(|candidate| candidate.verdict.as_ref().ok().cloned()));
+        }
+        let mut everything = Vec::new();
+        for installed in plugins {
+            let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
+            let command = installed.command().map_err(wrong)?;
+            for (_, component) in self.describe(options, &installed).map_err(wrong)?.components() {
+                let (installed, command) = (installed.clone(), command.clone());
+                everything.push(Found { installed, command, component: component.clone() });
+            }
+        }
+        Ok(everything)
     }
 
     /// How many files below the root are named as plugins and not considered. It costs a look at all of them.
@@ -224,6 +247,12 @@ fn may_provide(requirement: &Requirement, id: &ResId<'_>, asked: Option<&str>) -
             requirement.provides.is_empty() || requirement.provides.iter().any(is_kind)
         }
     }
+}
+
+fn not_installed(requirement: &Requirement) -> Error {
+    let Requirement { name, source, constraint, .. } = requirement;
+    let error = fault(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"));
+    error.at(requirement.place.clone()).hint("install it: rustomize plugin install")
 }
 
 /// Two plugins for one kind (P56, P57): both, and what settles it.
