@@ -12,6 +12,7 @@ mod helm;
 mod hostile;
 mod install;
 mod isolation;
+mod kills;
 mod manager;
 mod plugin;
 mod reference;

@@ -120,18 +120,13 @@ impl Lock {
     /// It cannot be written.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(FILE);
+        // Always the same: what somebody who was killed has left, the next one writes over.
+        let partial = directory.join(".plugins.lock.partial");
         let write = || {
-            let mut file = tempfile::Builder::new().prefix(".plugins-lock-").tempfile_in(directory)?;
+            let mut file = fs::File::create(&partial)?;
             file.write_all(self.text().as_bytes())?;
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::PermissionsExt;
-                // A file of a repository, and none of a secret.
-                file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-            }
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            Ok(())
+            file.sync_all()?;
+            fs::rename(&partial, &path)
         };
         write().map_err(|e: io::Error| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", path.display())))
     }

@@ -10,7 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
@@ -24,7 +24,7 @@ pub fn partial(binary: &Path) -> PathBuf {
     name.into()
 }
 
-/// A root that nobody else writes to while this value lives.
+/// A root, or another directory with plugins, that nobody else writes to while this value lives.
 pub struct LockedRoot {
     path: PathBuf,
     /// Where plugins lie while they are made ready: on the file system of the root, and gone with this value.
@@ -72,6 +72,23 @@ impl LockedRoot {
         TempDir::new_in(self.staging.path()).map_err(io("write to", self.staging.path()))
     }
 
+    /// Writes a file below the root, in one step, and waits until it is kept. Directories are made.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
+        let write = || {
+            fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
+            let mut file = NamedTempFile::new_in(self.staging.path())?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+            file.as_file().sync_all()?;
+            file.persist(path)?;
+            Ok(())
+        };
+        write().map_err(io("write", path))
+    }
+
     /// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be done where it lies; until that is done it
     /// is present and not installed, and so it stays, with the reason, if that fails (U43 to U45). Gives its sum.
     ///
@@ -82,7 +99,7 @@ impl LockedRoot {
         let folder = to.parent().unwrap_or(&self.path);
         fs::create_dir_all(folder).map_err(io("make the directories of", folder))?;
         let marker = partial(to);
-        sync(&marker, b"it was not installed to its end").map_err(cannot())?;
+        self.write(&marker, "it was not installed to its end", 0o644)?;
         // An older sum of the same name goes first: a new plugin is never held to it.
         for old in [sum_name(to, SUM_SUFFIX), sum_name(to, TREE_SUM_SUFFIX), to.to_owned()] {
             let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
@@ -97,11 +114,11 @@ impl LockedRoot {
         }
         fs::rename(staged, to).map_err(cannot())?;
         if let Err(e) = finish() {
-            sync(&marker, e.to_string().as_bytes()).map_err(cannot())?;
+            self.write(&marker, &e.to_string(), 0o644)?;
             return Err(e);
         }
         let sum = content::sum(to).map_err(cannot())?;
-        sync(&sum_file(to), format!("{sum}\n").as_bytes()).map_err(cannot())?;
+        self.write(&sum_file(to), &format!("{sum}\n"), 0o644)?;
         fs::remove_file(marker).map_err(cannot())?;
         Ok(sum)
     }
@@ -112,16 +129,6 @@ impl Drop for LockedRoot {
         // The next one clears away what is left.
         let _ = fs::remove_dir_all(self.path.join(STAGING));
     }
-}
-
-/// Writes a file in one step, and waits until it is kept.
-fn sync(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file =
-        tempfile::Builder::new().prefix(".rustomize-").tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 /// Takes installed plugins away, with what lies beside them; directories that are empty then go, too. Gives the paths of the binaries.

@@ -4,13 +4,13 @@
 //! down beside it, so that nothing else is ever changed, and what is not wanted any more goes.
 
 use super::content::sha256;
+use super::place::LockedRoot;
 use super::resolve::Found;
 use crate::diag::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that says what was laid.
@@ -39,6 +39,7 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 /// Two of them are for one kind, somebody has put a file of that name there, or it cannot be written. Nothing was changed then, but for the last.
 pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes> {
+    let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);
     let before: Laid = match fs::read(&list) {
         Ok(text) => serde_json::from_slice(&text).map_err(|e| {
@@ -70,16 +71,15 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
     }
     changes.removed =
         before.files.keys().filter(|path| !wanted.contains_key(*path)).map(|path| directory.join(path)).collect();
-    if is_dry || (changes.written.is_empty() && changes.removed.is_empty()) {
+    let Some(root) = root.filter(|_| !changes.written.is_empty() || !changes.removed.is_empty()) else {
         return Ok(changes);
-    }
-    fs::create_dir_all(directory).map_err(io("make the directory", directory))?;
+    };
     // Whoever is cut off has not laid anything that the list does not know.
     let both = Laid { files: before.files.iter().chain(&after.files).map(|(k, v)| (k.clone(), v.clone())).collect() };
-    write(&list, &serde_json::to_string_pretty(&both).unwrap_or_default(), 0o644)?;
+    root.write(&list, &serde_json::to_string_pretty(&both).unwrap_or_default(), 0o644)?;
     for (path, text) in &wanted {
         if changes.written.contains(&directory.join(path)) {
-            write(&directory.join(path), text, 0o755)?;
+            root.write(&directory.join(path), text, 0o755)?;
         }
     }
     for path in &changes.removed {
@@ -95,7 +95,7 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
             folder = empty.parent();
         }
     }
-    write(&list, &(serde_json::to_string_pretty(&after).unwrap_or_default() + "\n"), 0o644)?;
+    root.write(&list, &(serde_json::to_string_pretty(&after).unwrap_or_default() + "\n"), 0o644)?;
     Ok(changes)
 }
 
@@ -148,20 +148,6 @@ fn launcher(found: &Found) -> Result<String> {
 /// A word of the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-fn write(path: &Path, text: &str, mode: u32) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || {
-        fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new().prefix(".rustomize-").tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().map_err(io("write", path))
 }
 
 #[cfg(test)]

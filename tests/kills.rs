@@ -1,0 +1,168 @@
+//! Installation and sync, killed at any moment: nothing is lost, nothing that is half there is used, and the next run repairs it.
+//!
+//! Some kills in every test run; `RUSTOMIZE_KILLS=500` for many.
+
+use crate::manager::{require, root, script_with};
+use crate::support::{Run, Tree};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[expect(clippy::disallowed_methods, reason = "a test of another length is asked for by name")]
+fn times() -> u64 {
+    std::env::var("RUSTOMIZE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(16)
+}
+
+const OBJECTS: &str = "apiVersion: ex.io/v1\nkind: Binary\nmetadata: {name: x}\n---\napiVersion: ex.io/v1\nkind: Folder\nmetadata: {name: x}\n";
+
+/// Plugins of a version: a file and a directory, both with something in them that takes a while to write.
+fn plugins(tree: &Tree, version: &str) {
+    let ballast = format!("# {}\n", "ballast ".repeat(200_000));
+    let generators = r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Binary"}]"#;
+    let binary = script_with(version, "x1.0", generators, version).replace("name: made", "name: binary");
+    tree.write("plugins/binary", &format!("{binary}{ballast}"));
+    tree.write(
+        "plugins/folder/plugin.yaml",
+        &format!("apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: {version}\nruntime: bash\ngenerators: [{{apiVersion: ex.io/v1, kind: Folder}}]\n"),
+    );
+    let main =
+        format!("printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: folder}}\\ndata: {{v: {version}}}\\n'\n");
+    tree.write("plugins/folder/main.sh", &main);
+    for n in 0..20 {
+        tree.write(&format!("plugins/folder/data/{n}"), &ballast[..10_000 * (n + 1)]);
+    }
+    require(
+        tree,
+        &format!(
+            "\n  binary: {{source: h.io/acme/binary, version: '{version}', from: ./plugins/binary}}\n  folder: {{source: h.io/acme/folder, version: '{version}', from: ./plugins/folder}}\n"
+        ),
+    );
+}
+
+fn tree() -> Tree {
+    let tree = Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml]\n");
+    tree.write("g.yaml", OBJECTS);
+    tree
+}
+
+/// A build. Not asked is what lies in the place for temporary files: who is killed cannot clear that.
+fn build(tree: &Tree) -> Run {
+    tree.run(&["build", "--enable-alpha-plugins"])
+}
+
+/// Runs the command and kills it after a while; whether it was killed.
+fn killed(tree: &Tree, args: &[&str], after: Duration) -> bool {
+    let mut command = tree.command(args);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    !child.wait().unwrap().success()
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut queue = vec![directory.to_owned()];
+    while let Some(folder) = queue.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                queue.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Nothing that is not complete, and nothing that was only on the way.
+fn is_clean(directory: &Path) -> bool {
+    let is_left = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.ends_with(".partial") || name == ".staging"
+    };
+    !files(directory).iter().any(is_left)
+}
+
+#[test]
+fn u45_an_installation_that_is_killed_loses_nothing_and_is_repaired() {
+    let tree = tree();
+    plugins(&tree, "1.0.0");
+    tree.run(&["plugin", "install"]).ok();
+    let start = Instant::now();
+    fs::remove_dir_all(root(&tree)).unwrap();
+    tree.run(&["plugin", "install"]).ok();
+    let whole = start.elapsed();
+    let (yaml, lock) = (tree.path().join("plugins.yaml"), tree.path().join("plugins.lock"));
+    let old = build(&tree).ok();
+    let (old_yaml, old_lock) = (fs::read(&yaml).unwrap(), fs::read(&lock).unwrap());
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut kills = 0;
+    for round in 1..=times() {
+        plugins(&tree, &format!("2.0.{round}"));
+        let new_yaml = fs::read(&yaml).unwrap();
+        if !killed(&tree, &["plugin", "install"], whole.mul_f64(random.f64())) {
+            continue;
+        }
+        kills += 1;
+        // The lock is the old one or the new one, and a build has all of what that says, or says what is missing.
+        let run = build(&tree);
+        match run.status {
+            Some(0) => assert!(run.stdout.contains(&format!("v: 2.0.{round}"))),
+            _ => assert!(run.stderr.contains("plugin install") || run.stderr.contains("plugin lock"), "{}", run.stderr),
+        }
+        // What was there before still is.
+        let new_lock = fs::read(&lock).unwrap();
+        fs::write(&yaml, &old_yaml).unwrap();
+        fs::write(&lock, &old_lock).unwrap();
+        assert_eq!(build(&tree).ok(), old, "kill {kills}");
+        fs::write(&yaml, &new_yaml).unwrap();
+        fs::write(&lock, &new_lock).unwrap();
+        // The next run repairs it.
+        tree.run(&["plugin", "install"]).ok();
+        let built = build(&tree).ok();
+        assert_eq!(built.matches(&format!("v: 2.0.{round}")).count(), 2, "{built}");
+        assert!(is_clean(&root(&tree)), "kill {kills}");
+        assert!(!tree.path().join(".plugins.lock.partial").exists());
+        tree.run(&["plugin", "remove", &format!("h.io/acme/binary@2.0.{round}")]).ok();
+        tree.run(&["plugin", "remove", &format!("h.io/acme/folder@2.0.{round}")]).ok();
+    }
+    println!("{kills} kills of {} runs, each within {whole:?}", times());
+    assert!(kills > 0, "no run was killed");
+}
+
+#[test]
+fn a_sync_that_is_killed_leaves_what_works() {
+    let tree = tree();
+    plugins(&tree, "1.0.0");
+    tree.run(&["plugin", "install"]).ok();
+    let sync = ["plugin", "sync", "--placement", "home"];
+    let start = Instant::now();
+    tree.run(&sync).ok();
+    let whole = start.elapsed();
+    let home = tree.path().join("home");
+    let laid = |kind: &str| fs::read(home.join("ex.io/v1").join(kind.to_lowercase()).join(kind)).ok();
+    let both = (laid("Binary").unwrap(), laid("Folder").unwrap());
+    let mut random = fastrand::Rng::with_seed(8);
+    let (yaml, lock) =
+        (fs::read(tree.path().join("plugins.yaml")).unwrap(), fs::read(tree.path().join("plugins.lock")).unwrap());
+    let mut kills = 0;
+    for _ in 0..times() {
+        // From both to one, or from nothing to both.
+        if random.bool() {
+            require(&tree, "{folder: {source: h.io/acme/folder, from: ./plugins/folder}}");
+        } else {
+            fs::remove_dir_all(&home).unwrap();
+        }
+        kills += usize::from(killed(&tree, &sync, whole.mul_f64(random.f64())));
+        // Whatever is there is whole.
+        assert!(laid("Binary").is_none_or(|text| text == both.0) && laid("Folder").is_none_or(|text| text == both.1));
+        fs::write(tree.path().join("plugins.yaml"), &yaml).unwrap();
+        fs::write(tree.path().join("plugins.lock"), &lock).unwrap();
+        tree.run(&sync).ok();
+        assert_eq!((laid("Binary"), laid("Folder")), (Some(both.0.clone()), Some(both.1.clone())));
+        assert!(is_clean(&home));
+    }
+    println!("{kills} kills of {} runs, each within {whole:?}", times());
+    assert!(kills > 0, "no run was killed");
+}
