@@ -410,3 +410,79 @@ fn installed_plugins_are_laid_where_kustomize_looks() {
     tree.run(&["plugin", "sync", "--placement", "home"])
         .fails_with(&["ex.io/v1/local/Local", "was not laid by this program"]);
 }
+
+#[test]
+fn a_plugin_is_added_to_the_file_and_locked() {
+    let tree = tree();
+    let files = Files::default();
+    let (os, arch) = host();
+    let (oci, _) = registry("acme/app", "v1.4.2", &[(os, arch, script("1.4.2", "added").into_bytes())]);
+    let from = format!("oci://{oci}/acme/app");
+    tree.write("plugins.yaml", "# what we need\napiVersion: rustomize.dev/v1\nkind: PluginRequirements\n");
+    tree.run(&["plugin", "add", "h.io/acme/app@> 2", "--from", &from]).fails_with(&["no version that is > 2"]);
+    assert!(!tree.path().join("plugins.lock").exists());
+    tree.run(&["plugin", "add", "h.io/acme/app", "--from", &from]).ok();
+    let text = fs::read_to_string(tree.path().join("plugins.yaml")).unwrap();
+    assert!(
+        text.starts_with("# what we need\n")
+            && text.contains("app: {source: h.io/acme/app, version: '~> 1.4', from: 'oci://"),
+        "{text}"
+    );
+    assert!(tree.build(&["--frozen"]).ok().contains("v: added"));
+    tree.run(&["plugin", "lock", "--check"]).ok();
+    tree.run(&["plugin", "add", "h.io/acme/app", "--from", &from]).fails_with(&["'app' is required already"]);
+    // A directory without the file gets one.
+    tree.write("other/plugin.yaml", MANIFEST);
+    tree.write("other/main.sh", MAIN);
+    fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    tree.run(&["plugin", "add", "h.io/acme/local", "--from", "./other", "--name", "mine"]).ok();
+    assert!(
+        fs::read_to_string(tree.path().join("plugins.yaml"))
+            .unwrap()
+            .ends_with("requires:\n  mine: {source: h.io/acme/local, from: './other'}\n")
+    );
+    assert_eq!(files.asked(), 0);
+}
+
+#[test]
+fn describe_verify_and_doctor_say_what_there_is() {
+    let tree = tree();
+    install_path(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
+    install_path(&tree, "h.io/acme/app", &script("1.1.0", "x")).ok();
+    tree.write("local/plugin.yaml", MANIFEST);
+    tree.write("local/main.sh", MAIN);
+    for what in ["h.io/acme/app", "local", "../home/built"] {
+        let said: serde_json::Value = serde_json::from_str(&tree.run(&["plugin", "describe", what]).ok()).unwrap();
+        assert_eq!(said["generators"][0]["apiVersion"], "ex.io/v1", "{what}");
+    }
+    tree.run(&["plugin", "describe", "h.io/acme/none"]).fails_with(&["rustomize plugin install h.io/acme/none"]);
+    assert_eq!(tree.run(&["plugin", "verify"]).ok().matches(": ok\n").count(), 2);
+    let said = tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok();
+    assert!(said.contains("v1.0.0, is for ex.io/v1/Made") && said.contains("Placed by hand"), "{said}");
+    assert!(
+        said.lines().last().unwrap().contains("A build uses") && said.lines().last().unwrap().contains("v1.1.0"),
+        "{said}"
+    );
+    assert!(tree.run(&["plugin", "doctor", "ex.io/v1/Other"]).ok().contains("A build fails: nothing is for that kind"));
+    // One that is swapped, and one that is required.
+    require(&tree, "{other: {source: h.io/acme/other}}");
+    let folder = root(&tree).join("h.io/acme/app");
+    let binary = fs::read_dir(&folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.to_string_lossy().contains("v1.1.0") && !p.to_string_lossy().ends_with("SUM"))
+        .unwrap();
+    fs::write(&binary, "#!/bin/sh\n").unwrap();
+    let run = tree.run(&["plugin", "verify"]);
+    assert_eq!(run.status, Some(1), "{}", run.stderr);
+    assert!(
+        run.stdout.contains("its content is not what was installed")
+            && run.stdout.contains("other (h.io/acme/other): it is required and not installed"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stderr.contains("2 of them are not as they should be"), "{}", run.stderr);
+    let said = tree.run(&["plugin", "doctor"]).ok();
+    assert!(said.contains("not considered: its content is not what was installed"), "{said}");
+}

@@ -69,6 +69,30 @@ pub enum Plugin {
     /// Install the plugins that plugins.yaml names, or one
     #[command(long_about = INSTALL_PLUGIN, after_long_help = INSTALL_EXAMPLES)]
     Install(Install),
+    /// Add a plugin to plugins.yaml, and install and lock it
+    Add(Add),
+    /// Print what a plugin says of itself, as JSON
+    Describe {
+        /// The source of an installed plugin, or the path of an executable or a directory
+        #[arg(value_name = "SOURCE|PATH")]
+        what: String,
+    },
+    /// Check every installed plugin: its name, its content, and what it says of itself
+    Verify {
+        /// A directory whose plugins.lock they are held to, too
+        #[arg(value_name = "DIR", default_value = ".")]
+        directory: PathBuf,
+    },
+    /// Say which plugin is used for a kind of configuration objects, and why: everything that was looked at
+    Doctor {
+        /// The kind, as in example.com/v1/Made; all that is installed without it
+        #[arg(value_name = "APIVERSION/KIND")]
+        kind: Option<String>,
+
+        /// The directory with plugins.yaml
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        directory: PathBuf,
+    },
     /// Lay installed plugins where kustomize and kubectl look for them
     #[command(long_about = SYNC_PLUGIN)]
     Sync(Sync),
@@ -327,6 +351,26 @@ pub struct Install {
     /// Fetch nothing: what is needed is installed, or lies in the cache
     #[arg(long)]
     pub offline: bool,
+}
+
+/// `plugin add`
+#[derive(Args)]
+pub struct Add {
+    /// Whose plugin, as in github.com/acme/app, with a constraint on its version [default: that of the highest one, and above, below the next major one]
+    #[arg(value_name = "SOURCE[@CONSTRAINT]")]
+    pub what: String,
+
+    /// What plugins.yaml calls it [default: the last part of SOURCE]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Where it is fetched from: https://..., git::..., oci://..., ./path [default: the releases of its repository]
+    #[arg(long, value_name = "LOCATION")]
+    pub from: Option<String>,
+
+    /// The directory with plugins.yaml
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
 }
 
 /// `plugin sync`

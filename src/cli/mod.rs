@@ -10,6 +10,7 @@ mod output;
 mod plugin;
 pub mod plugin_host;
 mod plugin_install;
+mod plugin_look;
 mod version;
 
 use crate::plugin::host;

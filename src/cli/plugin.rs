@@ -1,7 +1,7 @@
 //! `plugin`: makes, installs and lists plugins.
 
 use super::args::{Format, Plugin};
-use super::{build, plugin_host, plugin_install};
+use super::{build, plugin_host, plugin_install, plugin_look};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::source::Source;
@@ -35,6 +35,10 @@ pub fn run(command: &Plugin) -> Result<()> {
             writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
         }
         Plugin::Install(args) => plugin_install::install(args, &options)?,
+        Plugin::Add(args) => plugin_install::add(args, &options)?,
+        Plugin::Describe { what } => plugin_look::describe(what, &options)?,
+        Plugin::Verify { directory } => plugin_look::verify(directory, &options)?,
+        Plugin::Doctor { kind, directory } => plugin_look::doctor(kind.as_deref(), directory, &options)?,
         Plugin::Sync(args) => plugin_install::sync(args, &options)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {

@@ -1,6 +1,6 @@
 //! `plugin install` and `plugin lock`: what the user says, for the installer.
 
-use super::args::{Install, Lock as LockArgs, Sync};
+use super::args::{Add, Install, Lock as LockArgs, Sync};
 use super::build;
 use super::plugin::{constraint_of, parse};
 use crate::manager::discover::{candidates, choose};
@@ -199,6 +199,74 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
         writeln!(std::io::stdout(), "{source} v{}: {}", locked.version, platforms.join(", "))?;
     }
     Ok(())
+}
+
+/// Runs `plugin add`. Neither file changes before the plugin is installed.
+///
+/// # Errors
+/// It is there already, or what the installer says.
+pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
+    let (source, constraint) = args.what.split_once('@').unwrap_or((&args.what, ""));
+    let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
+    let name = args.name.as_deref().unwrap_or(source.name());
+    let path = args.directory.join(requirements::FILE);
+    let old = match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let from = args.from.as_deref().unwrap_or_default();
+    let line = |constraint: &str| {
+        let version = if constraint.is_empty() { String::new() } else { format!(", version: '{constraint}'") };
+        let from = if from.is_empty() { String::new() } else { format!(", from: '{from}'") };
+        format!("{{source: {source}{version}{from}}}")
+    };
+    let text = requirements::with(
+        &old,
+        name,
+        &line(&if constraint.is_any() { String::new() } else { constraint.to_string() }),
+    )?;
+    let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
+    let root = locked_root()?;
+    let transfer = transfer(false);
+    let mut installer = Installer {
+        root: &root,
+        transfer: &transfer,
+        options,
+        known: Lock::read(&args.directory)?.unwrap_or_default(),
+        is_frozen: false,
+        all_platforms: true,
+        events: &tell,
+        lock: Lock::default(),
+        done: Default::default(),
+    };
+    installer.install(&wanted, &Base::new(&args.directory))?;
+    // As cargo does it: whatever is compatible with what was found.
+    let found = installer.done.get(&source).map(|installed| installed.file.version.to_string());
+    let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
+    let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
+        let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));
+        format!("~> {minor}")
+    });
+    let (text, lock) = match compatible {
+        None => (text, installer.lock.clone()),
+        Some(compatible) => {
+            let mut lock = installer.lock.clone();
+            if let Some(locked) = lock.plugins.get_mut(&source.to_string()) {
+                locked.constraint.clone_from(&compatible);
+            }
+            (requirements::with(&old, name, &line(&compatible))?, lock)
+        }
+    };
+    let mut file = tempfile::Builder::new().prefix(".plugins-").tempfile_in(&args.directory)?;
+    file.write_all(text.as_bytes())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    file.persist(&path)?;
+    lock.write(&args.directory)?;
+    report(&installer)
 }
 
 /// Runs `plugin sync`.

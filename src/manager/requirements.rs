@@ -134,6 +134,48 @@ impl Requirements {
     }
 }
 
+/// The text of a file with one more plugin in it, everything else as it was; an empty text becomes a file.
+///
+/// # Errors
+/// It is required already, or the file is written in a way that no line can be added to.
+pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
+    if Requirements::parse(FILE, text.to_owned())?.plugins.iter().any(|known| known.name == name) {
+        return Err(Error::input(format!("'{name}' is required already")).hint("change its line in plugins.yaml"));
+    }
+    let text = match text.trim().is_empty() {
+        true => format!("apiVersion: {API_VERSION}\nkind: {KIND}\nrequires:\n"),
+        false if text.ends_with('\n') => text.to_owned(),
+        false => format!("{text}\n"),
+    };
+    let is_field = |line: &&str| line.starts_with("requires:");
+    let Some(field) = text.lines().find(is_field) else {
+        return Ok(format!("{text}requires:\n  {name}: {plugin}\n"));
+    };
+    let rest = field["requires:".len()..].trim_start();
+    if !(rest.is_empty() || rest.starts_with('#')) {
+        let error = Error::input("'requires' is written on one line, and nothing can be added to that");
+        return Err(error.hint(format!("add it by hand: {name}: {plugin}")));
+    }
+    let mut lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("requires:")).map_or(lines.len(), |at| at + 1);
+    // Indented as the first one that is there, and behind the last.
+    let is_entry =
+        |line: &&&str| line.starts_with(' ') && !line.trim_start().starts_with('#') && !line.trim().is_empty();
+    let entries: Vec<&&str> = lines[at..]
+        .iter()
+        .take_while(|line| line.starts_with([' ', '#']) || line.trim().is_empty())
+        .filter(is_entry)
+        .collect();
+    let indent = entries.first().map_or(2, |line| line.len() - line.trim_start().len());
+    let last = lines.iter().rposition(|line| entries.last().is_some_and(|last| std::ptr::eq(**last, *line)));
+    let new = format!("{}{name}: {plugin}", " ".repeat(indent));
+    lines.insert(last.map_or(at, |last| last + 1), &new);
+    let text = lines.join("\n") + "\n";
+    // Held to what it should have become.
+    Requirements::parse(FILE, text.clone())?;
+    Ok(text)
+}
+
 impl Requirement {
     /// Where it is fetched from.
     ///
@@ -186,7 +228,7 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::Requirements;
+    use super::{Requirements, with};
 
     const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\n";
 
@@ -206,6 +248,25 @@ mod tests {
         assert_eq!((other.provides[0].api_version.as_str(), other.provides[0].kind.as_str()), ("ex.io/v1", "B"));
         assert_eq!(other.constraint.to_string(), "any version");
         assert!(parse("").unwrap().plugins.is_empty() && parse("requires: null\n").unwrap().plugins.is_empty());
+    }
+
+    #[test]
+    fn a_plugin_is_added_and_everything_else_stays() {
+        let plugin = "{source: h.io/a/b}";
+        let added = with("", "b", plugin).unwrap();
+        assert_eq!(added, format!("{HEAD}requires:\n  b: {plugin}\n"));
+        let text = format!(
+            "{HEAD}# why\nrequires: # these\n    a: # the first\n      source: h.io/a/a\n    # end\n\n# behind\n"
+        );
+        let added = with(&text, "b", plugin).unwrap();
+        let want = format!(
+            "{HEAD}# why\nrequires: # these\n    a: # the first\n      source: h.io/a/a\n    b: {plugin}\n    # end\n\n# behind\n"
+        );
+        assert_eq!(added, want);
+        assert_eq!(with(HEAD, "b", plugin).unwrap(), format!("{HEAD}requires:\n  b: {plugin}\n"));
+        assert!(with(&added, "b", plugin).unwrap_err().to_string().contains("required already"));
+        let flow = format!("{HEAD}requires: {{a: {{source: h.io/a/a}}}}\n");
+        assert!(with(&flow, "b", plugin).unwrap_err().to_string().contains("on one line"));
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Manager {
     ///
     /// # Errors
     /// Something else is locked than what is required, or than what is installed.
-    fn installed(&self, requirement: &Requirement) -> Result<Option<Installed>> {
+    pub fn installed(&self, requirement: &Requirement) -> Result<Option<Installed>> {
         let found = candidates(&self.root, &requirement.source, &Platform::host());
         let name = format!("plugin '{}' ({})", requirement.name, requirement.source);
         let relock = "run 'rustomize plugin lock' and commit plugins.lock";
