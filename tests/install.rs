@@ -486,3 +486,90 @@ fn describe_verify_and_doctor_say_what_there_is() {
     let said = tree.run(&["plugin", "doctor"]).ok();
     assert!(said.contains("not considered: its content is not what was installed"), "{said}");
 }
+
+/// A key and a function that signs with it.
+fn signer() -> (String, impl Fn(&[u8]) -> String) {
+    let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+    let key = pair.pk.to_base64();
+    (key, move |content: &[u8]| minisign::sign(Some(&pair.pk), &pair.sk, content, None, None).unwrap().into_string())
+}
+
+#[test]
+fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
+    let tree = tree();
+    let files = Files::default();
+    let (os, arch) = host();
+    let good = script("1.0.0", "signed").into_bytes();
+    let server = files.serve();
+    let (key, sign) = signer();
+    let (_, other) = signer();
+    files.put("/app", good.clone());
+    let trust = |rules: &str| {
+        tree.write(
+            "../home/.config/rustomize/trust.yaml",
+            &format!("apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: {rules}\n"),
+        );
+    };
+    let install = |from: &str| tree.run(&["plugin", "install", "--from", from, "h.io/acme/app"]);
+    let http = format!("http://{server}/app");
+    trust("[{source: h.io/other/*}]");
+    install(&http).fails_with(&["'h.io/acme/app' is not trusted", "trust.yaml", "- source: h.io/acme/app"]);
+    trust("[{source: h.io/acme/app, deny: true}]");
+    install(&http).fails_with(&["is denied by"]);
+    // Signed by nobody, by somebody else, and by who is trusted.
+    trust(&format!("[{{source: h.io/acme/*, require: minisign, keys: ['{key}']}}]"));
+    install(&http).fails_with(&["404", "app.minisig"]);
+    files.put("/app.minisig", other(&good));
+    install(&http).fails_with(&["is not signed by one of the keys that are trusted", "trust.yaml"]);
+    files.put("/app.minisig", sign(b"something else"));
+    install(&http).fails_with(&["is not signed by one of the keys"]);
+    assert!(!root(&tree).join("h.io").exists());
+    files.put("/app.minisig", sign(&good));
+    install(&http).ok();
+    assert!(tree.build(&[]).ok().contains("v: signed"));
+    // What is installed and not trusted any more is not run either.
+    trust("[]");
+    tree.build(&[]).fails_with(&["'h.io/acme/app' is not trusted"]);
+    trust(&format!("[{{source: h.io/acme/*, require: minisign, keys: ['{key}']}}]"));
+    // From a registry: the signature is a tag of its own. From a path there is none.
+    fs::remove_dir_all(root(&tree)).unwrap();
+    let (oci, blobs) = registry("acme/app", "v1.0.0", &[(os, arch, good.clone())]);
+    install(&format!("oci://{oci}/acme/app")).fails_with(&["404", ".minisig"]);
+    let signature = sign(&good);
+    let digest = sha256(signature.as_bytes());
+    blobs.put(&format!("/v2/acme/app/blobs/sha256:{digest}"), signature);
+    let manifest = format!(r#"{{"layers": [{{"digest": "sha256:{digest}", "size": 1}}]}}"#);
+    blobs.put(&format!("/v2/acme/app/manifests/sha256-{}.minisig", sha256(&good)), manifest);
+    install(&format!("oci://{oci}/acme/app")).ok();
+    fs::remove_dir_all(root(&tree)).unwrap();
+    install_path(&tree, "h.io/acme/app", &script("1.0.0", "x")).fails_with(&["has no signature"]);
+}
+
+#[test]
+fn a_release_has_to_have_been_there_for_a_while() {
+    let tree = tree();
+    tree.write(
+        "../home/.config/rustomize/trust.yaml",
+        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: 'h.io/**', minReleaseAge: 7d}]\n",
+    );
+    let at = |days: u64| {
+        httpdate::fmt_http_date(std::time::SystemTime::now() - std::time::Duration::from_secs(days * 86400))
+    };
+    let server = serve(move |request| {
+        let modified = match request.path.as_str() {
+            "/old" => vec![("Last-Modified".to_owned(), at(8))],
+            "/new" => vec![("Last-Modified".to_owned(), at(6))],
+            _ => Vec::new(),
+        };
+        Reply("200 OK", modified, script("1.0.0", "x").into_bytes())
+    });
+    let install =
+        |path: &str| tree.run(&["plugin", "install", "--from", &format!("http://{server}/{path}"), "h.io/acme/app"]);
+    install("new").fails_with(&["is 144 hours old, and has to be 168"]);
+    install("unknown").fails_with(&["nothing says how old"]);
+    install("old").ok();
+    // A named file that is not there is no leave for everything.
+    let mut tree = tree;
+    tree.variables.insert("RUSTOMIZE_TRUST", "/nowhere/trust.yaml".to_owned());
+    tree.run(&["plugin", "install", "h.io/acme/other"]).fails_with(&["cannot read '/nowhere/trust.yaml'"]);
+}

@@ -1,7 +1,7 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::{Build, IsolationLevel, Severity};
-use super::plugin_install::is_frozen;
+use super::plugin_install::{is_frozen, trust};
 use super::{output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
@@ -166,7 +166,7 @@ fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<
     };
     let cache = cache(|name| variable(name).map(Into::into));
     let lock = Lock::read(Path::new(directory))?;
-    Ok(Some(Manager { root, cache, requirements, lock, is_frozen: is_frozen(args.frozen) }))
+    Ok(Some(Manager { root, cache, requirements, lock, is_frozen: is_frozen(args.frozen), trust: trust()? }))
 }
 
 /// Where the programs are that load genuine Go plugins.

@@ -11,6 +11,7 @@ use crate::manager::name::Platform;
 use crate::manager::place::LockedRoot;
 use crate::manager::requirements::{self, Requirement, Requirements};
 use crate::manager::resolve::Manager;
+use crate::manager::trust::{self, Trust};
 use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
@@ -42,6 +43,15 @@ fn locked_root() -> Result<LockedRoot> {
     Ok(LockedRoot::lock(&root::root(variable)?, waiting)?)
 }
 
+/// What the user trusts: `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the plugins.
+pub fn trust() -> Result<Trust> {
+    if let Some(named) = variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
+        return Ok(Trust::read(Path::new(&named), true)?);
+    }
+    let config = root::configuration(variable)?;
+    Ok(Trust::read(&config.join(trust::FILE), false)?)
+}
+
 fn transfer(offline: bool) -> Transfer {
     let cache = build::cache(|name| variable(name).map(Into::into));
     Transfer::new(FetchLimits::default(), cache, offline)
@@ -70,12 +80,14 @@ fn project(args: &Install, options: &PluginOptions) -> Result<()> {
             args.directory.display()
         );
     }
+    let trust = trust()?;
     let root = locked_root()?;
     let transfer = transfer(args.offline);
     let mut installer = Installer {
         root: &root,
         transfer: &transfer,
         options,
+        trust: &trust,
         known: known.clone().unwrap_or_default(),
         is_frozen,
         all_platforms: !is_frozen,
@@ -110,6 +122,7 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
         (None, Some(from)) => from.clone(),
         (None, None) => String::new(),
     };
+    let trust = trust()?;
     let root = locked_root()?;
     // What is there will do (U29, U30), but where that is not what is asked for (U31).
     if args.path.is_none() && !args.exact {
@@ -135,6 +148,7 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
         root: &root,
         transfer: &transfer,
         options,
+        trust: &trust,
         known: Lock::default(),
         is_frozen: false,
         all_platforms: false,
@@ -164,12 +178,14 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
         };
         known.plugins.retain(|source, _| !is_upgraded(source));
     }
+    let trust = trust()?;
     let root = locked_root()?;
     let transfer = transfer(false);
     let mut installer = Installer {
         root: &root,
         transfer: &transfer,
         options,
+        trust: &trust,
         known,
         is_frozen: args.check,
         all_platforms: true,
@@ -226,12 +242,14 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
         &line(&if constraint.is_any() { String::new() } else { constraint.to_string() }),
     )?;
     let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
+    let trust = trust()?;
     let root = locked_root()?;
     let transfer = transfer(false);
     let mut installer = Installer {
         root: &root,
         transfer: &transfer,
         options,
+        trust: &trust,
         known: Lock::read(&args.directory)?.unwrap_or_default(),
         is_frozen: false,
         all_platforms: true,
@@ -280,6 +298,7 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
         requirements: Requirements::read(&args.directory)?,
         lock: Lock::read(&args.directory)?,
         is_frozen: false,
+        trust: trust()?,
     };
     let changes = placement::lay(&args.placement, &manager.everything(options)?, args.dry_run)?;
     let mut out = std::io::stdout();

@@ -2,6 +2,7 @@
 
 use super::build;
 use super::plugin::parse;
+use super::plugin_install::trust;
 use crate::manager::describe::{Command, Component, Description};
 use crate::manager::discover::{Installed, all, candidates, choose};
 use crate::manager::lock::Lock;
@@ -29,6 +30,7 @@ fn manager(directory: &Path) -> Result<Manager> {
         requirements: Requirements::read(directory)?,
         lock: Lock::read(directory)?,
         is_frozen: false,
+        trust: trust()?,
     })
 }
 

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What git may print: lists of references are long in some repositories.
 const MAX_OUTPUT: u64 = 64 << 20;
@@ -97,6 +97,15 @@ impl Git {
         }
         self.commit_of(spec)?
             .ok_or_else(|| Error::new(ErrorKind::Io, format!("'{}' has no '{}'", spec.url, spec.reference)))
+    }
+
+    /// When the version in a clone was committed, if git says so.
+    ///
+    /// # Errors
+    /// git is missing, fails or takes too long.
+    pub fn time(&self, spec: &RepoSpec, clone: &Path) -> Result<Option<SystemTime>> {
+        let printed = self.git(spec, clone, &["show", "--no-patch", "--format=%ct", "HEAD"])?;
+        Ok(printed.trim().parse().ok().map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
     }
 
     /// The tags of a repository and the commits that they stand for. One round trip.

@@ -7,7 +7,7 @@ use super::archive::unpack;
 use super::content;
 use super::describe::{Command, DescribeError, Description};
 use super::discover::{Installed, candidates};
-use super::fetch::{Artifact, Base, Fetched, Transfer};
+use super::fetch::{Artifact, Base, Content, Transfer};
 use super::location::Location;
 use super::lock::{Lock, Locked, Pinned, Provided};
 use super::manifest::Manifest;
@@ -16,12 +16,14 @@ use super::place::LockedRoot;
 use super::requirements::Requirement;
 use super::runtime;
 use super::source::Source;
+use super::trust::Trust;
 use super::version::{Version, VersionError};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use tempfile::TempDir;
 
 /// What happens, for whoever watches.
@@ -42,6 +44,8 @@ pub struct Installer<'i> {
     pub root: &'i LockedRoot,
     pub transfer: &'i Transfer,
     pub options: &'i PluginOptions,
+    /// Whose plugins may be installed.
+    pub trust: &'i Trust,
     /// What is locked already; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
     /// Only what is locked is installed.
@@ -110,6 +114,7 @@ impl Installer<'_> {
             let message = format!("{} is wanted here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
+        self.trust.rule(&wanted.source)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
         let mut last = None;
         for mut choice in self.choices(wanted, &location)? {
@@ -199,7 +204,7 @@ impl Installer<'_> {
             let needs = self.needs(&installed.path, pinned.archive.is_some())?;
             // Where it came from is looked at only for paths that begin there.
             let own = match needs.iter().any(is_local) {
-                true => base_of(self.transfer.fetch(artifact, base)?, base),
+                true => base_of(self.transfer.fetch(artifact, base)?.content, base),
                 false => base.clone(),
             };
             self.install_below(&needs, &own, chain)?;
@@ -309,13 +314,25 @@ impl Installer<'_> {
         let content = staged.path().join("content");
         fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(artifact, base)?;
+        if let Some(rule) = self.trust.rule(source)? {
+            rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
+            match &fetched.content {
+                // Before anything of it is unpacked.
+                Content::Bytes(bytes) if rule.wants_signature() => {
+                    rule.check_signature(&artifact.url, bytes, &self.transfer.signature(artifact)?)?;
+                }
+                Content::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(artifact)?),
+                _ => {}
+            }
+        }
+        let fetched = fetched.content;
         let (size, archive) = match &fetched {
-            Fetched::Bytes(bytes) => {
+            Content::Bytes(bytes) => {
                 unpack(&artifact.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
                 let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
                 (Some(bytes.len() as u64), Some(sum))
             }
-            Fetched::Directory(directory) => {
+            Content::Directory(directory) => {
                 let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", artifact.url));
                 content::copy(&directory.directory, &content).map_err(cannot)?;
                 (None, None)
@@ -394,10 +411,10 @@ fn is_local(need: &Requirement) -> bool {
 }
 
 /// Where the relative paths of a plugin begin: an archive has no place of its own.
-fn base_of(fetched: Fetched, base: &Base) -> Base {
-    match fetched {
-        Fetched::Directory(own) => own,
-        Fetched::Bytes(_) => base.clone(),
+fn base_of(content: Content, base: &Base) -> Base {
+    match content {
+        Content::Directory(own) => own,
+        Content::Bytes(_) => base.clone(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object is for.
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
+//! * [`trust`]: whose plugins may be installed.
 //! * [`placement`]: installed plugins for kustomize and kubectl.
 //! * [`install`]: from a requirement to a plugin that runs; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
 //!   found, and taking them away.
@@ -27,4 +28,5 @@ pub mod resolve;
 pub mod root;
 pub mod runtime;
 pub mod source;
+pub mod trust;
 pub mod version;

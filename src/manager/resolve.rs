@@ -9,6 +9,7 @@ use super::lock::Lock;
 use super::manifest::Manifest;
 use super::name::Platform;
 use super::requirements::{Requirement, Requirements};
+use super::trust::Trust;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
 use crate::resource::ResId;
@@ -31,6 +32,8 @@ pub struct Manager {
     pub lock: Option<Lock>,
     /// Whether what is required has to be locked.
     pub is_frozen: bool,
+    /// Whose plugins may be used.
+    pub trust: Trust,
 }
 
 /// A plugin that was found for a configuration object.
@@ -49,8 +52,16 @@ impl Manager {
     /// The plugin for a configuration object, `None` if no installed one is for it. `asked` is the object's annotation [`COMPONENT`].
     ///
     /// # Errors
-    /// One that is required is not installed, or two plugins are for it and nothing says which.
+    /// One that is required is not installed, two plugins are for it and nothing says which, or its source is not trusted.
     pub fn find(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
+        let found = self.find_any(options, id, asked)?;
+        if let Some(found) = &found {
+            self.trust.rule(&found.installed.source)?;
+        }
+        Ok(found)
+    }
+
+    fn find_any(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
         let mut missing: Option<&Requirement> = None;
         let mut required: Vec<Found> = Vec::new();
         for requirement in &self.requirements.plugins {

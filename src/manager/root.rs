@@ -41,21 +41,33 @@ pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Root
             _ => Err(RootError::List(paths)),
         };
     }
-    if let Some(directory) = set("RUSTOMIZE_CONFIG_DIR").map(PathBuf::from) {
-        // An older spelling, where only that is there.
-        let (plugins, plugin) = (directory.join("plugins"), directory.join("plugin"));
-        return Ok(if !plugins.is_dir() && plugin.is_dir() { plugin } else { plugins });
+    let configuration = configuration(&variable)?;
+    // An older spelling, where only that is there.
+    let (plugins, plugin) = (configuration.join("plugins"), configuration.join("plugin"));
+    let is_older = set("RUSTOMIZE_CONFIG_DIR").is_some() && !plugins.is_dir() && plugin.is_dir();
+    Ok(if is_older { plugin } else { plugins })
+}
+
+/// Where the user's own files for this program are: `$RUSTOMIZE_CONFIG_DIR`, `~/.rustomize.d` where that is, `${XDG_CONFIG_HOME:-~/.config}/rustomize`; on
+/// Windows `%APPDATA%/rustomize.d`.
+///
+/// # Errors
+/// There is no home.
+pub fn configuration(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    if let Some(directory) = set("RUSTOMIZE_CONFIG_DIR") {
+        return Ok(directory.into());
     }
     if cfg!(windows) {
         let data = set("APPDATA").ok_or(RootError::NoHome)?;
-        return Ok(Path::new(&data).join("rustomize.d").join("plugins"));
+        return Ok(Path::new(&data).join("rustomize.d"));
     }
     let home = set("HOME").map(PathBuf::from);
     if let Some(old) = home.as_ref().map(|home| home.join(".rustomize.d")).filter(|old| old.is_dir()) {
-        return Ok(old.join("plugins"));
+        return Ok(old);
     }
     let config = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home?.join(".config")));
-    Ok(config.ok_or(RootError::NoHome)?.join("rustomize").join("plugins"))
+    Ok(config.ok_or(RootError::NoHome)?.join("rustomize"))
 }
 
 #[cfg(test)]

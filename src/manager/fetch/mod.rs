@@ -12,11 +12,11 @@ use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::RepoSpec;
 use crate::load::git::Git;
-use crate::load::http::{Answer, Fault, Http, refused};
+use crate::load::http::{Answer, Fault, Http, is_url, refused};
 use oci::Repository;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How often something is fetched that a network may have broken.
 const TRIES: u32 = 5;
@@ -40,9 +40,16 @@ pub struct Artifact {
     pub sha256: Option<String>,
 }
 
-/// What was fetched.
+/// What was fetched, and when it was released, as far as that is said.
 #[derive(Debug)]
-pub enum Fetched {
+pub struct Fetched {
+    pub content: Content,
+    pub released: Option<SystemTime>,
+}
+
+/// The content of an artifact.
+#[derive(Debug)]
+pub enum Content {
     /// The content of a file or an archive.
     Bytes(Vec<u8>),
     /// A directory that stays as it is; what git keeps in it does not belong to it. Its own relative paths begin there.
@@ -262,21 +269,30 @@ impl Transfer {
     /// It cannot be fetched, or is something else.
     pub fn fetch(&self, artifact: &Artifact, base: &Base) -> Result<Fetched> {
         let url = &artifact.url;
+        let mut released = None;
         let bytes = match url {
             _ if url.starts_with("git::") => {
                 let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
                 let clone = self.git.checkout(&spec)?;
-                return Ok(Fetched::Directory(Base { directory: clone.join(&spec.path), within: Some(clone) }));
+                let released = self.git.time(&spec, &clone)?;
+                let own = Base { directory: clone.join(&spec.path), within: Some(clone) };
+                return Ok(Fetched { content: Content::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
                 let (name, digest) = url["oci://".len()..].split_once('@').unwrap_or_default();
                 Repository::new(self, name).blob(digest)?
             }
-            _ if url.contains("://") => self.get(url)?,
+            _ if url.contains("://") => {
+                let answer = success(url, self.ask(url, &[])?)?;
+                let said = answer.headers.get("last-modified").and_then(|said| said.to_str().ok());
+                released = said.and_then(|said| httpdate::parse_http_date(said).ok());
+                answer.body
+            }
             _ => {
                 let path = base.resolve(url)?;
                 if path.is_dir() {
-                    return Ok(Fetched::Directory(Base { directory: path, within: base.within.clone() }));
+                    let own = Base { directory: path, within: base.within.clone() };
+                    return Ok(Fetched { content: Content::Directory(own), released });
                 }
                 std::fs::read(&path).map_err(|e| fault(format!("cannot read '{}': {e}", path.display())))?
             }
@@ -287,7 +303,31 @@ impl Transfer {
         if let Some(want) = &artifact.sha256 {
             check_sum(url, &bytes, want)?;
         }
-        Ok(Fetched::Bytes(bytes))
+        Ok(Fetched { content: Content::Bytes(bytes), released })
+    }
+
+    /// The signature of an artifact: `<URL>.minisig`, or in a registry the layer of the tag `sha256-<sum>.minisig`.
+    ///
+    /// # Errors
+    /// There is none, or what is fetched cannot have one.
+    pub fn signature(&self, artifact: &Artifact) -> Result<String> {
+        let url = &artifact.url;
+        let bytes = match url.strip_prefix("oci://") {
+            Some(rest) => {
+                let (name, digest) = rest.split_once('@').unwrap_or_default();
+                let repository = Repository::new(self, name);
+                let layers = repository.artifacts(&format!("{}.minisig", digest.replace(':', "-")))?;
+                let layer = layers.first().and_then(|layer| layer.url.split_once('@'));
+                let (_, digest) = layer.ok_or_else(|| fault(format!("'{url}' has no signature")))?;
+                repository.blob(digest)?
+            }
+            None if is_url(url) => self.get(&format!("{url}.minisig"))?,
+            None => {
+                let error = fault(format!("'{url}' has no signature: only files, releases and registries have some"));
+                return Err(error);
+            }
+        };
+        String::from_utf8(bytes).map_err(|_| fault(format!("the signature of '{url}' is no text")))
     }
 }
 
