@@ -15,6 +15,8 @@ pub enum ErrorKind {
     Input,
     /// A file cannot be read or written.
     Io,
+    /// A server has no such file.
+    Absent,
     /// A plugin failed, or did what a plugin must not do.
     Plugin,
 }

@@ -573,3 +573,47 @@ fn a_release_has_to_have_been_there_for_a_while() {
     tree.variables.insert("RUSTOMIZE_TRUST", "/nowhere/trust.yaml".to_owned());
     tree.run(&["plugin", "install", "h.io/acme/other"]).fails_with(&["cannot read '/nowhere/trust.yaml'"]);
 }
+
+#[test]
+fn a_plugin_of_the_tree_may_change_and_is_then_locked_anew() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Local\nmetadata: {name: x}\n",
+    );
+    tree.write("plugins/local/plugin.yaml", MANIFEST);
+    tree.write("plugins/local/main.sh", MAIN);
+    require(&tree, "{local: {source: h.io/acme/local, from: ./plugins/local}}");
+    tree.run(&["plugin", "install"]).ok();
+    let first = lock(&tree);
+    tree.write("plugins/local/main.sh", &MAIN.replace("v: local", "v: changed"));
+    tree.build(&[]).fails_with(&["'./plugins/local' has changed since it was locked", "rustomize plugin install"]);
+    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["is not what was locked", "rustomize plugin lock"]);
+    tree.run(&["plugin", "lock", "--check"]).fails_with(&["rustomize plugin lock"]);
+    tree.run(&["plugin", "install"]).ok();
+    assert_ne!(lock(&tree), first);
+    assert!(tree.build(&["--frozen"]).ok().contains("v: changed"));
+    // From another directory, too: paths are those of the file.
+    let run = tree.run(&["build", "--enable-alpha-plugins", "../tree"]);
+    assert!(run.ok().contains("v: changed"));
+    tree.write("sub/nothing", "");
+    let elsewhere = tree.run(&["plugin", "install", "--directory", "../tree", "--frozen"]);
+    elsewhere.ok();
+}
+
+#[test]
+fn a_lock_never_lacks_a_platform_because_a_server_failed() {
+    let tree = tree();
+    let (os, arch) = host();
+    let server = serve(move |request| match request.path.as_str() {
+        path if path.ends_with(&format!("{os}_{arch}")) => Reply::ok(script("1.0.0", "x")),
+        path if path.ends_with("windows_amd64") => Reply("503 Service Unavailable", Vec::new(), Vec::new()),
+        _ => Reply::not_found(),
+    });
+    require(
+        &tree,
+        &format!(
+            "{{app: {{source: h.io/acme/app, version: 1.0.0, from: 'http://{server}/{{version}}_{{os}}_{{arch}}'}}}}"
+        ),
+    );
+    tree.run(&["plugin", "install"]).fails_with(&["503", "locking it for windows_amd64"]);
+    assert!(!tree.path().join("plugins.lock").exists());
+}

@@ -166,7 +166,8 @@ fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<
     };
     let cache = cache(|name| variable(name).map(Into::into));
     let lock = Lock::read(Path::new(directory))?;
-    Ok(Some(Manager { root, cache, requirements, lock, is_frozen: is_frozen(args.frozen), trust: trust()? }))
+    let directory = directory.into();
+    Ok(Some(Manager { root, cache, requirements, directory, lock, is_frozen: is_frozen(args.frozen), trust: trust()? }))
 }
 
 /// Where the programs are that load genuine Go plugins.

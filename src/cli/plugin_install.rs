@@ -296,6 +296,7 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
         root: root::root(variable)?,
         cache: build::cache(|name| variable(name).map(Into::into)),
         requirements: Requirements::read(&args.directory)?,
+        directory: args.directory.clone(),
         lock: Lock::read(&args.directory)?,
         is_frozen: false,
         trust: trust()?,

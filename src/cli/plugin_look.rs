@@ -28,6 +28,7 @@ fn manager(directory: &Path) -> Result<Manager> {
         root: root::root(variable)?,
         cache: build::cache(|name| variable(name).map(Into::into)),
         requirements: Requirements::read(directory)?,
+        directory: directory.to_owned(),
         lock: Lock::read(directory)?,
         is_frozen: false,
         trust: trust()?,

@@ -143,7 +143,9 @@ impl Installer<'_> {
     /// What may be the version that is wanted, best first.
     fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<Choice>> {
         let host = Platform::host();
-        let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from);
+        // What lies in the tree may change, and is locked anew where that is meant to happen.
+        let may_change = matches!(location, Location::Local(_)) && !self.is_frozen;
+        let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from && !may_change);
         let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
         if let Some(locked) = known {
             let Some((platform, pinned)) = locked.pinned(&host) else {
@@ -198,9 +200,10 @@ impl Installer<'_> {
             return Err(Tried::NotThis(fault(format!("there is nothing for {host}, but for {}", there.join(", ")))));
         };
         if let (Some(pinned), Some(version)) = (&choice.pinned, &choice.version)
+            && !is_local(wanted)
             && let Some(installed) = self.present(&wanted.source, version, &pinned.content)
         {
-            let description = self.describe(&installed)?;
+            let description = self.describe(&installed.path)?;
             let needs = self.needs(&installed.path, pinned.archive.is_some())?;
             // Where it came from is looked at only for paths that begin there.
             let own = match needs.iter().any(is_local) {
@@ -217,21 +220,38 @@ impl Installer<'_> {
             let found = &unpacked.pinned.content;
             let message =
                 format!("'{}' is not what was locked: {found}, plugins.lock says {}", artifact.url, pinned.content);
-            return Err(Tried::Failed(fault(message).hint("somebody changed it: nothing was installed")));
+            let hint = match is_local(wanted) {
+                true => "run 'rustomize plugin lock' and commit plugins.lock",
+                false => "somebody changed it: nothing was installed",
+            };
+            return Err(Tried::Failed(fault(message).hint(hint)));
         }
         let needs = self.needs(&unpacked.path, unpacked.pinned.archive.is_some())?;
         let file = self.file_name(wanted, choice, &unpacked)?;
         self.install_below(&needs, &unpacked.base, chain)?;
         let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
-        let finish = || match target.is_dir() {
-            true => runtime::prepare(&Manifest::read(&target)?, &target, self.options),
-            false => Ok(()),
+        let source = wanted.source.clone();
+        let (installed, description) = match self.present(&source, &file.version, &unpacked.pinned.content) {
+            Some(there) => {
+                (self.events)(Event::Kept(&there));
+                let description = self.describe(&there.path)?;
+                (there, description)
+            }
+            None => {
+                // A plugin that cannot say what it does is not installed.
+                let finish = || {
+                    if target.is_dir() {
+                        runtime::prepare(&Manifest::read(&target)?, &target, self.options)?;
+                    }
+                    self.describe(&target)
+                };
+                let (sum, description) = self.root.put(&unpacked.path, &target, finish)?;
+                let installed = Installed { source, path: target, file, sum };
+                (self.events)(Event::Installed(&installed));
+                (installed, description)
+            }
         };
-        let sum = self.root.put(&unpacked.path, &target, finish)?;
         drop(unpacked.staged);
-        let installed = Installed { source: wanted.source.clone(), path: target.clone(), file, sum };
-        let description = self.describe(&installed)?;
-        (self.events)(Event::Installed(&installed));
         let locked = self.locked(wanted, &installed, description, needs, unpacked.pinned, artifact, choice, base)?;
         Ok((installed, locked))
     }
@@ -242,13 +262,16 @@ impl Installer<'_> {
         found.into_iter().find(|installed| installed.file.version == *version && installed.sum == content)
     }
 
-    fn describe(&self, installed: &Installed) -> Result<Description> {
-        let command = installed.command().map_err(|e| fault(e.to_string()))?;
-        let description = match installed.path.is_dir().then(|| Manifest::read(&installed.path)).transpose()? {
-            Some(manifest) if manifest.says_what() => manifest.description,
-            _ => ask(&command, self.options, &installed.path.display().to_string())?,
-        };
-        Ok(description)
+    /// What a plugin says of itself where it lies.
+    fn describe(&self, plugin: &Path) -> Result<Description> {
+        if !plugin.is_dir() {
+            return ask(&Command::of_binary(plugin), self.options, &plugin.display().to_string());
+        }
+        let manifest = Manifest::read(plugin)?;
+        match manifest.says_what() {
+            true => Ok(manifest.description),
+            false => ask(&manifest.command(plugin), self.options, &plugin.display().to_string()),
+        }
     }
 
     /// The plugins that one needs.
@@ -376,7 +399,7 @@ impl Installer<'_> {
                 None => match self.unpacked(&wanted.source, other, base) {
                     Ok(unpacked) => unpacked.pinned,
                     // No list has promised it: there is none for that platform.
-                    Err(_) if other.sha256.is_none() => continue,
+                    Err(e) if e.kind() == ErrorKind::Absent => continue,
                     Err(e) => return Err(e.context(format!("locking it for {name}"))),
                 },
             };

@@ -90,11 +90,11 @@ impl LockedRoot {
     }
 
     /// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be done where it lies; until that is done it
-    /// is present and not installed, and so it stays, with the reason, if that fails (U43 to U45). Gives its sum.
+    /// is present and not installed, and so it stays, with the reason, if that fails (U43 to U45). Gives its sum, and what `finish` gave.
     ///
     /// # Errors
     /// It cannot be written, or what `finish` says.
-    pub fn put(&self, staged: &Path, to: &Path, finish: impl FnOnce() -> Result<()>) -> Result<String> {
+    pub fn put<T>(&self, staged: &Path, to: &Path, finish: impl FnOnce() -> Result<T>) -> Result<(String, T)> {
         let cannot = || io("write", to);
         let folder = to.parent().unwrap_or(&self.path);
         fs::create_dir_all(folder).map_err(io("make the directories of", folder))?;
@@ -113,14 +113,17 @@ impl LockedRoot {
             File::open(staged).and_then(|file| file.sync_all()).map_err(cannot())?;
         }
         fs::rename(staged, to).map_err(cannot())?;
-        if let Err(e) = finish() {
-            self.write(&marker, &e.to_string(), 0o644)?;
-            return Err(e);
-        }
+        let finished = match finish() {
+            Ok(finished) => finished,
+            Err(e) => {
+                self.write(&marker, &e.to_string(), 0o644)?;
+                return Err(e);
+            }
+        };
         let sum = content::sum(to).map_err(cannot())?;
         self.write(&sum_file(to), &format!("{sum}\n"), 0o644)?;
         fs::remove_file(marker).map_err(cannot())?;
-        Ok(sum)
+        Ok((sum, finished))
     }
 }
 

@@ -3,8 +3,10 @@
 //! What `plugins.yaml` requires is looked at first, then everything that is installed. A plugin is described only when a build asks for a kind
 //! that nobody placed, and once for each content.
 
+use super::content;
 use super::describe::{Command, Component, Description};
 use super::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use super::location::Location;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::name::Platform;
@@ -28,6 +30,8 @@ pub struct Manager {
     pub cache: Option<PathBuf>,
     /// What the kustomization needs.
     pub requirements: Requirements,
+    /// The directory of that file.
+    pub directory: PathBuf,
     /// What exactly that is, if that was locked.
     pub lock: Option<Lock>,
     /// Whether what is required has to be locked.
@@ -125,6 +129,15 @@ impl Manager {
             let message = format!("{name} is locked as v{}, which is not {}", locked.version, requirement.constraint);
             return Err(fault(message).hint(relock));
         };
+        if let Ok(Location::Local(path)) = requirement.location()
+            && let Some(pinned) = locked.platforms.values().next()
+            && let Ok(found) = content::sum(&self.directory.join(&path))
+            // Of a file its own sum is known; of a directory that of its files.
+            && found != *pinned.archive.as_ref().unwrap_or(&pinned.content)
+        {
+            let message = format!("{name} in '{}' has changed since it was locked", path.display());
+            return Err(fault(message).hint("install and lock it anew: rustomize plugin install"));
+        }
         let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
             let message = format!("{name} is locked as v{version}, with nothing for {}", Platform::host());
             return Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"));

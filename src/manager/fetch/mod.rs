@@ -189,7 +189,7 @@ impl Transfer {
             Location::Local(path) => Ok(vec![any(path.display().to_string())]),
             Location::Git(spec) => {
                 let mut spec = (**spec).clone();
-                if let Some(version) = version {
+                if let Some(version) = version.filter(|_| spec.reference.is_empty()) {
                     spec.reference = self.tag_of(&spec, version)?;
                 }
                 let commit = self.git.commit(&spec)?;

@@ -101,7 +101,9 @@ impl<'t> Repository<'t> {
             return Ok(vec![self.artifact(tag, &top, Platform::any())?]);
         }
         let mut artifacts = Vec::new();
-        for entry in &top.manifests {
+        // What builders note about an image stands in its index as one for a machine that nobody has.
+        let is_known = |entry: &&Descriptor| entry.platform.as_ref().is_none_or(|platform| platform.os != "unknown");
+        for entry in top.manifests.iter().filter(is_known) {
             let platform = entry.platform.as_ref();
             let platform = platform.map(|p| Platform { os: p.os.clone(), arch: p.architecture.clone() });
             let manifest = self.manifest(&entry.digest)?;
