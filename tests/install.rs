@@ -617,3 +617,66 @@ fn a_lock_never_lacks_a_platform_because_a_server_failed() {
     tree.run(&["plugin", "install"]).fails_with(&["503", "locking it for windows_amd64"]);
     assert!(!tree.path().join("plugins.lock").exists());
 }
+
+#[test]
+fn trust_is_given_by_the_user_alone() {
+    let mut tree = tree();
+    let path = tree.home().join("built");
+    tree.write("../home/built", &script("1.0.0", "x"));
+    let path = path.to_string_lossy().into_owned();
+    let install = |tree: &Tree, source: &str| tree.run(&["plugin", "install", "--path", &path, source]);
+    assert_eq!(tree.run(&["plugin", "trust"]).ok(), "");
+    tree.run(&["plugin", "trust", "h.io/acme/*"]).ok();
+    install(&tree, "h.io/acme/app").ok();
+    install(&tree, "h.io/other/app").fails_with(&["is not trusted"]);
+    // The newest rule comes first.
+    tree.run(&["plugin", "trust", "h.io/acme/app", "--deny"]).ok();
+    install(&tree, "h.io/acme/app").fails_with(&["is denied"]);
+    let (key, _) = signer();
+    tree.run(&["plugin", "trust", "h.io/acme/app", "--key", &key, "--min-release-age", "7d"]).ok();
+    install(&tree, "h.io/acme/app").fails_with(&["nothing says how old"]);
+    tree.run(&["plugin", "trust", "h.io/acme/app", "--key", "nonsense"]).fails_with(&["no public key of minisign"]);
+    assert_eq!(tree.run(&["plugin", "trust"]).ok().matches("\n- ").count(), 3);
+    // What lies in a repository grants nothing.
+    tree.write("trust.yaml", "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: '**'}]\n");
+    install(&tree, "h.io/other/app").fails_with(&["is not trusted"]);
+    tree.variables.insert("RUSTOMIZE_TRUST", tree.path().join("trust.yaml").to_string_lossy().into_owned());
+    install(&tree, "h.io/other/app").ok();
+}
+
+#[test]
+fn versions_that_nothing_needs_are_pruned() {
+    let tree = tree();
+    for version in ["1.0.0", "1.1.0", "1.2.0"] {
+        install_path(&tree, "h.io/acme/app", &script(version, version)).ok();
+    }
+    tree.write("built", &script("1.0.0", "1.0.0"));
+    require(&tree, "{app: {source: h.io/acme/app, version: 1.0.0, from: ./built}}");
+    tree.run(&["plugin", "install"]).ok();
+    let dry = tree.run(&["plugin", "prune", "--dry-run"]).ok();
+    assert!(dry.lines().count() == 1 && dry.contains("v1.1.0"), "{dry}");
+    assert_eq!(tree.run(&["plugin", "prune"]).ok(), dry);
+    assert_eq!(tree.run(&["plugin", "prune"]).ok(), "");
+    assert_eq!(tree.run(&["plugin", "list"]).ok(), "h.io/acme/app v1.2.0 x1.0\nh.io/acme/app v1.0.0 x1.0\n");
+    assert!(tree.build(&["--frozen"]).ok().contains("v: 1.0.0"));
+}
+
+#[test]
+fn what_cannot_be_written_is_said_and_leaves_nothing() {
+    let (mut tree, _, _) = everything();
+    // No more than 512 bytes in a file, as on a disk that is full.
+    let command = format!("trap '' XFSZ; ulimit -f 1; exec {} plugin install", env!("CARGO_BIN_EXE_rustomize"));
+    #[expect(clippy::disallowed_methods, reason = "a shell that limits what it runs")]
+    let mut limited = std::process::Command::new("bash");
+    limited.args(["-c", &command]).current_dir(tree.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    limited.env("HOME", tree.home());
+    crate::support::run(&mut limited).fails_with(&["File too large", "acme/"]);
+    assert!(!tree.path().join("plugins.lock").exists());
+    let list = tree.run(&["plugin", "list", "-o", "json"]).ok();
+    assert!(!list.contains("refused"), "what is there is whole: {list}");
+    tree.run(&["plugin", "install"]).ok();
+    // A home that is none.
+    tree.write("file", "");
+    tree.variables.insert("RUSTOMIZE_PLUGIN_PATH", tree.path().join("file/plugins").to_string_lossy().into_owned());
+    tree.run(&["plugin", "install"]).fails_with(&["cannot make the directory", "file/plugins"]);
+}

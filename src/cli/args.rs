@@ -93,6 +93,20 @@ pub enum Plugin {
         #[arg(long, value_name = "DIR", default_value = ".")]
         directory: PathBuf,
     },
+    /// Say whose plugins may be installed, in your own trust.yaml
+    #[command(long_about = TRUST_PLUGIN)]
+    Trust(Trust),
+    /// Take away installed versions that nothing needs
+    #[command(long_about = PRUNE_PLUGIN)]
+    Prune {
+        /// Directories whose plugins.lock names what is needed
+        #[arg(value_name = "DIR", default_value = ".")]
+        directories: Vec<PathBuf>,
+
+        /// Say what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Lay installed plugins where kustomize and kubectl look for them
     #[command(long_about = SYNC_PLUGIN)]
     Sync(Sync),
@@ -145,6 +159,12 @@ const INSTALL_EXAMPLES: &str = "Examples:
   # what was built here
   rustomize plugin install --path ./app example.com/acme/app
 ";
+
+const TRUST_PLUGIN: &str = "Put a rule before all others in trust.yaml, which lies with your own files (or where RUSTOMIZE_TRUST says) and says whose plugins may be \
+    installed. Once that file is there, every source needs a rule; the first that is for it counts. Without SOURCE, print the file.";
+
+const PRUNE_PLUGIN: &str = "Take away installed versions that nothing needs: what is kept is what the directories' plugins.lock name, and of each source the \
+    highest version. What was not installed to its end goes, too.";
 
 const SYNC_PLUGIN: &str = "Lay the plugins that plugins.yaml in the directory names into a plugin home, as KUSTOMIZE_PLUGIN_HOME names one, so that kustomize \
     and kubectl run them, too. Without plugins.yaml, all that are installed. What this command has laid before and is not among them any more \
@@ -371,6 +391,26 @@ pub struct Add {
     /// The directory with plugins.yaml
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
+}
+
+/// `plugin trust`
+#[derive(Args)]
+pub struct Trust {
+    /// Whose plugins: a source, in which * stands for a part of it, as in 'github.com/acme/*'
+    #[arg(value_name = "SOURCE")]
+    pub source: Option<String>,
+
+    /// A public key of minisign that has to have signed them; several may be given
+    #[arg(long = "key", value_name = "KEY", requires = "source", conflicts_with = "deny")]
+    pub keys: Vec<String>,
+
+    /// How long a release has to have been there, as in 72h or 7d
+    #[arg(long, value_name = "TIME", requires = "source", conflicts_with = "deny")]
+    pub min_release_age: Option<String>,
+
+    /// Never install or use them
+    #[arg(long, requires = "source")]
+    pub deny: bool,
 }
 
 /// `plugin sync`

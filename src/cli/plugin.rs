@@ -39,6 +39,8 @@ pub fn run(command: &Plugin) -> Result<()> {
         Plugin::Describe { what } => plugin_look::describe(what, &options)?,
         Plugin::Verify { directory } => plugin_look::verify(directory, &options)?,
         Plugin::Doctor { kind, directory } => plugin_look::doctor(kind.as_deref(), directory, &options)?,
+        Plugin::Trust(args) => plugin_install::add_trust(args)?,
+        Plugin::Prune { directories, dry_run } => plugin_look::prune(directories, *dry_run)?,
         Plugin::Sync(args) => plugin_install::sync(args, &options)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {

@@ -1,6 +1,6 @@
 //! `plugin install` and `plugin lock`: what the user says, for the installer.
 
-use super::args::{Add, Install, Lock as LockArgs, Sync};
+use super::args::{Add, Install, Lock as LockArgs, Sync, Trust as TrustArgs};
 use super::build;
 use super::plugin::{constraint_of, parse};
 use crate::manager::discover::{candidates, choose};
@@ -38,18 +38,72 @@ fn tell(event: Event<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn locked_root() -> Result<LockedRoot> {
+/// The root of installed plugins, which nobody else writes to then.
+pub fn locked_root() -> Result<LockedRoot> {
     let waiting = || drop(writeln!(std::io::stderr(), "Waiting for another installation"));
     Ok(LockedRoot::lock(&root::root(variable)?, waiting)?)
 }
 
-/// What the user trusts: `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the plugins.
-pub fn trust() -> Result<Trust> {
-    if let Some(named) = variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
-        return Ok(Trust::read(Path::new(&named), true)?);
+/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the plugins.
+fn trust_file() -> Result<(PathBuf, bool)> {
+    match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
+        Some(named) => Ok((named.into(), true)),
+        None => Ok((root::configuration(variable)?.join(trust::FILE), false)),
     }
-    let config = root::configuration(variable)?;
-    Ok(Trust::read(&config.join(trust::FILE), false)?)
+}
+
+/// What the user trusts.
+pub fn trust() -> Result<Trust> {
+    let (path, is_named) = trust_file()?;
+    Ok(Trust::read(&path, is_named)?)
+}
+
+/// Runs `plugin trust`.
+///
+/// # Errors
+/// The rule is none, or the file cannot be written.
+pub fn add_trust(args: &TrustArgs) -> Result<()> {
+    let (path, _) = trust_file()?;
+    let old = match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let Some(source) = &args.source else {
+        write!(std::io::stdout(), "{old}")?;
+        return Ok(());
+    };
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let mut rule = format!("{{source: {}", quoted(source));
+    if args.deny {
+        rule.push_str(", deny: true");
+    }
+    if !args.keys.is_empty() {
+        let keys: Vec<String> = args.keys.iter().map(|key| quoted(key)).collect();
+        rule.push_str(&format!(", require: minisign, keys: [{}]", keys.join(", ")));
+    }
+    if let Some(age) = &args.min_release_age {
+        rule.push_str(&format!(", minReleaseAge: {}", quoted(age)));
+    }
+    rule.push('}');
+    let new = trust::with(&path, &old, &rule)?;
+    replace(&path, &new)?;
+    writeln!(std::io::stdout(), "{}: - {rule}", path.display())?;
+    Ok(())
+}
+
+/// Writes a file of the user in one step.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".rustomize-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    file.persist(path)?;
+    Ok(())
 }
 
 fn transfer(offline: bool) -> Transfer {
@@ -275,14 +329,7 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
             (requirements::with(&old, name, &line(&compatible))?, lock)
         }
     };
-    let mut file = tempfile::Builder::new().prefix(".plugins-").tempfile_in(&args.directory)?;
-    file.write_all(text.as_bytes())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
-    file.persist(&path)?;
+    replace(&path, &text)?;
     lock.write(&args.directory)?;
     report(&installer)
 }

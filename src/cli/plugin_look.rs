@@ -1,23 +1,24 @@
-//! `plugin describe`, `plugin verify` and `plugin doctor`: they look, and change nothing.
+//! `plugin describe`, `plugin verify`, `plugin doctor` and `plugin prune`: what there is, and what of it nothing needs.
 
 use super::build;
 use super::plugin::parse;
-use super::plugin_install::trust;
+use super::plugin_install::{locked_root, trust};
 use crate::manager::describe::{Command, Component, Description};
-use crate::manager::discover::{Installed, all, candidates, choose};
+use crate::manager::discover::{Installed, Refusal, all, candidates, choose};
 use crate::manager::lock::Lock;
 use crate::manager::manifest::Manifest;
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirements;
 use crate::manager::resolve::Manager;
-use crate::manager::root;
 use crate::manager::version::Constraint;
+use crate::manager::{place, root};
 use crate::plugin::PluginOptions;
 use crate::plugin::locate::{self, Placed};
 use crate::resource::{Gvk, ResId};
 use anyhow::{Result, anyhow, bail};
+use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
@@ -95,6 +96,41 @@ pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
         0 => Ok(()),
         n => bail!("{n} of them {} not as they should be", if n == 1 { "is" } else { "are" }),
     }
+}
+
+/// Runs `plugin prune`.
+///
+/// # Errors
+/// A lock file cannot be read, or a file not removed.
+pub fn prune(directories: &[PathBuf], is_dry: bool) -> Result<()> {
+    let mut needed: HashSet<(String, String)> = HashSet::new();
+    for directory in directories {
+        let lock = Lock::read(directory)?.unwrap_or_default();
+        needed.extend(lock.plugins.into_iter().map(|(source, locked)| (source, locked.version)));
+    }
+    let root = locked_root()?;
+    let mut candidates = all(root.path(), &Platform::host());
+    // Of each source they come best first.
+    let mut last = None;
+    candidates.retain(|candidate| {
+        let is_best = last != candidate.source;
+        last.clone_from(&candidate.source);
+        match &candidate.verdict {
+            Ok(installed) => {
+                let version = (installed.source.to_string(), installed.file.version.to_string());
+                !is_best && !needed.contains(&version)
+            }
+            Err(why) => matches!(why, Refusal::Partial(_)),
+        }
+    });
+    let paths: Vec<PathBuf> = match is_dry {
+        true => candidates.into_iter().map(|candidate| candidate.path).collect(),
+        false => place::remove(root.path(), &candidates)?,
+    };
+    for path in paths {
+        writeln!(std::io::stdout(), "{}", path.display())?;
+    }
+    Ok(())
 }
 
 /// Runs `plugin doctor`.

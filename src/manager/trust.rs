@@ -136,6 +136,37 @@ impl Trust {
     }
 }
 
+/// The text of a file with one more rule, before all others, everything else as it was; an empty text becomes a file.
+///
+/// # Errors
+/// The file, or what becomes of it, is not of its form, or is written in a way that no line can be added to.
+pub fn with(path: &Path, text: &str, rule: &str) -> Result<String> {
+    let text = match text.trim().is_empty() {
+        true => format!("apiVersion: {API_VERSION}\nkind: {KIND}\nrules:\n"),
+        false if text.ends_with('\n') => text.to_owned(),
+        false => format!("{text}\n"),
+    };
+    Trust::parse(path, text.clone())?;
+    let mut lines: Vec<&str> = text.lines().collect();
+    let new = match lines.iter().position(|line| line.starts_with("rules:")) {
+        None => format!("{text}rules:\n- {rule}\n"),
+        Some(at) => {
+            let rest = lines[at]["rules:".len()..].trim_start();
+            if !(rest.is_empty() || rest.starts_with('#')) {
+                let error = Error::input(format!("'rules' in '{}' is written on one line", path.display()));
+                return Err(error.hint(format!("add it by hand: - {rule}")));
+            }
+            let first = lines[at + 1..].iter().find(|line| line.trim_start().starts_with('-'));
+            let indent = first.map_or(0, |line| line.len() - line.trim_start().len());
+            let line = format!("{}- {rule}", " ".repeat(indent));
+            lines.insert(at + 1, &line);
+            lines.join("\n") + "\n"
+        }
+    };
+    Trust::parse(path, new.clone())?;
+    Ok(new)
+}
+
 fn rule(raw: RawRule<'_>) -> Result<Rule> {
     let wrong = |message: String| Error::input(message).at(raw.place.clone());
     if raw.source.is_empty() {
@@ -239,7 +270,7 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trust, age, is_match};
+    use super::{Trust, age, is_match, with};
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
@@ -283,6 +314,19 @@ mod tests {
         );
         assert!(good.check_age("x", None, now).unwrap_err().to_string().contains("nothing says how old"));
         assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_rule_is_added_before_all_others() {
+        let path = Path::new("trust.yaml");
+        assert_eq!(with(path, "", "source: a/b/c").unwrap(), format!("{HEAD}rules:\n- source: a/b/c\n"));
+        let text = format!("{HEAD}# whom\nrules: # first wins\n  # old\n  - source: x\n");
+        let want = format!("{HEAD}# whom\nrules: # first wins\n  - source: a/b/c\n  # old\n  - source: x\n");
+        assert_eq!(with(path, &text, "source: a/b/c").unwrap(), want);
+        assert!(
+            with(path, &format!("{HEAD}rules: []\n"), "source: a").unwrap_err().to_string().contains("on one line")
+        );
+        assert!(with(path, "", "sorce: a").unwrap_err().to_string().contains("unknown field"));
     }
 
     #[test]
