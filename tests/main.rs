@@ -4,6 +4,7 @@
 
 mod cli;
 mod differential;
+mod environment;
 mod errors;
 mod experiments;
 mod function;

@@ -107,7 +107,10 @@ pub enum Plugin {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Lay installed plugins where kustomize and kubectl look for them
+    /// Serve an environment's bundles to machines that sync them
+    #[command(long_about = SERVE_PLUGIN)]
+    Serve(Serve),
+    /// Lay installed plugins where kustomize and kubectl look for them, or bring an environment up to date
     #[command(long_about = SYNC_PLUGIN)]
     Sync(Sync),
     /// Write plugins.lock: the exact versions and sums of what plugins.yaml names
@@ -166,7 +169,11 @@ const TRUST_PLUGIN: &str = "Put a rule before all others in trust.yaml, which li
 const PRUNE_PLUGIN: &str = "Take away installed versions that nothing needs: what is kept is what the directories' plugins.lock name, and of each source the \
     highest version. What was not installed to its end goes, too.";
 
-const SYNC_PLUGIN: &str = "Lay the plugins that plugins.yaml in the directory names into a plugin home, as KUSTOMIZE_PLUGIN_HOME names one, so that kustomize \
+const SERVE_PLUGIN: &str = "Serve what the bundles of an environment hold, over HTTP: 'rustomize plugin sync --environment NAME --from URL' brings it to another \
+    machine. Everybody who reaches the address may read it. For encryption, put a server in front that speaks https.";
+
+const SYNC_PLUGIN: &str = "With --environment: make the bundles that were synced for an environment what its server has. Only what differs is fetched, what the server does \
+    not have goes, and until all is there the old ones stay.\n\nWith --placement: lay the plugins that plugins.yaml in the directory names into a plugin home, as KUSTOMIZE_PLUGIN_HOME names one, so that kustomize \
     and kubectl run them, too. Without plugins.yaml, all that are installed. What this command has laid before and is not among them any more \
     goes; what anybody else has put there stays.";
 
@@ -214,6 +221,14 @@ pub struct Build {
     /// Set the label app.kubernetes.io/managed-by on all objects (deprecated: use 'buildMetadata')
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub enable_managedby_label: Option<bool>,
+
+    /// The environment whose bundles and plugins are there, too [default: RUSTOMIZE_ENVIRONMENT, or 'default' where that is]
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+
+    /// Take the environment's bundles as they were synced last
+    #[arg(long)]
+    pub no_sync: bool,
 
     /// Use installed plugins only as plugins.lock says [default: whether CI is 'true']
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
@@ -413,12 +428,32 @@ pub struct Trust {
     pub deny: bool,
 }
 
+/// `plugin serve`
+#[derive(Args)]
+pub struct Serve {
+    /// The environment [default: RUSTOMIZE_ENVIRONMENT, or 'default']
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+
+    /// Where to listen; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8140")]
+    pub listen: String,
+}
+
 /// `plugin sync`
 #[derive(Args)]
 pub struct Sync {
     /// The plugin home to lay them into
-    #[arg(long, value_name = "DIR")]
-    pub placement: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "environment")]
+    pub placement: Option<PathBuf>,
+
+    /// The environment to bring up to what its server has
+    #[arg(long, value_name = "NAME", conflicts_with = "placement")]
+    pub environment: Option<String>,
+
+    /// The server, as in https://plugins.example.com [default: what environment.yaml says]
+    #[arg(long, value_name = "URL", requires = "environment")]
+    pub from: Option<String>,
 
     /// The directory with plugins.yaml
     #[arg(value_name = "DIR", default_value = ".")]

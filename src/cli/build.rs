@@ -1,13 +1,12 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::{Build, IsolationLevel, Severity};
-use super::plugin_install::{is_frozen, trust};
+use super::plugin_install::{is_frozen, sync_environment, trust};
 use super::{output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
-use crate::manager::lock::Lock;
-use crate::manager::requirements::Requirements;
-use crate::manager::resolve::Manager;
+use crate::manager::environment::{Bundle, Environment};
+use crate::manager::resolve::{Manager, Project};
 use crate::manager::root::{self, RootError};
 use crate::pipeline::{self, Options, Session};
 use crate::plugin::function::{FailOn, FunctionOptions};
@@ -15,7 +14,7 @@ use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::Order;
 use crate::yaml::Arena;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -151,23 +150,50 @@ fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Funct
     }
 }
 
-/// What is known of installed plugins: those that the kustomization's own `plugins.yaml` requires, and those that are there.
+/// What is known of installed plugins: those that the kustomization's own `plugins.yaml` and the environment require, and those that are there.
 fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Manager>> {
     if !args.enable_alpha_plugins.unwrap_or(false) {
         return Ok(None);
     }
     let directory = args.directory.first().map_or(".", String::as_str);
-    let requirements = Requirements::read(Path::new(directory))?;
+    let project = Project::read(Path::new(directory))?;
     let root = match root::root(&variable) {
         Ok(root) => root,
         // A machine without a home has no installed plugins; where some are needed that is said.
-        Err(RootError::NoHome) if requirements.plugins.is_empty() => return Ok(None),
+        Err(RootError::NoHome) if project.requirements.plugins.is_empty() => return Ok(None),
         Err(e) => return Err(e.into()),
     };
+    let mut manager = Manager {
+        root,
+        cache: cache(|name| variable(name).map(Into::into)),
+        projects: vec![project],
+        bundles: Vec::new(),
+        is_frozen: is_frozen(args.frozen),
+        trust: trust()?,
+    };
+    if let Some(environment) = environment(args.environment.as_deref(), &variable)? {
+        if let Some(server) = environment.sync.as_deref().filter(|_| !args.offline && !args.no_sync) {
+            sync_environment(&environment, server).with_context(|| {
+                format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name)
+            })?;
+        }
+        manager.projects.push(Project::read(&environment.directory)?);
+        manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
+    }
+    Ok(Some(manager))
+}
+
+/// The environment that is meant: what is said, `RUSTOMIZE_ENVIRONMENT`, or the default one.
+pub fn environment(said: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Environment>> {
+    let named =
+        variable("RUSTOMIZE_ENVIRONMENT").and_then(|name| name.into_string().ok()).filter(|name| !name.is_empty());
+    let named = said.map(str::to_owned).or(named);
+    let configuration = match root::configuration(&variable) {
+        Err(RootError::NoHome) if named.is_none() => return Ok(None),
+        found => found?,
+    };
     let cache = cache(|name| variable(name).map(Into::into));
-    let lock = Lock::read(Path::new(directory))?;
-    let directory = directory.into();
-    Ok(Some(Manager { root, cache, requirements, directory, lock, is_frozen: is_frozen(args.frozen), trust: trust()? }))
+    Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
 }
 
 /// Where the programs are that load genuine Go plugins.

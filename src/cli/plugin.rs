@@ -41,6 +41,7 @@ pub fn run(command: &Plugin) -> Result<()> {
         Plugin::Doctor { kind, directory } => plugin_look::doctor(kind.as_deref(), directory, &options)?,
         Plugin::Trust(args) => plugin_install::add_trust(args)?,
         Plugin::Prune { directories, dry_run } => plugin_look::prune(directories, *dry_run)?,
+        Plugin::Serve(args) => plugin_install::serve(args)?,
         Plugin::Sync(args) => plugin_install::sync(args, &options)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {

@@ -1,16 +1,19 @@
 //! `plugin install` and `plugin lock`: what the user says, for the installer.
 
-use super::args::{Add, Install, Lock as LockArgs, Sync, Trust as TrustArgs};
+use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
 use super::build;
 use super::plugin::{constraint_of, parse};
 use crate::manager::discover::{candidates, choose};
+use crate::manager::environment::Environment;
 use crate::manager::fetch::{Base, FetchLimits, Transfer};
 use crate::manager::install::{Event, Installer};
 use crate::manager::lock::{self, Lock};
 use crate::manager::name::Platform;
 use crate::manager::place::LockedRoot;
 use crate::manager::requirements::{self, Requirement, Requirements};
-use crate::manager::resolve::Manager;
+use crate::manager::resolve::{Manager, Project};
+use crate::manager::serve;
+use crate::manager::sync::{self, Synced};
 use crate::manager::trust::{self, Trust};
 use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
@@ -337,24 +340,67 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
 /// Runs `plugin sync`.
 ///
 /// # Errors
-/// A plugin is not installed, or something else is in its place.
+/// A plugin is not installed, or something else is in its place; or the server of an environment cannot be asked.
 pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
+    let mut out = std::io::stdout();
+    let Some(placement) = &args.placement else {
+        let environment = build::environment(args.environment.as_deref(), variable)?;
+        let Some(environment) = environment else { bail!("there is no environment") };
+        let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
+            bail!(
+                "nothing says from which server '{}' is synced\n  say it: --from URL, or 'sync: URL' in its environment.yaml",
+                environment.name
+            );
+        };
+        let done = sync_environment(&environment, server)?;
+        writeln!(
+            out,
+            "{}: {} files, {} fetched, {} removed",
+            environment.name, done.files, done.fetched, done.removed
+        )?;
+        return Ok(());
+    };
     let manager = Manager {
         root: root::root(variable)?,
         cache: build::cache(|name| variable(name).map(Into::into)),
-        requirements: Requirements::read(&args.directory)?,
-        directory: args.directory.clone(),
-        lock: Lock::read(&args.directory)?,
+        projects: vec![Project::read(&args.directory)?],
+        bundles: Vec::new(),
         is_frozen: false,
         trust: trust()?,
     };
-    let changes = placement::lay(&args.placement, &manager.everything(options)?, args.dry_run)?;
-    let mut out = std::io::stdout();
+    let changes = placement::lay(placement, &manager.everything(options)?, args.dry_run)?;
     for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
         for path in paths {
             writeln!(out, "{sign} {}", path.display())?;
         }
     }
+    Ok(())
+}
+
+/// Makes what was synced for an environment what its server has.
+///
+/// # Errors
+/// The server cannot be asked, or it cannot be written.
+pub fn sync_environment(environment: &Environment, server: &str) -> Result<Synced> {
+    let Some(place) = &environment.synced else { bail!("no place to sync to: set HOME or XDG_CACHE_HOME") };
+    Ok(sync::sync(&transfer(false), server.trim_end_matches('/'), &environment.name, place)?)
+}
+
+/// Runs `plugin serve`, until it is ended.
+///
+/// # Errors
+/// There is no environment, or it cannot listen.
+pub fn serve(args: &Serve) -> Result<()> {
+    let Some(environment) = build::environment(args.environment.as_deref(), variable)? else {
+        bail!(
+            "there is no environment 'default'\n  make one below '{}'",
+            root::configuration(variable)?.join("environments").display()
+        );
+    };
+    let listener = std::net::TcpListener::bind(&args.listen)?;
+    writeln!(std::io::stdout(), "Serving '{}' on http://{}", environment.name, listener.local_addr()?)?;
+    std::io::stdout().flush()?;
+    serve::serve(&listener, &environment, &|line| drop(writeln!(std::io::stderr(), "{line}")));
     Ok(())
 }
 

@@ -5,11 +5,11 @@ use super::plugin::parse;
 use super::plugin_install::{locked_root, trust};
 use crate::manager::describe::{Command, Component, Description};
 use crate::manager::discover::{Installed, Refusal, all, candidates, choose};
+use crate::manager::environment::Bundle;
 use crate::manager::lock::Lock;
 use crate::manager::manifest::Manifest;
 use crate::manager::name::Platform;
-use crate::manager::requirements::Requirements;
-use crate::manager::resolve::Manager;
+use crate::manager::resolve::{Manager, Project, Use};
 use crate::manager::version::Constraint;
 use crate::manager::{place, root};
 use crate::plugin::PluginOptions;
@@ -25,15 +25,19 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
 }
 
 fn manager(directory: &Path) -> Result<Manager> {
-    Ok(Manager {
+    let mut manager = Manager {
         root: root::root(variable)?,
         cache: build::cache(|name| variable(name).map(Into::into)),
-        requirements: Requirements::read(directory)?,
-        directory: directory.to_owned(),
-        lock: Lock::read(directory)?,
+        projects: vec![Project::read(directory)?],
+        bundles: Vec::new(),
         is_frozen: false,
         trust: trust()?,
-    })
+    };
+    if let Some(environment) = build::environment(None, variable)? {
+        manager.projects.push(Project::read(&environment.directory)?);
+        manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
+    }
+    Ok(manager)
 }
 
 /// Runs `plugin describe`.
@@ -84,8 +88,8 @@ pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
         };
         say(candidate.path.display().to_string(), verdict)?;
     }
-    for requirement in &manager.requirements.plugins {
-        let verdict = match manager.installed(requirement) {
+    for (project, requirement) in manager.requirements() {
+        let verdict = match manager.installed(project, requirement) {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err("it is required and not installed".to_owned()),
             Err(e) => Err(e.to_string()),
@@ -163,8 +167,8 @@ pub fn doctor(kind: Option<&str>, directory: &Path, options: &PluginOptions) -> 
         }
     }
     writeln!(out, "Required by {}", directory.join("plugins.yaml").display())?;
-    for requirement in &manager.requirements.plugins {
-        let state = match manager.installed(requirement) {
+    for (project, requirement) in manager.requirements() {
+        let state = match manager.installed(project, requirement) {
             Ok(Some(installed)) => does(&manager, options, &installed, wanted),
             Ok(None) => "not installed: rustomize plugin install".to_owned(),
             Err(e) => e.to_string(),
@@ -195,7 +199,10 @@ fn verdict(manager: &Manager, options: &PluginOptions, api_version: &str, kind: 
         }
         Err(e) => format!("A build fails: {e}"),
         Ok(None) => match manager.find(&options, &id, None) {
-            Ok(Some(found)) => format!("A build uses {}", found.installed.path.display()),
+            Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
+            Ok(Some(Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. }))) => {
+                format!("A build uses {}", path.display())
+            }
             Ok(None) => "A build fails: nothing is for that kind".to_owned(),
             Err(e) => format!("A build fails: {e}"),
         },

@@ -7,6 +7,8 @@
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
 //! * [`trust`]: whose plugins may be installed.
+//! * [`serve`] and [`sync`]: bundles for other machines.
+//! * [`environment`]: bundles of plugins that are there without being installed.
 //! * [`placement`]: installed plugins for kustomize and kubectl.
 //! * [`install`]: from a requirement to a plugin that runs; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
 //!   found, and taking them away.
@@ -15,6 +17,7 @@ pub mod archive;
 pub mod content;
 pub mod describe;
 pub mod discover;
+pub mod environment;
 pub mod fetch;
 pub mod install;
 pub mod location;
@@ -27,6 +30,8 @@ pub mod requirements;
 pub mod resolve;
 pub mod root;
 pub mod runtime;
+pub mod serve;
 pub mod source;
+pub mod sync;
 pub mod trust;
 pub mod version;

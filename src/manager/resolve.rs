@@ -14,6 +14,7 @@ use super::requirements::{Requirement, Requirements};
 use super::trust::Trust;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
+use crate::plugin::locate::{Placed, locate_in};
 use crate::resource::ResId;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,16 +29,44 @@ pub struct Manager {
     pub root: PathBuf,
     /// Where descriptions are kept; `None` for nowhere.
     pub cache: Option<PathBuf>,
-    /// What the kustomization needs.
-    pub requirements: Requirements,
-    /// The directory of that file.
-    pub directory: PathBuf,
-    /// What exactly that is, if that was locked.
-    pub lock: Option<Lock>,
+    /// What is needed: by the kustomization, then by the environment.
+    pub projects: Vec<Project>,
+    /// The homes of the environment's bundles, first that has something.
+    pub bundles: Vec<PathBuf>,
     /// Whether what is required has to be locked.
     pub is_frozen: bool,
     /// Whose plugins may be used.
     pub trust: Trust,
+}
+
+/// A `plugins.yaml` and what belongs to it.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The directory of the file.
+    pub directory: PathBuf,
+    pub requirements: Requirements,
+    /// What exactly is needed, if that was locked.
+    pub lock: Option<Lock>,
+}
+
+impl Project {
+    /// Reads what a directory has of it.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not of its form.
+    pub fn read(directory: &Path) -> Result<Project> {
+        let (requirements, lock) = (Requirements::read(directory)?, Lock::read(directory)?);
+        Ok(Project { directory: directory.to_owned(), requirements, lock })
+    }
+}
+
+/// What is used for a configuration object.
+#[derive(Debug)]
+pub enum Use {
+    /// An installed plugin.
+    Installed(Box<Found>),
+    /// What a bundle has for it.
+    Bundled(Placed),
 }
 
 /// A plugin that was found for a configuration object.
@@ -57,22 +86,42 @@ impl Manager {
     ///
     /// # Errors
     /// One that is required is not installed, two plugins are for it and nothing says which, or its source is not trusted.
-    pub fn find(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
-        let found = self.find_any(options, id, asked)?;
-        if let Some(found) = &found {
-            self.trust.rule(&found.installed.source)?;
+    pub fn find(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Use>> {
+        let mut found = None;
+        for project in &self.projects {
+            found = found.or(self.required(project, options, id, asked)?);
         }
-        Ok(found)
+        if found.is_none() && asked.is_none() {
+            for home in &self.bundles {
+                if let Some(bundled) = locate_in(home, options, id)? {
+                    return Ok(Some(Use::Bundled(bundled)));
+                }
+            }
+        }
+        let found = match found {
+            None => self.discovered(options, id, asked)?,
+            required => required,
+        };
+        let Some(found) = found else { return Ok(None) };
+        self.trust.rule(&found.installed.source)?;
+        Ok(Some(Use::Installed(Box::new(found))))
     }
 
-    fn find_any(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
+    /// The plugin that a `plugins.yaml` requires for a configuration object.
+    fn required(
+        &self,
+        project: &Project,
+        options: &PluginOptions,
+        id: &ResId<'_>,
+        asked: Option<&str>,
+    ) -> Result<Option<Found>> {
         let mut missing: Option<&Requirement> = None;
         let mut required: Vec<Found> = Vec::new();
-        for requirement in &self.requirements.plugins {
+        for requirement in &project.requirements.plugins {
             if !may_provide(requirement, id, asked) {
                 continue;
             }
-            match self.installed(requirement).map_err(|e| e.at(requirement.place.clone()))? {
+            match self.installed(project, requirement).map_err(|e| e.at(requirement.place.clone()))? {
                 Some(installed) => {
                     required
                         .extend(self.component(options, installed, &requirement.name, id, asked).unwrap_or_default());
@@ -89,9 +138,13 @@ impl Manager {
         if let Some(requirement) = missing {
             return Err(not_installed(requirement));
         }
+        Ok(None)
+    }
+
+    /// The plugin for a configuration object that nobody requires and that is there.
+    fn discovered(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
         let mut discovered: Vec<Found> = Vec::new();
-        let is_required =
-            |c: &Candidate| self.requirements.plugins.iter().any(|r| Some(&r.source) == c.source.as_ref());
+        let is_required = |c: &Candidate| self.requirements().any(|(_, r)| Some(&r.source) == c.source.as_ref());
         let mut others: Vec<Candidate> = all(&self.root, &Platform::host());
         others.retain(|c| !is_required(c));
         for group in others.chunk_by(|a, b| a.source == b.source) {
@@ -114,12 +167,12 @@ impl Manager {
     ///
     /// # Errors
     /// Something else is locked than what is required, or than what is installed.
-    pub fn installed(&self, requirement: &Requirement) -> Result<Option<Installed>> {
+    pub fn installed(&self, project: &Project, requirement: &Requirement) -> Result<Option<Installed>> {
         let found = candidates(&self.root, &requirement.source, &Platform::host());
         let name = format!("plugin '{}' ({})", requirement.name, requirement.source);
         let relock = "run 'rustomize plugin lock' and commit plugins.lock";
-        let Some(locked) = self.lock.as_ref().and_then(|lock| lock.of(&requirement.source)) else {
-            if self.is_frozen || self.lock.is_some() {
+        let Some(locked) = project.lock.as_ref().and_then(|lock| lock.of(&requirement.source)) else {
+            if self.is_frozen || project.lock.is_some() {
                 return Err(fault(format!("{name} is required and not locked")).hint(relock));
             }
             return Ok(choose(found, &requirement.constraint));
@@ -131,7 +184,7 @@ impl Manager {
         };
         if let Ok(Location::Local(path)) = requirement.location()
             && let Some(pinned) = locked.platforms.values().next()
-            && let Ok(found) = content::sum(&self.directory.join(&path))
+            && let Ok(found) = content::sum(&project.directory.join(&path))
             // Of a file its own sum is known; of a directory that of its files.
             && found != *pinned.archive.as_ref().unwrap_or(&pinned.content)
         {
@@ -156,17 +209,22 @@ impl Manager {
         }
     }
 
+    /// All that is required, and by what.
+    pub fn requirements(&self) -> impl Iterator<Item = (&Project, &Requirement)> {
+        self.projects.iter().flat_map(|project| project.requirements.plugins.iter().map(move |r| (project, r)))
+    }
+
     /// Everything that the requirements' plugins do; without requirements, what all installed plugins do, each in its highest version.
     ///
     /// # Errors
     /// One that is required is not installed, or is not what is locked, or does not say what it does.
     pub fn everything(&self, options: &PluginOptions) -> Result<Vec<Found>> {
         let mut plugins: Vec<Installed> = Vec::new();
-        for requirement in &self.requirements.plugins {
-            let installed = self.installed(requirement).map_err(|e| e.at(requirement.place.clone()))?;
+        for (project, requirement) in self.requirements() {
+            let installed = self.installed(project, requirement).map_err(|e| e.at(requirement.place.clone()))?;
             plugins.push(installed.ok_or_else(|| not_installed(requirement))?);
         }
-        if self.requirements.plugins.is_empty() {
+        if self.requirements().next().is_none() {
             let found = all(&self.root, &Platform::host());
             let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
             plugins.extend(best.filter_map(|candidate| candidate.verdict.as_ref().ok().cloned()));

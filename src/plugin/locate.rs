@@ -41,8 +41,19 @@ pub enum Placed {
 /// # Errors
 /// What is there cannot be run.
 pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
+    match options.homes.iter().find(|home| home.is_dir()) {
+        Some(home) => locate_in(home, options, id),
+        None => Ok(None),
+    }
+}
+
+/// The same in one directory that is laid out as a plugin home.
+///
+/// # Errors
+/// As [`locate`].
+pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-    let Some(path) = place(options, id)? else { return Ok(None) };
+    let path = place(home, id)?;
     let shared_object = with_so(&path);
     let executable = is_executable(&path);
     if executable == Some(true) {
@@ -63,14 +74,15 @@ pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>>
 /// Why nothing was found for a configuration object: where it was looked for.
 pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-    let path = match place(options, id) {
-        Ok(Some(path)) => path,
-        Ok(None) => {
+    let home = options.homes.iter().find(|home| home.is_dir());
+    let path = match home.map(|home| place(home, id)) {
+        Some(Ok(path)) => path,
+        None => {
             let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
             let error = fault(format!("unable to find plugin root - tried: {}", tried.join(", ")));
             return error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins");
         }
-        Err(e) => return e,
+        Some(Err(e)) => return e,
     };
     let (shown, shared_object) = (path.display(), with_so(&path));
     let error = fault(format!("no plugin for {id}: neither '{shown}' nor '{}' is there", shared_object.display()));
@@ -80,16 +92,15 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     }
 }
 
-/// Where the executable for a configuration object lies; `None` without a home.
-fn place(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<PathBuf>> {
+/// Where the executable for a configuration object lies.
+fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-    let Some(home) = options.homes.iter().find(|home| home.is_dir()) else { return Ok(None) };
     let gvk = &id.gvk;
     let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
     if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
         return Err(fault(format!("{id} does not name a plugin: its apiVersion and kind become a path")));
     }
-    let mut directory = home.clone();
+    let mut directory = home.to_owned();
     for part in [gvk.group, gvk.version] {
         if !part.is_empty() {
             directory.push(part);
@@ -97,7 +108,7 @@ fn place(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<PathBuf>> {
     }
     directory.push(gvk.kind.to_lowercase());
     let path = directory.join(gvk.kind);
-    Ok(Some(std::path::absolute(&path).unwrap_or(path)))
+    Ok(std::path::absolute(&path).unwrap_or(path))
 }
 
 /// What speaks for a shared object. What is no plugin is refused: each class of files has an error of its own.

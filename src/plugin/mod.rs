@@ -24,7 +24,7 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
 use crate::manager::describe::Command;
-use crate::manager::resolve::{COMPONENT, Manager};
+use crate::manager::resolve::{COMPONENT, Manager, Use};
 use crate::pipeline::Session;
 use crate::process::Limits;
 use crate::resource::{ResMap, Resource};
@@ -141,15 +141,18 @@ impl External {
             Some(_) => None,
             None => locate::locate(options, config.id()).map_err(|e| e.at(place.clone()))?,
         };
-        let Some(placed) = placed else {
-            let found = match &options.manager {
-                Some(manager) => manager.find(options, config.id(), asked).map_err(|e| e.at(place.clone()))?,
-                None => None,
-            };
-            let Some(found) = found else { return Err(nothing(options, &config, asked).at(place)) };
-            let Command { program: path, args, directory } = found.command;
-            let program = Program { path, args, directory, component: Some(found.component.name) };
-            return ExecPlugin::load(session, root, &config, mode, program).map(External::Exec);
+        let found = match (placed, &options.manager) {
+            (None, Some(manager)) => manager.find(options, config.id(), asked).map_err(|e| e.at(place.clone()))?,
+            (placed, _) => placed.map(Use::Bundled),
+        };
+        let placed = match found {
+            None => return Err(nothing(options, &config, asked).at(place)),
+            Some(Use::Bundled(placed)) => placed,
+            Some(Use::Installed(found)) => {
+                let Command { program: path, args, directory } = found.command;
+                let program = Program { path, args, directory, component: Some(found.component.name) };
+                return ExecPlugin::load(session, root, &config, mode, program).map(External::Exec);
+            }
         };
         match placed {
             Placed::Executable(path) => {

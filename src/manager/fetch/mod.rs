@@ -151,7 +151,11 @@ impl Transfer {
         self.http.ask(url, headers).map_err(|fault| fault.error)
     }
 
-    fn get(&self, url: &str) -> Result<Vec<u8>> {
+    /// The content of a file.
+    ///
+    /// # Errors
+    /// The server does not answer, or not with success.
+    pub fn get(&self, url: &str) -> Result<Vec<u8>> {
         Ok(success(url, self.ask(url, &[])?)?.body)
     }
 

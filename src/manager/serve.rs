@@ -1,0 +1,212 @@
+//! `plugin serve`: what the bundles of an environment hold, over HTTP (M04, M09, M11).
+//!
+//! Two mounts, each the aggregate of a directory of all bundles: `plugins` (`plugin/`, laid out as a plugin home) and `schemas` (`schemas/`). `GET
+//! /v3/file_metadatas/<mount>?environment=<name>` lists the files of one, `GET /v3/file_content/<mount>/<path>?environment=<name>` gives one.
+
+use super::content;
+use super::environment::Environment;
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How many clients are answered at once.
+const THREADS: usize = 8;
+
+/// How long a client may take to ask, and to take its answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Most bytes of a request.
+const MOST_REQUEST: usize = 16 << 10;
+
+/// A mount: its name for clients, and the directory of a bundle that it has the files of.
+pub const MOUNTS: [(&str, &str); 2] = [("plugins", "plugin"), ("schemas", "schemas")];
+
+/// A file of a mount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Below the mount, with slashes.
+    pub path: String,
+    pub sha256: String,
+    /// In bytes.
+    pub size: u64,
+    /// Its permissions, as a number.
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+}
+
+/// The files of a mount, by their path below it. What is not named by the rules is left out (M28); of bundles that have the same the first counts.
+///
+/// # Errors
+/// A directory cannot be read.
+pub fn files(environment: &Environment, mount: &str) -> io::Result<BTreeMap<String, PathBuf>> {
+    let Some((_, folder)) = MOUNTS.iter().find(|(name, _)| *name == mount) else { return Ok(BTreeMap::new()) };
+    // What was synced from elsewhere is not served again.
+    let own = Environment { synced: None, ..environment.clone() };
+    let bundles = own.bundles().map_err(|e| io::Error::other(e.to_string()))?;
+    let mut all = BTreeMap::new();
+    for bundle in bundles {
+        let top = bundle.directory.join(folder);
+        if !top.is_dir() {
+            continue;
+        }
+        if mount == "schemas" {
+            for (path, file) in content::files(&top)? {
+                if path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json") {
+                    all.entry(path).or_insert(file);
+                }
+            }
+            continue;
+        }
+        for (kind, directory) in kinds(&top)? {
+            let prefix = format!("{kind}/");
+            // A plugin is of one bundle, and never mixed of two.
+            if all.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix)) {
+                continue;
+            }
+            for (path, file) in content::files(&directory)? {
+                all.insert(format!("{prefix}{path}"), file);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The directories of plugins in one that is laid out as a plugin home: those with an executable or a shared object that is named as they are.
+///
+/// # Errors
+/// It cannot be read.
+pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    let mut queue = vec![(String::new(), home.to_owned())];
+    while let Some((path, directory)) = queue.pop() {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut below = Vec::new();
+        let mut is_kind = false;
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            let file = entry.file_name().to_string_lossy().into_owned();
+            if entry.path().is_dir() {
+                below.push((if path.is_empty() { file } else { format!("{path}/{file}") }, entry.path()));
+            } else {
+                let bare = file.strip_suffix(".so").unwrap_or(&file);
+                is_kind |= !path.is_empty() && bare.to_lowercase() == name;
+            }
+        }
+        if is_kind { found.push((path, directory)) } else { queue.extend(below) }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn metadata(path: String, file: &Path) -> io::Result<Metadata> {
+    use std::os::unix::fs::MetadataExt;
+    let opened = File::open(file)?;
+    let of = opened.metadata()?;
+    let mode = if of.mode() & 0o111 == 0 { 0o644 } else { 0o755 };
+    Ok(Metadata { path, size: of.len(), mode, uid: of.uid(), gid: of.gid(), sha256: content::sha256(opened)? })
+}
+
+/// Answers whoever connects, for ever. `log` is told each request and how it was answered.
+pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(String) + Sync)) {
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                loop {
+                    let Ok((stream, _)) = listener.accept() else {
+                        // Too many open files, or a client that has gone: others go on.
+                        std::thread::sleep(Duration::from_millis(20));
+                        continue;
+                    };
+                    if let Some(line) = one(stream, environment) {
+                        log(line);
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Answers one request, and says how; nothing where nobody asked anything.
+fn one(mut stream: TcpStream, environment: &Environment) -> Option<String> {
+    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+    stream.set_write_timeout(Some(TIMEOUT)).ok()?;
+    let mut buffer = vec![0; MOST_REQUEST];
+    let mut len = 0;
+    let target = loop {
+        let read = stream.read(&mut buffer[len..]).ok()?;
+        if read == 0 {
+            return None;
+        }
+        len += read;
+        let mut headers = [httparse::EMPTY_HEADER; 64];
+        let mut request = httparse::Request::new(&mut headers);
+        match request.parse(&buffer[..len]) {
+            Ok(httparse::Status::Complete(_)) if request.method == Some("GET") => {
+                break request.path.unwrap_or_default().to_owned();
+            }
+            Ok(httparse::Status::Partial) if len < buffer.len() => {}
+            Ok(httparse::Status::Complete(_)) => {
+                return reply(
+                    &mut stream,
+                    "a request",
+                    "405 Method Not Allowed",
+                    b"only GET is answered\n".as_slice(),
+                    21,
+                );
+            }
+            _ => return reply(&mut stream, "a request", "400 Bad Request", b"that is no request\n".as_slice(), 19),
+        }
+    };
+    match answer(&target, environment) {
+        Ok(Some(Answer::Text(text))) => reply(&mut stream, &target, "200 OK", text.as_bytes(), text.len() as u64),
+        Ok(Some(Answer::File(file, size))) => reply(&mut stream, &target, "200 OK", file.take(size), size),
+        Ok(None) => reply(&mut stream, &target, "404 Not Found", b"there is no such file\n".as_slice(), 22),
+        Err(_) => reply(&mut stream, &target, "500 Internal Server Error", b"it cannot be read\n".as_slice(), 18),
+    }
+}
+
+fn reply(stream: &mut TcpStream, target: &str, status: &str, mut body: impl Read, size: u64) -> Option<String> {
+    let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    io::copy(&mut body, stream).ok()?;
+    Some(format!("GET {target}: {status}"))
+}
+
+enum Answer {
+    Text(String),
+    File(File, u64),
+}
+
+fn answer(target: &str, environment: &Environment) -> io::Result<Option<Answer>> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let asked = query.split('&').find_map(|pair| pair.strip_prefix("environment="));
+    if asked.is_some_and(|asked| decoded(asked) != environment.name) {
+        return Ok(None);
+    }
+    if let Some(mount) = path.strip_prefix("/v3/file_metadatas/") {
+        if !MOUNTS.iter().any(|(name, _)| *name == mount) {
+            return Ok(None);
+        }
+        let all = files(environment, mount)?.into_iter().map(|(path, file)| metadata(path, &file));
+        return Ok(Some(Answer::Text(serde_json::to_string(&all.collect::<io::Result<Vec<_>>>()?)?)));
+    }
+    let Some((mount, path)) = path.strip_prefix("/v3/file_content/").and_then(|rest| rest.split_once('/')) else {
+        return Ok(None);
+    };
+    // Only what is listed is given: a path is looked up, and never joined.
+    let all = files(environment, mount)?;
+    let Some(file) = all.get(&decoded(path)) else { return Ok(None) };
+    let file = File::open(file)?;
+    let size = file.metadata()?.len();
+    Ok(Some(Answer::File(file, size)))
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,295 @@
+//! Bundles, environments, `plugin serve` and `plugin sync`: M01 to M18, M28, M32 to M34. Real servers and clients, each a process of its own.
+
+use crate::manager::{require, script};
+use crate::support::Tree;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
+
+fn tree() -> Tree {
+    Tree::new(TREE)
+}
+
+fn environments(tree: &Tree) -> PathBuf {
+    tree.home().join(".config/rustomize/environments")
+}
+
+/// Puts a plugin into a bundle of an environment.
+fn bundle(tree: &Tree, path: &str, v: &str) {
+    let script = format!(
+        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: {v}}}\\n'\n"
+    );
+    tree.write(&format!("../home/.config/rustomize/environments/{path}/plugin/ex.io/v1/made/Made"), &script);
+}
+
+fn environment(tree: &Tree, name: &str, text: &str) {
+    let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\n{text}");
+    tree.write(&format!("../home/.config/rustomize/environments/{name}/environment.yaml"), &text);
+}
+
+#[test]
+fn m01_to_m04_a_bundle_on_the_module_path_is_enabled_by_being_there() {
+    let mut tree = tree();
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    bundle(&tree, "default/modules/one", "one");
+    assert!(tree.build(&[]).ok().contains("v: one"));
+    // Others have an environment of their own; the first directory of the module path wins.
+    bundle(&tree, "prod/modules/one", "prod");
+    bundle(&tree, "prod/first/any", "first");
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: prod"));
+    environment(&tree, "prod", "modulePath: [first, modules]\n");
+    tree.variables.insert("RUSTOMIZE_ENVIRONMENT", "prod".to_owned());
+    assert!(tree.build(&[]).ok().contains("v: first"));
+    tree.build(&["--environment", "none"]).fails_with(&["there is no environment 'none'"]);
+    // What somebody has placed by hand comes first, as ever; what is required, too.
+    tree.plugin(
+        "Made",
+        "#!/bin/sh\nprintf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {v: placed}\n'",
+    );
+    assert!(tree.build(&[]).ok().contains("v: placed"));
+    fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
+    // M34: self-made, or from anywhere: M28, a file that is not named by the rules is not loaded.
+    let made = environments(&tree).join("prod/first/any/plugin/ex.io/v1/made");
+    fs::rename(made.join("Made"), made.join("made-it")).unwrap();
+    fs::remove_dir_all(environments(&tree).join("prod/modules")).unwrap();
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+}
+
+#[test]
+fn an_environment_has_requirements_and_a_lock_of_its_own() {
+    let tree = tree();
+    bundle(&tree, "prod/modules/one", "bundle");
+    tree.write("../home/.config/rustomize/environments/prod/app", &script("1.0.0", "required"));
+    let file = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires: {app: {source: h.io/acme/app, from: ./app}}\n";
+    tree.write("../home/.config/rustomize/environments/prod/plugins.yaml", file);
+    tree.build(&["--environment", "prod"])
+        .fails_with(&["'app' (h.io/acme/app, any version) is required and not installed"]);
+    let prod = environments(&tree).join("prod");
+    tree.run(&["plugin", "install", "--directory", &prod.to_string_lossy()]).ok();
+    assert!(prod.join("plugins.lock").is_file() && !tree.path().join("plugins.lock").exists());
+    // What is required beats what a bundle has, and the kustomization's own beats the environment's.
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: required"));
+    tree.write("own", &script("2.0.0", "own"));
+    require(&tree, "{own: {source: h.io/acme/own, from: ./own}}");
+    tree.run(&["plugin", "install"]).ok();
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: own"));
+}
+
+#[test]
+fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_right() {
+    use rustomize::manager::environment::{Bundle, Environment};
+    use rustomize::manager::resolve::{Manager, Use};
+    use rustomize::plugin::PluginOptions;
+    use rustomize::plugin::locate::Placed;
+    use rustomize::resource::{Gvk, ResId};
+    let tree = tree();
+    bundle(&tree, "one/modules/b", "one");
+    bundle(&tree, "two/modules/b", "two");
+    let configuration = tree.home().join(".config/rustomize");
+    let managers = ["one", "two"].map(|name| {
+        let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
+        Manager { bundles: environment.bundles().unwrap().iter().map(Bundle::home).collect(), ..Manager::default() }
+    });
+    let id = ResId::new(Gvk::new("ex.io/v1", "Made"), "g", "");
+    for _ in 0..2 {
+        let found =
+            managers.each_ref().map(|manager| match manager.find(&PluginOptions::default(), &id, None).unwrap() {
+                Some(Use::Bundled(Placed::Executable(path))) => path,
+                other => panic!("{other:?}"),
+            });
+        assert!(
+            found[0].starts_with(environments(&tree).join("one"))
+                && found[1].starts_with(environments(&tree).join("two"))
+        );
+    }
+    for name in ["one", "two", "one"] {
+        assert!(tree.build(&["--environment", name]).ok().contains(&format!("v: {name}")));
+    }
+}
+
+/// A server of an environment, ended when it is dropped.
+struct Server {
+    child: Child,
+    url: String,
+    log: BufReader<std::process::ChildStderr>,
+}
+
+impl Server {
+    fn start(tree: &Tree, environment: &str) -> Server {
+        let mut command = tree.command(&["plugin", "serve", "--environment", environment, "--listen", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim_end().rsplit(' ').next().unwrap().to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "{line}");
+        let log = BufReader::new(child.stderr.take().unwrap());
+        Server { child, url, log }
+    }
+
+    /// What it was asked for until now: metadata and content.
+    fn asked(&mut self) -> (usize, usize) {
+        // A request of ours is the end of what came before.
+        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
+        agent.get(format!("{}/end", self.url)).call().unwrap();
+        let mut counts = (0, 0);
+        loop {
+            let mut line = String::new();
+            self.log.read_line(&mut line).unwrap();
+            match line {
+                _ if line.contains("GET /end") => return counts,
+                _ if line.contains("GET /v3/file_metadatas/") => counts.0 += 1,
+                _ if line.contains("GET /v3/file_content/") => counts.1 += 1,
+                other => panic!("{other}"),
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
+    let current = tree.home().join(".cache/rustomize/sync").join(name).join("current");
+    let mut found = BTreeMap::new();
+    let mut queue = vec![(String::new(), current)];
+    while let Some((prefix, folder)) = queue.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                queue.push((format!("{name}/"), entry.path()));
+            } else {
+                let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+                found.insert(name, (fs::read(entry.path()).unwrap(), mode));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn m05_to_m15_sync_fetches_what_differs_and_takes_away_what_is_gone() {
+    let host = tree();
+    bundle(&host, "prod/modules/b", "second");
+    bundle(&host, "prod/modules/a", "first");
+    host.write("../home/.config/rustomize/environments/prod/modules/a/plugin/ex.io/v1/made/data/lines.txt", "data");
+    host.write(
+        "../home/.config/rustomize/environments/prod/modules/b/plugin/ex.io/v1/made/other.txt",
+        "of another bundle",
+    );
+    host.write(
+        "../home/.config/rustomize/environments/prod/modules/b/plugin/ex.io/v1/stray/note.txt",
+        "not by the rules",
+    );
+    host.write("../home/.config/rustomize/environments/prod/modules/b/schemas/crd with space.yaml", "kind: X\n");
+    host.write("../home/.config/rustomize/environments/prod/modules/b/schemas/README", "no schema");
+    let mut server = Server::start(&host, "prod");
+    let client = tree();
+    environment(&client, "prod", &format!("sync: {}\n", server.url));
+    // M05, M06: the build syncs first, and uses it in the same run.
+    assert!(client.build(&["--environment", "prod"]).ok().contains("v: first"));
+    // M07, M09, M10, M17: everything of every bundle, one plugin never mixed of two; M28: the rest is left out.
+    let files = synced(&client, "prod");
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["plugin/ex.io/v1/made/Made", "plugin/ex.io/v1/made/data/lines.txt", "schemas/crd with space.yaml"]
+    );
+    // M11, M15.
+    assert_eq!((files[names[0]].1, files[names[1]].1), (0o755, 0o644));
+    assert_eq!(server.asked(), (2, 3));
+    // M12, M14: a second run asks for the metadata, and for nothing else.
+    assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 3 files, 0 fetched, 0 removed\n");
+    assert_eq!(server.asked(), (2, 0));
+    // M13, M14, M15: what was changed here, what came in between, what has other permissions.
+    let place = client.home().join(".cache/rustomize/sync/prod/current/plugin/ex.io/v1/made");
+    fs::write(place.join("Made"), "#!/bin/sh\nexit 1\n").unwrap();
+    fs::write(place.join("stray"), "").unwrap();
+    fs::set_permissions(place.join("data/lines.txt"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 3 files, 1 fetched, 1 removed\n");
+    assert_eq!(server.asked(), (2, 1));
+    assert_eq!(synced(&client, "prod"), files);
+    // What is gone there goes here.
+    bundle(&host, "prod/modules/a", "newer");
+    fs::remove_file(environments(&host).join("prod/modules/b/schemas/crd with space.yaml")).unwrap();
+    assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 2 files, 1 fetched, 1 removed\n");
+    assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("v: newer"));
+    server.asked();
+    client.build(&["--environment", "prod", "--offline"]).ok();
+    assert_eq!(server.asked(), (0, 0));
+    // A server that has gone leaves what is here.
+    drop(server);
+    client.build(&["--environment", "prod"]).fails_with(&["cannot be fetched", "--no-sync"]);
+    assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("v: newer"));
+    client.assert_nothing_left();
+}
+
+#[test]
+fn a_server_gives_what_it_lists_and_nothing_else() {
+    let host = tree();
+    bundle(&host, "prod/modules/a", "first");
+    let server = Server::start(&host, "prod");
+    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
+    let get = |path: &str| {
+        let mut response = agent.get(format!("{}{path}", server.url)).call().unwrap();
+        (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
+    };
+    assert_eq!(get("/v3/file_content/plugins/ex.io/v1/made/Made?environment=prod").0, 200);
+    for path in [
+        "/",
+        "/v3/file_metadatas/other?environment=prod",
+        "/v3/file_metadatas/plugins?environment=test",
+        "/v3/file_content/plugins/../../environment.yaml?environment=prod",
+        "/v3/file_content/plugins/%2e%2e/%2e%2e/environment.yaml?environment=prod",
+        "/v3/file_content/plugins//etc/passwd?environment=prod",
+        "/v3/file_content/plugins/ex.io/v1/made?environment=prod",
+    ] {
+        assert_eq!(get(path).0, 404, "{path}");
+    }
+    let mut stream = std::net::TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
+    std::io::Write::write_all(&mut stream, b"POST / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("HTTP/1.1 405 "), "{said}");
+}
+
+#[test]
+fn a_server_that_lies_changes_nothing() {
+    let client = tree();
+    let file = |path: &str, sum: &str, mode: u32| {
+        format!(r#"[{{"path": "{path}", "sha256": "{sum}", "size": 1, "mode": {mode}, "uid": 0, "gid": 0}}]"#)
+    };
+    let sum = crate::servers::sha256(b"x");
+    let lists = [
+        (file("../x", &sum, 0o644), "which cannot be"),
+        (file("/x", &sum, 0o644), "which cannot be"),
+        (file("x", &sum, 0o4755), "which cannot be"),
+        (file("x", &"0".repeat(64), 0o644), "is not what the server has announced"),
+        ("{}".to_owned(), "something else than a list"),
+    ];
+    for (list, words) in lists {
+        let address = crate::servers::serve(move |request| match request.path.as_str() {
+            path if path.starts_with("/v3/file_metadatas/plugins") => crate::servers::Reply::ok(list.clone()),
+            path if path.starts_with("/v3/file_metadatas/") => crate::servers::Reply::ok("[]"),
+            _ => crate::servers::Reply::ok("x"),
+        });
+        environment(&client, "prod", "");
+        client
+            .run(&["plugin", "sync", "--environment", "prod", "--from", &format!("http://{address}")])
+            .fails_with(&[words]);
+        assert!(!client.home().join(".cache/rustomize/sync/prod/current").exists());
+    }
+    environment(&client, "prod", "");
+    client
+        .run(&["plugin", "sync", "--environment", "prod"])
+        .fails_with(&["nothing says from which server", "--from URL"]);
+}
