@@ -67,7 +67,7 @@ fn an_environment_has_requirements_and_a_lock_of_its_own() {
     tree.write("../home/.config/rustomize/environments/prod/app", &script("1.0.0", "required"));
     let file = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires: {app: {source: h.io/acme/app, from: ./app}}\n";
     tree.write("../home/.config/rustomize/environments/prod/plugins.yaml", file);
-    tree.build(&["--environment", "prod"])
+    tree.build(&["--environment", "prod", "--offline"])
         .fails_with(&["'app' (h.io/acme/app, any version) is required and not installed"]);
     let prod = environments(&tree).join("prod");
     tree.run(&["plugin", "install", "--directory", &prod.to_string_lossy()]).ok();

@@ -104,7 +104,7 @@ fn everything() -> (Tree, Files, Files) {
 }
 
 #[test]
-fn p01_u37_u39_plugins_come_from_http_git_registries_and_paths() {
+fn p01_u13_to_u25_u37_u39_plugins_come_from_http_git_registries_and_paths() {
     let (tree, files, blobs) = everything();
     let said = tree.run(&["plugin", "install"]).ok();
     for line in ["acme/http v1.2.3", "acme/scripted v1.1.0", "acme/oci v2.0.0", "acme/local v0.1.0"] {
@@ -143,9 +143,20 @@ fn p01_u37_u39_plugins_come_from_http_git_registries_and_paths() {
     assert_eq!(tree.build(&["--frozen", "--offline"]).ok(), built);
     // Another machine, with the lock alone.
     fs::remove_dir_all(root(&tree)).unwrap();
-    tree.build(&[]).fails_with(&["is required and not installed", "rustomize plugin install"]);
+    tree.build(&["--offline"]).fails_with(&["is required and not installed", "rustomize plugin install"]);
     tree.run(&["plugin", "install", "--frozen"]).ok();
     assert_eq!(tree.build(&["--frozen"]).ok(), built);
+    // U13 to U25: a build installs what is missing in just the same way, and so does a sync.
+    for args in [&["build", "--enable-alpha-plugins", "--frozen"][..], &["plugin", "sync", "--placement", "laid"]] {
+        fs::remove_dir_all(root(&tree)).unwrap();
+        tree.run(args).ok();
+        assert_eq!(fs::read(tree.path().join("plugins.lock")).unwrap(), before, "{args:?}");
+        assert_eq!(tree.build(&["--offline"]).ok(), built);
+    }
+    fs::remove_dir_all(root(&tree)).unwrap();
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    assert_eq!(tree.build(&[]).ok(), built);
+    assert_eq!(fs::read(tree.path().join("plugins.lock")).unwrap(), before);
     tree.assert_nothing_left();
 }
 
@@ -168,7 +179,7 @@ fn what_was_locked_is_what_is_installed_and_run() {
     let binary = folder.join(format!("rustomize-plugin-http_v1.2.3_x1.0_{os}_{arch}"));
     let swapped = generator("1.2.3", "Http").replace("v: Http", "v: swapped");
     fs::write(&binary, &swapped).unwrap();
-    tree.build(&[]).fails_with(&["acme/http"]);
+    tree.build(&["--offline"]).fails_with(&["acme/http"]);
     fs::write(
         folder.join(format!("rustomize-plugin-http_v1.2.3_x1.0_{os}_{arch}_SHA256SUM")),
         sha256(swapped.as_bytes()),
@@ -341,7 +352,7 @@ fn u42_to_u45_a_plugin_whose_language_fails_is_present_and_not_installed() {
     let list = tree.run(&["plugin", "list", "-o", "json"]).ok();
     let list: serde_json::Value = serde_json::from_str(&list).unwrap();
     assert!(list[0]["state"] == "present" && list[0]["reason"].as_str().unwrap().contains("pip"), "{list:#}");
-    tree.build(&[]).fails_with(&["not installed"]);
+    tree.build(&["--offline"]).fails_with(&["not installed"]);
     // Repaired, and installed by the next run.
     tree.write("plugins/local/requirements.txt", "# nothing\n");
     tree.run(&["plugin", "install"]).ok();
@@ -381,7 +392,6 @@ fn a_path_installs_as_everything_else_does() {
 #[test]
 fn installed_plugins_are_laid_where_kustomize_looks() {
     let (mut tree, _, _) = everything();
-    tree.run(&["plugin", "sync", "--placement", "home"]).fails_with(&["is required and not installed"]);
     tree.run(&["plugin", "install"]).ok();
     let built = tree.build(&[]).ok();
     let dry = tree.run(&["plugin", "sync", "--placement", "home", "--dry-run"]).ok();

@@ -21,21 +21,21 @@ fn plugins(tree: &Tree, version: &str) {
     let ballast = format!("# {}\n", "ballast ".repeat(200_000));
     let generators = r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Binary"}]"#;
     let binary = script_with(version, "x1.0", generators, version).replace("name: made", "name: binary");
-    tree.write("plugins/binary", &format!("{binary}{ballast}"));
+    tree.write(&format!("plugins/{version}/binary"), &format!("{binary}{ballast}"));
     tree.write(
-        "plugins/folder/plugin.yaml",
+        &format!("plugins/{version}/folder/plugin.yaml"),
         &format!("apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: {version}\nruntime: bash\ngenerators: [{{apiVersion: ex.io/v1, kind: Folder}}]\n"),
     );
     let main =
         format!("printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: folder}}\\ndata: {{v: {version}}}\\n'\n");
-    tree.write("plugins/folder/main.sh", &main);
+    tree.write(&format!("plugins/{version}/folder/main.sh"), &main);
     for n in 0..20 {
-        tree.write(&format!("plugins/folder/data/{n}"), &ballast[..10_000 * (n + 1)]);
+        tree.write(&format!("plugins/{version}/folder/data/{n}"), &ballast[..10_000 * (n + 1)]);
     }
     require(
         tree,
         &format!(
-            "\n  binary: {{source: h.io/acme/binary, version: '{version}', from: ./plugins/binary}}\n  folder: {{source: h.io/acme/folder, version: '{version}', from: ./plugins/folder}}\n"
+            "\n  binary: {{source: h.io/acme/binary, version: '{version}', from: ./plugins/{version}/binary}}\n  folder: {{source: h.io/acme/folder, version: '{version}', from: ./plugins/{version}/folder}}\n"
         ),
     );
 }
@@ -48,7 +48,7 @@ fn tree() -> Tree {
 
 /// A build. Not asked is what lies in the place for temporary files: who is killed cannot clear that.
 fn build(tree: &Tree) -> Run {
-    tree.run(&["build", "--enable-alpha-plugins"])
+    tree.run(&["build", "--enable-alpha-plugins", "--offline"])
 }
 
 /// Runs the command and kills it after a while; whether it was killed.
@@ -150,7 +150,7 @@ fn a_sync_that_is_killed_leaves_what_works() {
     for _ in 0..times() {
         // From both to one, or from nothing to both.
         if random.bool() {
-            require(&tree, "{folder: {source: h.io/acme/folder, from: ./plugins/folder}}");
+            require(&tree, "{folder: {source: h.io/acme/folder, from: ./plugins/1.0.0/folder}}");
         } else {
             fs::remove_dir_all(&home).unwrap();
         }

@@ -1,7 +1,7 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::{Build, IsolationLevel, Severity};
-use super::plugin_install::{is_frozen, sync_environment, trust};
+use super::plugin_install::{ensure, is_frozen, sync_environment, trust};
 use super::{output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
@@ -179,6 +179,14 @@ fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<
         }
         manager.projects.push(Project::read(&environment.directory)?);
         manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
+    }
+    if !args.offline && manager.requirements().next().is_some() {
+        let options = PluginOptions { host: plugin_host::program(), ..PluginOptions::default() };
+        ensure(&manager, &options)?;
+        // What was installed may be locked now.
+        for project in &mut manager.projects {
+            *project = Project::read(&project.directory)?;
+        }
     }
     Ok(Some(manager))
 }

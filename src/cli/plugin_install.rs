@@ -3,7 +3,7 @@
 use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
 use super::build;
 use super::plugin::{constraint_of, parse};
-use crate::manager::discover::{candidates, choose};
+use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
 use crate::manager::fetch::{Base, FetchLimits, Transfer};
 use crate::manager::install::{Event, Installer};
@@ -13,11 +13,13 @@ use crate::manager::place::LockedRoot;
 use crate::manager::requirements::{self, Requirement, Requirements};
 use crate::manager::resolve::{Manager, Project};
 use crate::manager::serve;
+use crate::manager::source::Source;
 use crate::manager::sync::{self, Synced};
 use crate::manager::trust::{self, Trust};
 use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -127,19 +129,33 @@ pub fn install(args: &Install, options: &PluginOptions) -> Result<()> {
 
 /// Everything that `plugins.yaml` names.
 fn project(args: &Install, options: &PluginOptions) -> Result<()> {
-    let wanted = required(&args.directory)?;
-    let known = Lock::read(&args.directory)?;
-    let is_frozen = is_frozen(args.frozen);
+    required(&args.directory)?;
+    let installed = install_project(&args.directory, options, is_frozen(args.frozen), args.offline)?;
+    report(&installed)
+}
+
+/// Installs what the `plugins.yaml` of a directory names, and locks what was not locked. Whoever needs those plugins calls this.
+///
+/// # Errors
+/// What the installer says; or only what is locked may be installed, and nothing is.
+pub fn install_project(
+    directory: &Path,
+    options: &PluginOptions,
+    is_frozen: bool,
+    offline: bool,
+) -> Result<BTreeMap<Source, Installed>> {
+    let wanted = Requirements::read(directory)?.plugins;
+    let known = Lock::read(directory)?;
     if is_frozen && known.is_none() {
         bail!(
             "there is no {} in '{}', and nothing may be installed that is not locked\n  run 'rustomize plugin lock' and commit it",
             lock::FILE,
-            args.directory.display()
+            directory.display()
         );
     }
     let trust = trust()?;
     let root = locked_root()?;
-    let transfer = transfer(args.offline);
+    let transfer = transfer(offline);
     let mut installer = Installer {
         root: &root,
         transfer: &transfer,
@@ -150,18 +166,33 @@ fn project(args: &Install, options: &PluginOptions) -> Result<()> {
         all_platforms: !is_frozen,
         events: &tell,
         lock: Lock::default(),
-        done: Default::default(),
+        done: BTreeMap::default(),
     };
-    installer.install(&wanted, &Base::new(&args.directory))?;
+    installer.install(&wanted, &Base::new(directory))?;
     if !is_frozen && known.as_ref() != Some(&installer.lock) {
-        installer.lock.write(&args.directory)?;
+        installer.lock.write(directory)?;
     }
-    report(&installer)
+    Ok(installer.done)
 }
 
-fn report(installer: &Installer<'_>) -> Result<()> {
+/// Installs what a directory needs, if something of it is not there. It costs a look at what is.
+///
+/// # Errors
+/// As [`install_project`].
+pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<()> {
+    for project in &manager.projects {
+        // What cannot be used is said where it is asked for, with its place.
+        let is_missing = |wanted: &Requirement| matches!(manager.installed(project, wanted), Ok(None));
+        if project.requirements.plugins.iter().any(is_missing) {
+            install_project(&project.directory, options, manager.is_frozen, false)?;
+        }
+    }
+    Ok(())
+}
+
+fn report(done: &BTreeMap<Source, Installed>) -> Result<()> {
     let mut out = std::io::stdout();
-    for installed in installer.done.values() {
+    for installed in done.values() {
         writeln!(out, "{} v{}: {}", installed.source, installed.file.version, installed.path.display())?;
     }
     Ok(())
@@ -211,10 +242,10 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
         all_platforms: false,
         events: &tell,
         lock: Lock::default(),
-        done: Default::default(),
+        done: BTreeMap::default(),
     };
     installer.install(&[wanted], &Base::new(Path::new(".")))?;
-    report(&installer)
+    report(&installer.done)
 }
 
 /// Runs `plugin lock`.
@@ -248,7 +279,7 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
         all_platforms: true,
         events: &tell,
         lock: Lock::default(),
-        done: Default::default(),
+        done: BTreeMap::default(),
     };
     let installed = installer.install(&wanted, &Base::new(&args.directory));
     let path = args.directory.join(lock::FILE);
@@ -312,7 +343,7 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
         all_platforms: true,
         events: &tell,
         lock: Lock::default(),
-        done: Default::default(),
+        done: BTreeMap::default(),
     };
     installer.install(&wanted, &Base::new(&args.directory))?;
     // As cargo does it: whatever is compatible with what was found.
@@ -334,7 +365,7 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
     };
     replace(&path, &text)?;
     lock.write(&args.directory)?;
-    report(&installer)
+    report(&installer.done)
 }
 
 /// Runs `plugin sync`.
@@ -368,6 +399,8 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
         is_frozen: false,
         trust: trust()?,
     };
+    ensure(&manager, options)?;
+    let manager = Manager { projects: vec![Project::read(&args.directory)?], ..manager };
     let changes = placement::lay(placement, &manager.everything(options)?, args.dry_run)?;
     for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
         for path in paths {
