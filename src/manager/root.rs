@@ -54,11 +54,15 @@ pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Root
 /// # Errors
 /// There is no home.
 pub fn configuration(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
+    configuration_on(cfg!(windows), variable)
+}
+
+fn configuration_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(directory) = set("RUSTOMIZE_CONFIG_DIR") {
         return Ok(directory.into());
     }
-    if cfg!(windows) {
+    if is_windows {
         let data = set("APPDATA").ok_or(RootError::NoHome)?;
         return Ok(Path::new(&data).join("rustomize.d"));
     }
@@ -72,7 +76,7 @@ pub fn configuration(variable: impl Fn(&str) -> Option<OsString>) -> Result<Path
 
 #[cfg(test)]
 mod tests {
-    use super::{RootError, root};
+    use super::{RootError, configuration_on, root};
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
 
@@ -102,6 +106,13 @@ mod tests {
         assert_eq!(with(&[("RUSTOMIZE_CONFIG_DIR", text)]).unwrap(), home.path().join("plugins"));
         let both = [("RUSTOMIZE_PLUGIN_PATH", "/p"), ("RUSTOMIZE_CONFIG_DIR", text)];
         assert_eq!(with(&both).unwrap(), Path::new("/p"));
+    }
+
+    #[test]
+    fn p18_windows_has_one_place() {
+        let variable = |name: &str| (name != "RUSTOMIZE_CONFIG_DIR").then(|| OsString::from(format!("/{name}")));
+        assert_eq!(configuration_on(true, variable).unwrap(), Path::new("/APPDATA/rustomize.d"));
+        assert_eq!(configuration_on(true, |_| None), Err(RootError::NoHome));
     }
 
     #[test]
