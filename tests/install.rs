@@ -207,7 +207,7 @@ fn what_was_locked_is_what_is_installed_and_run() {
 }
 
 #[test]
-fn p14_releases_lie_where_github_puts_them() {
+fn p14_u29_to_u31_releases_lie_where_github_puts_them() {
     let tree = tree();
     let files = Files::default();
     let (os, arch) = host();
@@ -310,7 +310,7 @@ fn needing(tree: &Tree, name: &str, needs: &[&str]) {
 }
 
 #[test]
-fn u40_what_a_plugin_needs_comes_first_a_diamond_once_a_circle_never() {
+fn u26_u40_what_a_plugin_needs_comes_first_a_diamond_once_a_circle_never() {
     let tree = tree();
     needing(&tree, "top", &["left", "right"]);
     needing(&tree, "left", &["bottom"]);
@@ -422,7 +422,7 @@ fn installed_plugins_are_laid_where_kustomize_looks() {
 }
 
 #[test]
-fn a_plugin_is_added_to_the_file_and_locked() {
+fn u13_a_plugin_is_added_to_the_file_and_locked() {
     let tree = tree();
     let files = Files::default();
     let (os, arch) = host();
@@ -689,4 +689,41 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
     tree.write("file", "");
     tree.variables.insert("RUSTOMIZE_PLUGIN_PATH", tree.path().join("file/plugins").to_string_lossy().into_owned());
     tree.run(&["plugin", "install"]).fails_with(&["cannot make the directory", "file/plugins"]);
+}
+
+#[test]
+fn u27_u33_to_u36_a_plugin_from_git_brings_what_it_needs_from_its_own_repository() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Top\nmetadata: {name: x}\n",
+    );
+    let repository = tree.home().join("repository");
+    for (name, kind, more) in [
+        ("top", "Top", "dependencies: {base: {source: h.io/acme/base, from: ../base}}\n"),
+        ("base", "Base", ""),
+        (
+            "greedy",
+            "Greedy",
+            "dependencies: {base: {source: h.io/acme/base, from: ../../../../../../../../../../../../../../tmp}}\n",
+        ),
+    ] {
+        let manifest = MANIFEST.replace("local", name).replace("Local", kind);
+        tree.write(&format!("../home/repository/{name}/plugin.yaml"), &format!("{manifest}{more}"));
+        tree.write(&format!("../home/repository/{name}/main.sh"), &MAIN.replace("local", name));
+    }
+
+    git(&repository, &["init", "-q", "-b", "main"]);
+    git(&repository, &["add", "."]);
+    git(&repository, &["commit", "-qm", "one"]);
+    git(&repository, &["tag", "v0.1.0"]);
+    let from = |name: &str| format!("git::file://{}//{name}", repository.display());
+    let said = tree.run(&["plugin", "add", "h.io/acme/top", "--from", &from("top")]).ok();
+    assert!(said.contains("acme/base v0.1.0") && said.contains("acme/top v0.1.0"), "{said}");
+    assert!(tree.build(&["--frozen"]).ok().contains("name: top"));
+    // Again from the lock alone, and without the network: the clone is kept.
+    fs::remove_dir_all(root(&tree)).unwrap();
+    tree.run(&["plugin", "install", "--frozen", "--offline"]).ok();
+    assert!(tree.run(&["plugin", "list"]).ok().contains("h.io/acme/base v0.1.0"));
+    // A repository names what is in it, and nothing of this machine.
+    tree.run(&["plugin", "install", "--from", &from("greedy"), "h.io/acme/greedy"])
+        .fails_with(&["leads out of the repository that names it"]);
 }

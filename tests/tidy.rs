@@ -107,3 +107,22 @@ fn unsafe_code_stands_in_one_crate_alone() {
         assert_eq!(forbids, member != "plugin/abi", "{member}");
     }
 }
+
+/// The table of requirements in docs/plugin.md names tests that are there.
+#[test]
+fn tests_that_docs_name_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests = files(&root.join("tests"), ".rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let all: String = sources().into_iter().map(|(_, text)| text).chain(tests).collect();
+    let docs = fs::read_to_string(root.join("docs/plugin.md")).unwrap();
+    let rows = docs.lines().filter(|line| ["| P", "| U", "| M"].iter().any(|start| line.starts_with(start)));
+    let mut named = 0;
+    for row in rows {
+        let names = row.rsplit('|').nth(1).unwrap().split(", ").map(|name| name.trim().trim_matches('`'));
+        for name in names {
+            assert!(all.contains(&format!("fn {name}(")), "no test '{name}': {row}");
+            named += 1;
+        }
+    }
+    assert!(named > 50, "the table is not there");
+}
