@@ -69,6 +69,16 @@ pub enum Plugin {
     /// Install the plugins that plugins.yaml names, or one
     #[command(long_about = INSTALL_PLUGIN, after_long_help = INSTALL_EXAMPLES)]
     Install(Install),
+    /// Write a new plugin, a generator, with an example that tests it
+    New {
+        /// The directory, which is not there yet; its name is the plugin's
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+
+        /// What it is written in
+        #[arg(long, value_name = "LANGUAGE", default_value = "bash")]
+        lang: Language,
+    },
     /// Add a plugin to plugins.yaml, and install and lock it
     Add(Add),
     /// Print what a plugin says of itself, as JSON
@@ -386,6 +396,15 @@ pub struct Install {
     /// Fetch nothing: what is needed is installed, or lies in the cache
     #[arg(long)]
     pub offline: bool,
+}
+
+/// The languages of `plugin new`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Language {
+    Bash,
+    Python,
+    Go,
+    Rust,
 }
 
 /// `plugin add`

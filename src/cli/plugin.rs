@@ -1,12 +1,12 @@
 //! `plugin`: makes, installs and lists plugins.
 
-use super::args::{Format, Plugin};
+use super::args::{Format, Language, Plugin};
 use super::{build, plugin_host, plugin_install, plugin_look};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::source::Source;
 use crate::manager::version::Constraint;
-use crate::manager::{place, root};
+use crate::manager::{place, root, scaffold};
 use crate::plugin::{PluginOptions, go};
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
@@ -35,6 +35,18 @@ pub fn run(command: &Plugin) -> Result<()> {
             writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
         }
         Plugin::Install(args) => plugin_install::install(args, &options)?,
+        Plugin::New { directory, lang } => {
+            let language = match lang {
+                Language::Bash => scaffold::Language::Bash,
+                Language::Python => scaffold::Language::Python,
+                Language::Go => scaffold::Language::Go,
+                Language::Rust => scaffold::Language::Rust,
+            };
+            for path in scaffold::scaffold(directory, language)? {
+                writeln!(out, "{}", path.display())?;
+            }
+            writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
+        }
         Plugin::Add(args) => plugin_install::add(args, &options)?,
         Plugin::Describe { what } => plugin_look::describe(what, &options)?,
         Plugin::Verify { directory } => plugin_look::verify(directory, &options)?,

@@ -7,6 +7,7 @@
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
 //! * [`trust`]: whose plugins may be installed.
+//! * [`scaffold`]: a new plugin to begin with.
 //! * [`serve`] and [`sync`]: bundles for other machines.
 //! * [`environment`]: bundles of plugins that are there without being installed.
 //! * [`placement`]: installed plugins for kustomize and kubectl.
@@ -30,6 +31,7 @@ pub mod requirements;
 pub mod resolve;
 pub mod root;
 pub mod runtime;
+pub mod scaffold;
 pub mod serve;
 pub mod source;
 pub mod sync;

@@ -196,13 +196,8 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
 }
 
 fn age(text: &str) -> Option<Duration> {
-    let (number, unit) = text.split_at(text.len().checked_sub(1)?);
-    let seconds = match unit {
-        "m" => 60,
-        "h" => 3600,
-        "d" => 86400,
-        _ => return None,
-    };
+    let units = [('m', 60), ('h', 3600), ('d', 86400)];
+    let (number, seconds) = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))?;
     Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
