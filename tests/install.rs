@@ -353,6 +353,12 @@ fn u42_to_u45_a_plugin_whose_language_fails_is_present_and_not_installed() {
     let list: serde_json::Value = serde_json::from_str(&list).unwrap();
     assert!(list[0]["state"] == "present" && list[0]["reason"].as_str().unwrap().contains("pip"), "{list:#}");
     tree.build(&["--offline"]).fails_with(&["not installed"]);
+    // U43: absent, present, installed.
+    let yaml = fs::read_to_string(tree.path().join("plugins.yaml")).unwrap();
+    require(&tree, "{gone: {source: h.io/acme/gone}}");
+    assert!(tree.run(&["plugin", "list"]).ok().ends_with("absent: gone (h.io/acme/gone, any version)\n"));
+    assert!(tree.run(&["plugin", "list", "-o", "json"]).ok().contains("\"state\": \"absent\""));
+    tree.write("plugins.yaml", &yaml);
     // Repaired, and installed by the next run.
     tree.write("plugins/local/requirements.txt", "# nothing\n");
     tree.run(&["plugin", "install"]).ok();

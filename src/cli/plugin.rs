@@ -4,6 +4,8 @@ use super::args::{Format, Language, Plugin};
 use super::{build, plugin_host, plugin_install, plugin_look};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
+use crate::manager::requirements::Requirement;
+use crate::manager::resolve::Project;
 use crate::manager::source::Source;
 use crate::manager::version::Constraint;
 use crate::manager::{place, root, scaffold};
@@ -57,8 +59,15 @@ pub fn run(command: &Plugin) -> Result<()> {
         Plugin::Sync(args) => plugin_install::sync(args, &options)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {
-            let found = all(&root::root(variable)?, &Platform::host());
-            out.write_all(list(&found, *output)?.as_bytes())?;
+            let manager = plugin_look::manager(std::path::Path::new("."))?;
+            let found = all(&manager.root, &Platform::host());
+            let is_absent = |(project, wanted): &(&Project, &Requirement)| {
+                let present = found.iter().any(|c| c.source.as_ref() == Some(&wanted.source) && c.verdict.is_err());
+                !present && matches!(manager.installed(project, wanted), Ok(None))
+            };
+            let absent: Vec<&Requirement> =
+                manager.requirements().filter(is_absent).map(|(_, wanted)| wanted).collect();
+            out.write_all(list(&found, &absent, *output)?.as_bytes())?;
         }
         Plugin::Remove { what } => {
             let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
@@ -100,8 +109,8 @@ fn state(why: &Refusal) -> &'static str {
     if matches!(why, Refusal::Partial(_)) { "present" } else { "refused" }
 }
 
-/// All candidates, those that are not considered with their reason.
-fn list(found: &[Candidate], output: Format) -> Result<String> {
+/// All candidates, those that are not considered with their reason, and what is required and not there (U43).
+fn list(found: &[Candidate], absent: &[&Requirement], output: Format) -> Result<String> {
     if output == Format::Json {
         let entry = |c: &Candidate| match &c.verdict {
             Ok(installed) => json!({
@@ -113,7 +122,14 @@ fn list(found: &[Candidate], output: Format) -> Result<String> {
                 "source": c.source.as_ref().map(ToString::to_string), "state": state(why), "reason": why.to_string(), "path": c.path,
             }),
         };
-        return Ok(serde_json::to_string_pretty(&found.iter().map(entry).collect::<Vec<_>>())? + "\n");
+        let missing = |wanted: &&Requirement| {
+            json!({
+                "source": wanted.source.to_string(), "name": wanted.name, "state": "absent",
+                "constraint": wanted.constraint.to_string(),
+            })
+        };
+        let entries: Vec<serde_json::Value> = found.iter().map(entry).chain(absent.iter().map(missing)).collect();
+        return Ok(serde_json::to_string_pretty(&entries)? + "\n");
     }
     let mut text = String::new();
     for candidate in found {
@@ -123,6 +139,9 @@ fn list(found: &[Candidate], output: Format) -> Result<String> {
             }
             Err(why) => text.push_str(&format!("{}: {}: {why}\n", state(why), candidate.path.display())),
         }
+    }
+    for wanted in absent {
+        text.push_str(&format!("absent: {} ({}, {})\n", wanted.name, wanted.source, wanted.constraint));
     }
     Ok(text)
 }

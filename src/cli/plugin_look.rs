@@ -24,7 +24,11 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
 }
 
-fn manager(directory: &Path) -> Result<Manager> {
+/// What is known of installed plugins in a directory, and in the environment that is named.
+///
+/// # Errors
+/// A file cannot be read, or is not of its form.
+pub fn manager(directory: &Path) -> Result<Manager> {
     let mut manager = Manager {
         root: root::root(variable)?,
         cache: build::cache(|name| variable(name).map(Into::into)),

@@ -151,7 +151,7 @@ impl Installer<'_> {
             let Some((platform, pinned)) = locked.pinned(&host) else {
                 let message = format!("plugins.lock has nothing of v{} for {host}", locked.version);
                 return Err(
-                    fault(message).hint(format!("lock it for that, too: rustomize plugin lock --platform {host}"))
+                    fault(message).hint(format!("lock it anew: rustomize plugin lock --upgrade {}", wanted.name))
                 );
             };
             let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
