@@ -23,7 +23,7 @@ pub enum Command {
     /// Build a kustomization from a directory and print it
     #[command(after_long_help = BUILD_EXAMPLES)]
     Build(Box<Build>),
-    /// Make plugins
+    /// Make, install, pin and share plugins
     #[command(subcommand)]
     Plugin(Plugin),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of them need
