@@ -80,7 +80,8 @@ pub fn run(command: &Plugin) -> Result<()> {
             if found.is_empty() {
                 bail!("no plugin of '{source}' is installed in '{}' that is {constraint}", root.display());
             }
-            for path in place::remove(&root, &found)? {
+            let root = plugin_install::locked_root()?;
+            for path in place::remove(root.path(), &found)? {
                 writeln!(out, "{}", path.display())?;
             }
         }

@@ -1,4 +1,4 @@
-//! `plugin install` and `plugin lock`: what the user says, for the installer.
+//! `plugin install`, `lock`, `add`, `trust`, `sync` and `serve`: what the user says, for the installer and what stands around it.
 
 use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
 use super::build;
@@ -77,7 +77,6 @@ pub fn add_trust(args: &TrustArgs) -> Result<()> {
         write!(std::io::stdout(), "{old}")?;
         return Ok(());
     };
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let mut rule = format!("{{source: {}", quoted(source));
     if args.deny {
         rule.push_str(", deny: true");
@@ -94,6 +93,11 @@ pub fn add_trust(args: &TrustArgs) -> Result<()> {
     replace(&path, &new)?;
     writeln!(std::io::stdout(), "{}: - {rule}", path.display())?;
     Ok(())
+}
+
+/// A text in the quotes of YAML.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Writes a file of the user in one step.
@@ -156,18 +160,10 @@ pub fn install_project(
     let trust = trust()?;
     let root = locked_root()?;
     let transfer = transfer(offline);
-    let mut installer = Installer {
-        root: &root,
-        transfer: &transfer,
-        options,
-        trust: &trust,
-        known: known.clone().unwrap_or_default(),
-        is_frozen,
-        all_platforms: !is_frozen,
-        events: &tell,
-        lock: Lock::default(),
-        done: BTreeMap::default(),
-    };
+    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
+    installer.known = known.clone().unwrap_or_default();
+    installer.is_frozen = is_frozen;
+    installer.all_platforms = !is_frozen;
     installer.install(&wanted, &Base::new(directory))?;
     if !is_frozen && known.as_ref() != Some(&installer.lock) {
         installer.lock.write(directory)?;
@@ -232,18 +228,8 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
     let name = source.name().to_owned();
     let wanted = Requirement { name, source, constraint, from, provides: Vec::new(), place: None };
     let transfer = transfer(args.offline);
-    let mut installer = Installer {
-        root: &root,
-        transfer: &transfer,
-        options,
-        trust: &trust,
-        known: Lock::default(),
-        is_frozen: false,
-        all_platforms: false,
-        events: &tell,
-        lock: Lock::default(),
-        done: BTreeMap::default(),
-    };
+    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
+    installer.all_platforms = false;
     installer.install(&[wanted], &Base::new(Path::new(".")))?;
     report(&installer.done)
 }
@@ -269,33 +255,22 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
     let trust = trust()?;
     let root = locked_root()?;
     let transfer = transfer(false);
-    let mut installer = Installer {
-        root: &root,
-        transfer: &transfer,
-        options,
-        trust: &trust,
-        known,
-        is_frozen: args.check,
-        all_platforms: true,
-        events: &tell,
-        lock: Lock::default(),
-        done: BTreeMap::default(),
-    };
-    let installed = installer.install(&wanted, &Base::new(&args.directory));
-    let path = args.directory.join(lock::FILE);
+    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
+    installer.known = known;
+    installer.is_frozen = args.check;
+    installer.install(&wanted, &Base::new(&args.directory))?;
+    let is_other = old.as_ref() != Some(&installer.lock);
     if args.check {
-        installed?;
-        if old.as_ref() != Some(&installer.lock) {
+        if is_other {
             bail!(
                 "'{}' is not what '{}' asks for\n  run 'rustomize plugin lock' and commit it",
-                path.display(),
+                args.directory.join(lock::FILE).display(),
                 requirements::FILE
             );
         }
         return Ok(());
     }
-    installed?;
-    if old.as_ref() != Some(&installer.lock) {
+    if is_other {
         installer.lock.write(&args.directory)?;
     }
     for (source, locked) in &installer.lock.plugins {
@@ -320,8 +295,8 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
     };
     let from = args.from.as_deref().unwrap_or_default();
     let line = |constraint: &str| {
-        let version = if constraint.is_empty() { String::new() } else { format!(", version: '{constraint}'") };
-        let from = if from.is_empty() { String::new() } else { format!(", from: '{from}'") };
+        let version = if constraint.is_empty() { String::new() } else { format!(", version: {}", quoted(constraint)) };
+        let from = if from.is_empty() { String::new() } else { format!(", from: {}", quoted(from)) };
         format!("{{source: {source}{version}{from}}}")
     };
     let text = requirements::with(
@@ -333,18 +308,8 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
     let trust = trust()?;
     let root = locked_root()?;
     let transfer = transfer(false);
-    let mut installer = Installer {
-        root: &root,
-        transfer: &transfer,
-        options,
-        trust: &trust,
-        known: Lock::read(&args.directory)?.unwrap_or_default(),
-        is_frozen: false,
-        all_platforms: true,
-        events: &tell,
-        lock: Lock::default(),
-        done: BTreeMap::default(),
-    };
+    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
+    installer.known = Lock::read(&args.directory)?.unwrap_or_default();
     installer.install(&wanted, &Base::new(&args.directory))?;
     // As cargo does it: whatever is compatible with what was found.
     let found = installer.done.get(&source).map(|installed| installed.file.version.to_string());

@@ -3,7 +3,7 @@
 //! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a plugin home, is there for every build in the environment,
 //! without a further step. The environment `default` needs no name, and none is read where there is none.
 
-use super::requirements::API_VERSION;
+use super::requirements::check_head;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::yaml::{Arena, Node, first_document};
@@ -113,11 +113,7 @@ impl Environment {
         let cx = Decoder::strict(&arena);
         let mut raw = Raw::default();
         raw.decode(&node, &cx)?;
-        for (field, found, want) in [("apiVersion", raw.api_version, API_VERSION), ("kind", raw.kind, KIND)] {
-            if found != want {
-                return Err(cx.error(node.pos, format!("{field} should be {want}, not '{found}'")));
-            }
-        }
+        check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
         if !raw.module_path.is_empty() {
             self.module_path = raw.module_path.iter().map(|path| self.directory.join(path)).collect();
         }

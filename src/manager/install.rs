@@ -84,7 +84,19 @@ fn fault(message: String) -> Error {
     Error::new(ErrorKind::Plugin, message)
 }
 
-impl Installer<'_> {
+impl<'i> Installer<'i> {
+    /// One that has installed nothing yet, and that may lock what is not locked, for all platforms.
+    pub fn new(
+        root: &'i LockedRoot,
+        transfer: &'i Transfer,
+        options: &'i PluginOptions,
+        trust: &'i Trust,
+        events: &'i dyn Fn(Event<'_>),
+    ) -> Self {
+        let (known, lock, done) = Default::default();
+        Installer { root, transfer, options, trust, known, is_frozen: false, all_platforms: true, events, lock, done }
+    }
+
     /// Installs what is required, and what that needs. Relative paths are those of `base`.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::describe::{Command, Component, Description};
 use super::location::Location;
-use super::requirements::{Requirement, requirements};
+use super::requirements::{Requirement, check_head, requirements};
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
@@ -165,13 +165,7 @@ impl Manifest {
         raw.decode(&node, &cx)?;
         let wrong = |message: String| cx.error(node.pos, message);
         if !is_pulumi {
-            for (field, found, want) in
-                [("apiVersion", raw.api_version, super::requirements::API_VERSION), ("kind", raw.kind, "Plugin")]
-            {
-                if found != want {
-                    return Err(wrong(format!("{field} should be {want}, not '{found}'")));
-                }
-            }
+            check_head(&cx, node.pos, (raw.api_version, raw.kind), "Plugin")?;
         }
         let runtime = match &raw.runtime.value {
             Value::Scalar(scalar) if !scalar.is_null() => scalar.text,

@@ -98,6 +98,19 @@ impl<'a> Decode<'a> for RawProvided<'a> {
     }
 }
 
+/// Holds the `apiVersion` and `kind` of a file of the manager, which begins at `pos`, to what they have to be.
+///
+/// # Errors
+/// They are others.
+pub fn check_head(cx: &Decoder<'_>, pos: Pos, (api_version, kind): (&str, &str), want: &str) -> Result<()> {
+    for (field, found, want) in [("apiVersion", api_version, API_VERSION), ("kind", kind, want)] {
+        if found != want {
+            return Err(cx.error(pos, format!("{field} should be {want}, not '{found}'")));
+        }
+    }
+    Ok(())
+}
+
 impl Requirements {
     /// Reads the file of a directory; none is the same as an empty one.
     ///
@@ -125,11 +138,7 @@ impl Requirements {
         let cx = Decoder::strict(&arena);
         let mut file = RawFile::default();
         file.decode(&node, &cx)?;
-        for (field, found, want) in [("apiVersion", file.api_version, API_VERSION), ("kind", file.kind, KIND)] {
-            if found != want {
-                return Err(cx.error(node.pos, format!("{field} should be {want}, not '{found}'")));
-            }
-        }
+        check_head(&cx, node.pos, (file.api_version, file.kind), KIND)?;
         Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })
     }
 }

@@ -193,7 +193,7 @@ impl Manager {
         }
         let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
             let message = format!("{name} is locked as v{version}, with nothing for {}", Platform::host());
-            return Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"));
+            return Err(fault(message).hint(relock));
         };
         let mut there =
             found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version).peekable();

@@ -3,7 +3,7 @@
 //! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository holds changes it: `plugins.yaml` asks, this file grants. Without
 //! it every source may be installed, as what it was when it was locked.
 
-use super::requirements::API_VERSION;
+use super::requirements::{API_VERSION, check_head};
 use super::source::Source;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
@@ -108,11 +108,7 @@ impl Trust {
         let mut raw = RawFile::default();
         let node = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))?.unwrap_or_else(Node::null);
         raw.decode(&node, &cx)?;
-        for (field, found, want) in [("apiVersion", raw.api_version, API_VERSION), ("kind", raw.kind, KIND)] {
-            if found != want {
-                return Err(cx.error(node.pos, format!("{field} should be {want}, not '{found}'")));
-            }
-        }
+        check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
         let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
         Ok(Trust { path: Some(path.to_owned()), rules })
     }

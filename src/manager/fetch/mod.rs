@@ -14,7 +14,6 @@ use crate::load::RepoSpec;
 use crate::load::git::Git;
 use crate::load::http::{Answer, Fault, Http, is_url, refused};
 use oci::Repository;
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -84,7 +83,7 @@ impl Base {
 }
 
 /// Limits of what is fetched.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
     /// For one file.
     pub timeout: Duration,
