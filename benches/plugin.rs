@@ -41,13 +41,13 @@ fn main() {
         plugin.run(&asked(&small)).unwrap();
     });
     let first_there = median(50, || {
-        let host = Host::start(&options, &Program::Own, &made, None).unwrap();
+        let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
         host.ask(&options.limits(), &asked(&small)).unwrap();
         // It ends with the build, which is no part of a call.
         std::mem::forget(host);
     });
     println!("| first call | {first_here:?} | {first_there:?} |");
-    let host = Host::start(&options, &Program::Own, &made, None).unwrap();
+    let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
     for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
         let here = median(200, || drop(plugin.run(&asked(text)).unwrap()));
         let there = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));

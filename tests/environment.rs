@@ -82,6 +82,7 @@ fn an_environment_has_requirements_and_a_lock_of_its_own() {
 
 #[test]
 fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_right() {
+    use rustomize::manager::describe::Role;
     use rustomize::manager::environment::{Bundle, Environment};
     use rustomize::manager::resolve::{Manager, Use};
     use rustomize::plugin::PluginOptions;
@@ -97,11 +98,12 @@ fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_righ
     });
     let id = ResId::new(Gvk::new("ex.io/v1", "Made"), "g", "");
     for _ in 0..2 {
-        let found =
-            managers.each_ref().map(|manager| match manager.find(&PluginOptions::default(), &id, None).unwrap() {
+        let found = managers.each_ref().map(|manager| {
+            match manager.find(&PluginOptions::default(), &id, Role::Generator, None).unwrap() {
                 Some(Use::Bundled(Placed::Executable(path))) => path,
                 other => panic!("{other:?}"),
-            });
+            }
+        });
         assert!(
             found[0].starts_with(environments(&tree).join("one"))
                 && found[1].starts_with(environments(&tree).join("two"))

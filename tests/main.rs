@@ -12,6 +12,7 @@ mod go;
 mod helm;
 mod hostile;
 mod install;
+mod installed;
 mod isolation;
 mod kills;
 mod manager;

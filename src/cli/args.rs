@@ -262,8 +262,9 @@ pub struct Build {
 
     /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and are granted, as far as this system
     /// can enforce it) or strict (the same and a cleared environment, or an error); the command 'doctor' says what this system can enforce
-    #[arg(long, value_name = "LEVEL", default_value = "off")]
-    pub plugin_isolation: IsolationLevel,
+    /// [default: off for plugins that somebody has placed, auto and a cleared environment for installed ones]
+    #[arg(long, value_name = "LEVEL")]
+    pub plugin_isolation: Option<IsolationLevel>,
 
     /// Let isolated plugins read a file or directory; may be repeated
     #[arg(long, value_name = "PATH")]
@@ -445,6 +446,22 @@ pub struct Trust {
     /// Never install or use them
     #[arg(long, requires = "source")]
     pub deny: bool,
+
+    /// Grant them the network, where they ask for it
+    #[arg(long, requires = "source", conflicts_with = "deny")]
+    pub allow_net: bool,
+
+    /// A file or directory that they may read, where they ask for it, as /etc/app or ~/.app; several may be given
+    #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
+    pub allow_read: Vec<String>,
+
+    /// A file or directory that they may write, where they ask for it; several may be given
+    #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
+    pub allow_write: Vec<String>,
+
+    /// A variable of the environment that they get, where they ask for it; * stands for any part of its name; several may be given
+    #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "deny")]
+    pub allow_env: Vec<String>,
 }
 
 /// `plugin serve`

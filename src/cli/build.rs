@@ -1,13 +1,11 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::{Build, IsolationLevel, Severity};
-use super::plugin_install::{ensure, is_frozen, sync_environment, trust};
-use super::{output, plugin_host};
+use super::plugin_install::sync_environment;
+use super::{managed, output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
-use crate::manager::environment::{Bundle, Environment};
-use crate::manager::resolve::{Manager, Project};
-use crate::manager::root::{self, RootError};
+use crate::manager::resolve::Managed;
 use crate::pipeline::{self, Options, Session};
 use crate::plugin::function::{FailOn, FunctionOptions};
 use crate::plugin::isolation::{Isolation, Level};
@@ -17,7 +15,7 @@ use crate::yaml::Arena;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Runs `build`.
 ///
@@ -79,7 +77,8 @@ fn options(args: &Build) -> Result<Options> {
             host: plugin_host::program(),
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
-            manager: manager(args, variable)?,
+            variable: managed::variable,
+            manager: manager(args)?,
             go_hosts: go_hosts(|name| variable(name).map(Into::into)),
             functions: functions(args, variable),
         },
@@ -103,18 +102,21 @@ fn options(args: &Build) -> Result<Options> {
 const PLAIN_VARIABLES: [&str; 6] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ"];
 
 fn isolation(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
-    let level = match args.plugin_isolation {
+    let said = args.plugin_isolation.map(|said| match said {
         IsolationLevel::Off => Level::Off,
         IsolationLevel::Auto => Level::Auto,
         IsolationLevel::Strict => Level::Strict,
-    };
+    });
     let names = PLAIN_VARIABLES.into_iter().chain(args.plugin_allow_env.iter().map(String::as_str));
     // Plugins run in other directories.
     let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
     };
     Isolation {
-        level,
+        // What somebody has placed runs as under kustomize.
+        level: said.unwrap_or(Level::Off),
+        installed: said.unwrap_or(Level::Auto),
+        is_apart: false,
         read: absolute(&args.plugin_allow_read),
         write: absolute(&args.plugin_allow_write),
         network: args.plugin_allow_net,
@@ -150,58 +152,25 @@ fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Funct
     }
 }
 
-/// What is known of installed plugins: those that the kustomization's own `plugins.yaml` and the environment require, and those that are there.
-fn manager(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Manager>> {
+/// What will be known of installed plugins. What is needed for that is looked at when an object asks for one; an environment is synced first of all (M05).
+fn manager(args: &Build) -> Result<Managed> {
     if !args.enable_alpha_plugins.unwrap_or(false) {
-        return Ok(None);
+        return Ok(Managed::default());
     }
-    let directory = args.directory.first().map_or(".", String::as_str);
-    let project = Project::read(Path::new(directory))?;
-    let root = match root::root(&variable) {
-        Ok(root) => root,
-        // A machine without a home has no installed plugins; where some are needed that is said.
-        Err(RootError::NoHome) if project.requirements.plugins.is_empty() => return Ok(None),
-        Err(e) => return Err(e.into()),
-    };
-    let mut manager = Manager {
-        root,
-        cache: cache(|name| variable(name).map(Into::into)),
-        projects: vec![project],
-        bundles: Vec::new(),
-        is_frozen: is_frozen(args.frozen),
-        trust: trust()?,
-    };
-    if let Some(environment) = environment(args.environment.as_deref(), &variable)? {
-        if let Some(server) = environment.sync.as_deref().filter(|_| !args.offline && !args.no_sync) {
-            sync_environment(&environment, server).with_context(|| {
-                format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name)
-            })?;
-        }
-        manager.projects.push(Project::read(&environment.directory)?);
-        manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
+    let environment = managed::environment(args.environment.as_deref())?;
+    if let Some(environment) = &environment
+        && let Some(server) = environment.sync.as_deref().filter(|_| !args.offline && !args.no_sync)
+    {
+        sync_environment(environment, server)
+            .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
-    if !args.offline && manager.requirements().next().is_some() {
-        let options = PluginOptions { host: plugin_host::program(), ..PluginOptions::default() };
-        ensure(&manager, &options)?;
-        // What was installed may be locked now.
-        for project in &mut manager.projects {
-            *project = Project::read(&project.directory)?;
-        }
-    }
-    Ok(Some(manager))
-}
-
-/// The environment that is meant: what is said, `RUSTOMIZE_ENVIRONMENT`, or the default one.
-pub fn environment(said: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Environment>> {
-    let named =
-        variable("RUSTOMIZE_ENVIRONMENT").and_then(|name| name.into_string().ok()).filter(|name| !name.is_empty());
-    let named = said.map(str::to_owned).or(named);
-    let configuration = match root::configuration(&variable) {
-        Err(RootError::NoHome) if named.is_none() => return Ok(None),
-        found => found?,
-    };
-    let cache = cache(|name| variable(name).map(Into::into));
-    Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
+    let directory = PathBuf::from(args.directory.first().map_or(".", String::as_str));
+    let (is_frozen, offline) = (managed::is_frozen(args.frozen), args.offline);
+    Ok(Managed::new(move || {
+        let (host, variable) = (plugin_host::program(), managed::variable);
+        let options = PluginOptions { host, variable, ..PluginOptions::default() };
+        managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options)
+    }))
 }
 
 /// Where the programs are that load genuine Go plugins.

@@ -6,6 +6,7 @@
 mod args;
 mod build;
 mod doctor;
+mod managed;
 mod output;
 mod plugin;
 pub mod plugin_host;

@@ -1,7 +1,7 @@
 //! `plugin`: makes, installs and lists plugins.
 
 use super::args::{Format, Language, Plugin};
-use super::{build, plugin_host, plugin_install, plugin_look};
+use super::{build, managed, plugin_host, plugin_install, plugin_look};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirement;
@@ -13,6 +13,7 @@ use crate::plugin::{PluginOptions, go};
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use std::io::Write;
+use std::path::Path;
 
 /// Runs `plugin`.
 ///
@@ -24,6 +25,7 @@ pub fn run(command: &Plugin) -> Result<()> {
         host: plugin_host::program(),
         go_hosts: build::go_hosts(|name| variable(name).map(Into::into)),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        variable: managed::variable,
         ..PluginOptions::default()
     };
     let mut out = std::io::stdout();
@@ -59,8 +61,10 @@ pub fn run(command: &Plugin) -> Result<()> {
         Plugin::Sync(args) => plugin_install::sync(args, &options)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {
-            let manager = plugin_look::manager(std::path::Path::new("."))?;
-            let found = all(&manager.root, &Platform::host());
+            let environment = managed::environment(None)?;
+            let manager = managed::manager(Path::new("."), environment.as_ref(), false)?;
+            let found: Vec<Candidate> =
+                all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified).collect();
             let is_absent = |(project, wanted): &(&Project, &Requirement)| {
                 let present = found.iter().any(|c| c.source.as_ref() == Some(&wanted.source) && c.verdict.is_err());
                 !present && matches!(manager.installed(project, wanted), Ok(None))

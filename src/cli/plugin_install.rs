@@ -2,6 +2,7 @@
 
 use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
 use super::build;
+use super::managed::{environment, is_frozen, manager, trust, trust_file, variable};
 use super::plugin::{constraint_of, parse};
 use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
@@ -9,13 +10,14 @@ use crate::manager::fetch::{Base, FetchLimits, Transfer};
 use crate::manager::install::{Event, Installer};
 use crate::manager::lock::{self, Lock};
 use crate::manager::name::Platform;
+use crate::manager::permissions::Permissions;
 use crate::manager::place::LockedRoot;
 use crate::manager::requirements::{self, Requirement, Requirements};
-use crate::manager::resolve::{Manager, Project};
+use crate::manager::resolve::Manager;
 use crate::manager::serve;
 use crate::manager::source::Source;
 use crate::manager::sync::{self, Synced};
-use crate::manager::trust::{self, Trust};
+use crate::manager::trust;
 use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
@@ -23,20 +25,15 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-fn variable(name: &str) -> Option<std::ffi::OsString> {
-    std::env::var_os(name)
-}
-
-/// Whether only what is locked may be used: as is said, or where CI is 'true'.
-pub fn is_frozen(said: Option<bool>) -> bool {
-    said.unwrap_or_else(|| variable("CI").is_some_and(|value| value == "true"))
-}
-
 /// Says what happens, on stderr.
 fn tell(event: Event<'_>) {
     let line = match event {
         Event::Fetching { url } => format!("Fetching {url}"),
         Event::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
+        Event::Asks { source, beyond } => format!(
+            "{source} asks for {beyond}, and does not run before that is granted: rustomize plugin trust {source} {}",
+            beyond.flags()
+        ),
         Event::Kept(_) | Event::Installed(_) => return,
     };
     // Nobody may be there to read it.
@@ -47,20 +44,6 @@ fn tell(event: Event<'_>) {
 pub fn locked_root() -> Result<LockedRoot> {
     let waiting = || drop(writeln!(std::io::stderr(), "Waiting for another installation"));
     Ok(LockedRoot::lock(&root::root(variable)?, waiting)?)
-}
-
-/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the plugins.
-fn trust_file() -> Result<(PathBuf, bool)> {
-    match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
-        Some(named) => Ok((named.into(), true)),
-        None => Ok((root::configuration(variable)?.join(trust::FILE), false)),
-    }
-}
-
-/// What the user trusts.
-pub fn trust() -> Result<Trust> {
-    let (path, is_named) = trust_file()?;
-    Ok(Trust::read(&path, is_named)?)
 }
 
 /// Runs `plugin trust`.
@@ -88,7 +71,31 @@ pub fn add_trust(args: &TrustArgs) -> Result<()> {
     if let Some(age) = &args.min_release_age {
         rule.push_str(&format!(", minReleaseAge: {}", quoted(age)));
     }
+    let granted = Permissions {
+        network: args.allow_net,
+        read: args.allow_read.clone(),
+        write: args.allow_write.clone(),
+        env: args.allow_env.clone(),
+    };
+    if let Some(fault) = granted.fault() {
+        bail!("{fault}");
+    }
+    if !granted.is_empty() {
+        let lists = [("read", &granted.read), ("write", &granted.write), ("env", &granted.env)];
+        let lists = lists.iter().filter(|(_, values)| !values.is_empty()).map(|(name, values)| {
+            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+            format!("{name}: [{}]", values.join(", "))
+        });
+        let network = granted.network.then(|| "network: true".to_owned());
+        rule.push_str(&format!(
+            ", permissions: {{{}}}",
+            network.into_iter().chain(lists).collect::<Vec<_>>().join(", ")
+        ));
+    }
     rule.push('}');
+    // A first rule that only grants something leaves all other sources as they are without a file.
+    let is_free = old.trim().is_empty() && !granted.is_empty() && args.keys.is_empty() && !args.deny;
+    let old = if is_free { trust::with(&path, &old, "{source: '**'}")? } else { old };
     let new = trust::with(&path, &old, &rule)?;
     replace(&path, &new)?;
     writeln!(std::io::stdout(), "{}: - {rule}", path.display())?;
@@ -171,19 +178,21 @@ pub fn install_project(
     Ok(installer.done)
 }
 
-/// Installs what a directory needs, if something of it is not there. It costs a look at what is.
+/// Installs what a directory needs, if something of it is not there, and gives whether it was not. It costs a look at what is.
 ///
 /// # Errors
 /// As [`install_project`].
-pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<()> {
+pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<bool> {
+    let mut has_installed = false;
     for project in &manager.projects {
         // What cannot be used is said where it is asked for, with its place.
         let is_missing = |wanted: &Requirement| matches!(manager.installed(project, wanted), Ok(None));
         if project.requirements.plugins.iter().any(is_missing) {
             install_project(&project.directory, options, manager.is_frozen, false)?;
+            has_installed = true;
         }
     }
-    Ok(())
+    Ok(has_installed)
 }
 
 fn report(done: &BTreeMap<Source, Installed>) -> Result<()> {
@@ -211,7 +220,7 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
     // What is there will do (U29, U30), but where that is not what is asked for (U31).
     if args.path.is_none() && !args.exact {
         let wanted = if constraint.exact().is_some() { Default::default() } else { constraint.clone() };
-        if let Some(there) = choose(candidates(root.path(), &source, &Platform::host()), &wanted)
+        if let Some(there) = choose(candidates(root.path(), &source, &Platform::host()), &wanted).map(|v| v.installed)
             && constraint.exact().is_none_or(|exact| there.file.version >= exact)
         {
             if !constraint.allows(&there.file.version) {
@@ -340,8 +349,7 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
 pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
     let mut out = std::io::stdout();
     let Some(placement) = &args.placement else {
-        let environment = build::environment(args.environment.as_deref(), variable)?;
-        let Some(environment) = environment else { bail!("there is no environment") };
+        let Some(environment) = environment(args.environment.as_deref())? else { bail!("there is no environment") };
         let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
             bail!(
                 "nothing says from which server '{}' is synced\n  say it: --from URL, or 'sync: URL' in its environment.yaml",
@@ -356,17 +364,12 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
         )?;
         return Ok(());
     };
-    let manager = Manager {
-        root: root::root(variable)?,
-        cache: build::cache(|name| variable(name).map(Into::into)),
-        projects: vec![Project::read(&args.directory)?],
-        bundles: Vec::new(),
-        is_frozen: false,
-        trust: trust()?,
-    };
-    ensure(&manager, options)?;
-    let manager = Manager { projects: vec![Project::read(&args.directory)?], ..manager };
-    let changes = placement::lay(placement, &manager.everything(options)?, args.dry_run)?;
+    ensure(&manager(&args.directory, None, false)?, options)?;
+    let everything = manager(&args.directory, None, false)?.everything(options)?;
+    let changes = placement::lay(placement, &everything, args.dry_run)?;
+    for (source, why) in &changes.left_out {
+        writeln!(std::io::stderr(), "Left out: {source}: {why}")?;
+    }
     for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
         for path in paths {
             writeln!(out, "{sign} {}", path.display())?;
@@ -389,7 +392,7 @@ pub fn sync_environment(environment: &Environment, server: &str) -> Result<Synce
 /// # Errors
 /// There is no environment, or it cannot listen.
 pub fn serve(args: &Serve) -> Result<()> {
-    let Some(environment) = build::environment(args.environment.as_deref(), variable)? else {
+    let Some(environment) = environment(args.environment.as_deref())? else {
         bail!(
             "there is no environment 'default'\n  make one below '{}'",
             root::configuration(variable)?.join("environments").display()

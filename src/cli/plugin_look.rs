@@ -1,17 +1,16 @@
 //! `plugin describe`, `plugin verify`, `plugin doctor` and `plugin prune`: what there is, and what of it nothing needs.
 
-use super::build;
+use super::managed::{environment, manager, variable};
 use super::plugin::parse;
-use super::plugin_install::{locked_root, trust};
-use crate::manager::describe::{Command, Component, Description};
-use crate::manager::discover::{Installed, Refusal, all, candidates, choose};
-use crate::manager::environment::Bundle;
+use super::plugin_install::locked_root;
+use crate::manager::describe::{Command, Component, Description, Role};
+use crate::manager::discover::{Candidate, Installed, Refusal, all, candidates, choose};
 use crate::manager::lock::Lock;
 use crate::manager::manifest::Manifest;
 use crate::manager::name::Platform;
-use crate::manager::resolve::{Manager, Project, Use};
+use crate::manager::place;
+use crate::manager::resolve::{Manager, Use};
 use crate::manager::version::Constraint;
-use crate::manager::{place, root};
 use crate::plugin::PluginOptions;
 use crate::plugin::locate::{self, Placed};
 use crate::resource::{Gvk, ResId};
@@ -19,30 +18,6 @@ use anyhow::{Result, anyhow, bail};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-fn variable(name: &str) -> Option<std::ffi::OsString> {
-    std::env::var_os(name)
-}
-
-/// What is known of installed plugins in a directory, and in the environment that is named.
-///
-/// # Errors
-/// A file cannot be read, or is not of its form.
-pub fn manager(directory: &Path) -> Result<Manager> {
-    let mut manager = Manager {
-        root: root::root(variable)?,
-        cache: build::cache(|name| variable(name).map(Into::into)),
-        projects: vec![Project::read(directory)?],
-        bundles: Vec::new(),
-        is_frozen: false,
-        trust: trust()?,
-    };
-    if let Some(environment) = build::environment(None, variable)? {
-        manager.projects.push(Project::read(&environment.directory)?);
-        manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
-    }
-    Ok(manager)
-}
 
 /// Runs `plugin describe`.
 ///
@@ -61,12 +36,13 @@ pub fn describe(what: &str, options: &PluginOptions) -> Result<()> {
         Description::ask(&Command::of_binary(&path.canonicalize()?), options)
             .map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?
     } else {
-        let manager = manager(Path::new("."))?;
+        let manager = manager(Path::new("."), None, false)?;
         let found = candidates(&manager.root, &parse(what)?, &Platform::host());
-        let Some(installed) = choose(found, &Constraint::default()) else {
+        let Some(installed) = choose(found, &Constraint::default()).map(|v| v.installed) else {
             bail!("no plugin of '{what}' is installed\n  install it: rustomize plugin install {what}");
         };
-        manager.describe(options, &installed).map_err(|e| anyhow!("'{}': {e}", installed.path.display()))?
+        let description = manager.describe(options, &installed);
+        (*description.map_err(|e| anyhow!("'{}': {e}", installed.path.display()))?).clone()
     };
     writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&description)?)?;
     Ok(())
@@ -77,7 +53,7 @@ pub fn describe(what: &str, options: &PluginOptions) -> Result<()> {
 /// # Errors
 /// Something is wrong with one of them; everything that is was printed then.
 pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
-    let manager = Manager { cache: None, ..manager(directory)? };
+    let manager = Manager { cache: None, ..manager(directory, environment(None)?.as_ref(), false)? };
     let mut out = std::io::stdout();
     let mut wrong = 0;
     let mut say = |what: String, verdict: Result<(), String>| -> Result<()> {
@@ -85,7 +61,7 @@ pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
         let verdict = verdict.err().unwrap_or_else(|| "ok".to_owned());
         Ok(writeln!(out, "{what}: {verdict}")?)
     };
-    for candidate in all(&manager.root, &Platform::host()) {
+    for candidate in all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified) {
         let verdict = match &candidate.verdict {
             Ok(installed) => manager.describe(options, installed).map(drop).map_err(|e| e.to_string()),
             Err(why) => Err(why.to_string()),
@@ -117,7 +93,8 @@ pub fn prune(directories: &[PathBuf], is_dry: bool) -> Result<()> {
         needed.extend(lock.plugins.into_iter().map(|(source, locked)| (source, locked.version)));
     }
     let root = locked_root()?;
-    let mut candidates = all(root.path(), &Platform::host());
+    let mut candidates: Vec<Candidate> =
+        all(root.path(), &Platform::host()).into_iter().map(Candidate::verified).collect();
     // Of each source they come best first.
     let mut last = None;
     candidates.retain(|candidate| {
@@ -146,7 +123,7 @@ pub fn prune(directories: &[PathBuf], is_dry: bool) -> Result<()> {
 /// # Errors
 /// The files of the directory cannot be read.
 pub fn doctor(kind: Option<&str>, directory: &Path, options: &PluginOptions) -> Result<()> {
-    let manager = manager(directory)?;
+    let manager = manager(directory, environment(None)?.as_ref(), false)?;
     let mut out = std::io::stdout();
     let wanted = kind.map(|kind| {
         kind.rsplit_once('/')
@@ -173,14 +150,14 @@ pub fn doctor(kind: Option<&str>, directory: &Path, options: &PluginOptions) -> 
     writeln!(out, "Required by {}", directory.join("plugins.yaml").display())?;
     for (project, requirement) in manager.requirements() {
         let state = match manager.installed(project, requirement) {
-            Ok(Some(installed)) => does(&manager, options, &installed, wanted),
+            Ok(Some(verified)) => does(&manager, options, &verified.installed, wanted),
             Ok(None) => "not installed: rustomize plugin install".to_owned(),
             Err(e) => e.to_string(),
         };
         writeln!(out, "  {} ({}, {}): {state}", requirement.name, requirement.source, requirement.constraint)?;
     }
     writeln!(out, "Installed below {}", manager.root.display())?;
-    for candidate in all(&manager.root, &Platform::host()) {
+    for candidate in all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified) {
         let state = match &candidate.verdict {
             Ok(installed) => does(&manager, options, installed, wanted),
             Err(why) => format!("not considered: {why}"),
@@ -202,14 +179,19 @@ fn verdict(manager: &Manager, options: &PluginOptions, api_version: &str, kind: 
             format!("A build uses {}", path.display())
         }
         Err(e) => format!("A build fails: {e}"),
-        Ok(None) => match manager.find(&options, &id, None) {
-            Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
-            Ok(Some(Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. }))) => {
-                format!("A build uses {}", path.display())
+        Ok(None) => {
+            let roles = [Role::Generator, Role::Transformer, Role::Validator];
+            let found = roles.iter().find_map(|role| manager.find(&options, &id, *role, None).transpose());
+            match found.transpose() {
+                Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
+                Ok(Some(Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. }))) => {
+                    format!("A build uses {}", path.display())
+                }
+                Ok(Some(Use::Ambient(path))) => format!("A build uses {}, which is in PATH", path.display()),
+                Ok(None) => "A build fails: nothing is for that kind".to_owned(),
+                Err(e) => format!("A build fails: {e}"),
             }
-            Ok(None) => "A build fails: nothing is for that kind".to_owned(),
-            Err(e) => format!("A build fails: {e}"),
-        },
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46 to P50).
 
+use super::permissions::Permissions;
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level};
@@ -49,11 +50,29 @@ pub struct Description {
     pub generators: Vec<Component>,
     pub transformers: Vec<Component>,
     pub validators: Vec<Component>,
+    /// How it speaks.
+    pub protocol: Protocol,
+    /// What it asks for.
+    pub permissions: Permissions,
     /// Packer's words for generators and transformers.
     pub(super) builders: Vec<Component>,
     pub(super) provisioners: Vec<Component>,
     /// Transformers that run behind all others.
     pub(super) post_processors: Vec<Component>,
+}
+
+/// How a plugin gets its input and gives its output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// As kustomize's exec plugins: a file with the configuration, resources on stdin and stdout.
+    #[default]
+    Exec,
+    /// As KRM functions: a ResourceList on stdin and stdout.
+    Krm,
+    /// Through the functions of a shared object. Its directory says so by its runtime.
+    #[serde(skip)]
+    SharedObject,
 }
 
 /// One thing that a plugin does: a name, or with the kinds of configuration objects that ask for it.
@@ -98,6 +117,16 @@ pub enum Role {
     Validator,
 }
 
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Generator => "generator",
+            Role::Transformer => "transformer",
+            Role::Validator => "validator",
+        })
+    }
+}
+
 /// Why a plugin is not what its file's name says.
 #[derive(Debug)]
 pub enum DescribeError {
@@ -140,10 +169,9 @@ impl Description {
         let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
         let variables = options.isolation.variables.clone();
         let isolation = Isolation { level: Level::Auto, variables, ..Isolation::default() };
-        let options = PluginOptions { isolation, ..options.clone() };
         let mut args = command.args.clone();
         args.push("describe".into());
-        let confined = options.confined(&command.program, args, &command.files()).map_err(not_started)?;
+        let confined = options.confined(&isolation, &command.program, args, &command.files()).map_err(not_started)?;
         let call = Call {
             program: &confined.program,
             args: confined.args,

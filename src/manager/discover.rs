@@ -12,6 +12,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Deepest directory below a root that can be a source's: its host and fifteen parts.
 const MOST_DEPTH: usize = 16;
@@ -22,21 +23,59 @@ pub struct Candidate {
     pub path: PathBuf,
     /// The address that its directory stands for; `None` directly in the root.
     pub source: Option<Source>,
-    /// What it is, or why it is not considered.
+    /// What it is called, or why it is not considered. Its content nobody has looked at: see [`Installed::verify`].
     pub verdict: Result<Installed, Refusal>,
 }
 
-/// A binary, or a directory that a runtime runs, whose name and sum are right.
+impl Candidate {
+    /// The same, not considered if its content is not what its sum file says. O(bytes of it).
+    pub fn verified(mut self) -> Candidate {
+        if let Ok(installed) = &self.verdict
+            && let Err(why) = installed.verify()
+        {
+            self.verdict = Err(why);
+        }
+        self
+    }
+}
+
+/// A binary, or a directory that a runtime runs, whose name is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     pub source: Source,
     pub path: PathBuf,
     pub file: FileName,
-    /// What its content is known by, in hex: see [`content::sum`].
+    /// What its content is known by, in hex, as its sum file says: see [`content::sum`].
     pub sum: String,
 }
 
+/// An installed plugin whose content is what its sum file says.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    pub installed: Installed,
+    /// The binary that was hashed, still open: whoever runs this runs what was hashed. None of a directory.
+    pub opened: Option<Rc<File>>,
+}
+
 impl Installed {
+    /// Holds the content to the sum (P26). O(bytes of it).
+    ///
+    /// # Errors
+    /// It differs, or cannot be read.
+    pub fn verify(&self) -> Result<Verified, Refusal> {
+        let (found, opened) = match self.path.is_dir() {
+            true => (content::sum(&self.path).map_err(Refusal::Io)?, None),
+            false => {
+                let opened = File::open(&self.path).map_err(Refusal::Io)?;
+                (content::sha256(&opened).map_err(Refusal::Io)?, Some(Rc::new(opened)))
+            }
+        };
+        match found == self.sum {
+            true => Ok(Verified { installed: self.clone(), opened }),
+            false => Err(Refusal::SumDiffers { want: self.sum.clone(), found }),
+        }
+    }
+
     /// How it is started.
     ///
     /// # Errors
@@ -122,27 +161,23 @@ fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Ref
         Err(e) => return Err(Refusal::Io(e)),
         Ok(why) => return Err(Refusal::Partial(why)),
     }
-    let want = read_sum(&sum_file(path))?;
+    let sum = read_sum(&sum_file(path))?;
     if path.is_dir() {
         Manifest::read(path).map_err(Refusal::Directory)?;
     } else if !File::open(path).and_then(|file| content::is_executable(&file)).map_err(Refusal::Io)? {
         return Err(Refusal::NotExecutable);
     }
-    let found = content::sum(path).map_err(Refusal::Io)?;
-    if found != want {
-        return Err(Refusal::SumDiffers { want, found });
-    }
-    Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum: found })
+    Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum })
 }
 
-/// The candidates for one source, best first: those that are considered by version, highest first, then the others by path. O(bytes of them).
+/// The candidates for one source, best first: those that are considered by version, highest first, then the others by path. O(number of them).
 pub fn candidates(root: &Path, source: &Source, host: &Platform) -> Vec<Candidate> {
     let mut found = in_directory(&root.join(source.directory()), Some(source), host);
     sort(&mut found);
     found
 }
 
-/// All candidates below a root, by source. A root that is not there holds none. O(bytes of them).
+/// All candidates below a root, by source. A root that is not there holds none. O(number of files below it).
 pub fn all(root: &Path, host: &Platform) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut queue = vec![(root.to_owned(), String::new(), 0)];
@@ -192,12 +227,12 @@ fn sort(candidates: &mut [Candidate]) {
     });
 }
 
-/// The installed version to take for a source: the highest that a constraint allows (P52, P53).
-pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Installed> {
+/// The installed version to take of the candidates of one source, which come best first: the highest that a constraint allows (P52, P53) and whose content
+/// is what it should be. O(bytes of it).
+pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Verified> {
     let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
-    considered
-        .filter(|installed| constraint.allows(&installed.file.version))
-        .max_by(|a, b| a.file.version.cmp(&b.file.version))
+    let mut allowed = considered.filter(|installed| constraint.allows(&installed.file.version));
+    allowed.find_map(|installed| installed.verify().ok())
 }
 
 #[cfg(test)]
@@ -249,7 +284,7 @@ mod tests {
     fn p26_p27_without_its_sum_a_binary_is_not_considered() {
         let root = TempDir::new().unwrap();
         let path = put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");
-        let verdict = || candidates(root.path(), &source("h.io/acme/app"), &host()).remove(0).verdict;
+        let verdict = || candidates(root.path(), &source("h.io/acme/app"), &host()).remove(0).verified().verdict;
         assert!(verdict().is_ok());
         fs::write(&path, "another").unwrap();
         assert!(matches!(verdict(), Err(Refusal::SumDiffers { .. })));
@@ -272,7 +307,7 @@ mod tests {
         assert!(matches!(found[1].verdict, Err(Refusal::Name(NameError::Platform(_)))), "{found:?}");
         assert!(matches!(found[2].verdict, Err(Refusal::NotExecutable)));
         assert!(matches!(found[3].verdict, Err(Refusal::Name(NameError::OtherName(_)))));
-        let taken = choose(found, &Constraint::default()).unwrap();
+        let taken = choose(found, &Constraint::default()).unwrap().installed;
         assert_eq!(taken.file.version.to_string(), "1.0.0");
     }
 
@@ -284,7 +319,7 @@ mod tests {
         }
         let taken = |constraint: &str| {
             let found = candidates(root.path(), &source("h.io/acme/app"), &host());
-            choose(found, &constraint.parse().unwrap()).map(|installed| installed.file.version.to_string())
+            choose(found, &constraint.parse().unwrap()).map(|taken| taken.installed.file.version.to_string())
         };
         assert_eq!(taken("> 0").as_deref(), Some("2.0.0"));
         assert_eq!(taken("~> 1.0").as_deref(), Some("1.2.0"));

@@ -12,6 +12,7 @@ use super::location::Location;
 use super::lock::{Lock, Locked, Pinned, Provided};
 use super::manifest::Manifest;
 use super::name::{FileName, PREFIX, Platform};
+use super::permissions::Permissions;
 use super::place::LockedRoot;
 use super::requirements::Requirement;
 use super::runtime;
@@ -31,6 +32,8 @@ use tempfile::TempDir;
 pub enum Event<'e> {
     /// Something is fetched.
     Fetching { url: &'e str },
+    /// A plugin asks for what nothing grants yet.
+    Asks { source: &'e Source, beyond: &'e Permissions },
     /// A plugin is there, and was before.
     Kept(&'e Installed),
     /// A plugin is there now.
@@ -250,12 +253,16 @@ impl<'i> Installer<'i> {
                 (there, description)
             }
             None => {
-                // A plugin that cannot say what it does is not installed.
+                // A plugin that cannot say what it does, or may not do it, is not installed.
                 let finish = || {
                     if target.is_dir() {
                         runtime::prepare(&Manifest::read(&target)?, &target, self.options)?;
                     }
-                    self.describe(&target)
+                    let description = self.describe(&target)?;
+                    if let Some(rule) = self.trust.rule(&wanted.source)? {
+                        rule.check_permissions(&wanted.source, &description.permissions)?;
+                    }
+                    Ok(description)
                 };
                 let (sum, description) = self.root.put(&unpacked.path, &target, finish)?;
                 let installed = Installed { source, path: target, file, sum };
@@ -271,7 +278,8 @@ impl<'i> Installer<'i> {
     /// An installed plugin that is just what is wanted.
     fn present(&self, source: &Source, version: &Version, content: &str) -> Option<Installed> {
         let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
-        found.into_iter().find(|installed| installed.file.version == *version && installed.sum == content)
+        let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
+        wanted.find(|installed| installed.verify().is_ok())
     }
 
     /// What a plugin says of itself where it lies.
@@ -282,7 +290,10 @@ impl<'i> Installer<'i> {
         let manifest = Manifest::read(plugin)?;
         match manifest.says_what() {
             true => Ok(manifest.description),
-            false => ask(&manifest.command(plugin), self.options, &plugin.display().to_string()),
+            false => {
+                let said = ask(&manifest.command(plugin), self.options, &plugin.display().to_string())?;
+                Ok(manifest.complete(said))
+            }
         }
     }
 
@@ -315,7 +326,8 @@ impl<'i> Installer<'i> {
             if !manifest.name.is_empty() && manifest.name != name {
                 return Err(not_this(format!("it is the plugin '{}', not '{name}'", manifest.name)));
             }
-            (manifest.version, manifest.api, Platform::any())
+            let platform = manifest.platform();
+            (manifest.version, manifest.api, platform)
         } else {
             let command = Command::of_binary(&unpacked.path);
             let description = ask(&command, self.options, &unpacked.pinned.url)?;
@@ -417,6 +429,11 @@ impl<'i> Installer<'i> {
             };
             platforms.insert(name, pinned);
         }
+        let beyond =
+            self.trust.ungranted(&wanted.source, &description.permissions, &self.options.isolation.permissions())?;
+        if !beyond.is_empty() {
+            (self.events)(Event::Asks { source: &wanted.source, beyond: &beyond });
+        }
         let provides = description.components().map(|(role, component)| Provided {
             role,
             name: component.name.clone(),
@@ -435,6 +452,7 @@ impl<'i> Installer<'i> {
             from: wanted.from.clone(),
             runtime,
             provides: provides.collect(),
+            permissions: description.permissions.clone(),
             dependencies: needs.iter().map(|need| need.source.to_string()).collect(),
             platforms,
         })

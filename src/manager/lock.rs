@@ -5,6 +5,7 @@
 use super::describe::Role;
 use super::fetch::Artifact;
 use super::name::Platform;
+use super::permissions::Permissions;
 use super::source::Source;
 use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
@@ -45,6 +46,9 @@ pub struct Locked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
     pub provides: Vec<Provided>,
+    /// What it asks for.
+    #[serde(default, skip_serializing_if = "Permissions::is_empty")]
+    pub permissions: Permissions,
     /// The sources of the plugins that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,

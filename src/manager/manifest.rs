@@ -1,7 +1,9 @@
 //! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it (U09 to U12).
 
-use super::describe::{Command, Component, Description};
+use super::describe::{Command, Component, Description, Protocol};
 use super::location::Location;
+use super::name::Platform;
+use super::permissions::Permissions;
 use super::requirements::{Requirement, check_head, requirements};
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::config::{Decode, Decoder};
@@ -15,37 +17,56 @@ use std::path::Path;
 pub const FILES: [&str; 2] = ["plugin.yaml", "PulumiPlugin.yaml"];
 
 /// What runs the files of a plugin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Runtime {
     Python,
     Nodejs,
     Go,
     Deno,
     Bash,
+    /// A shared object, which the tool itself runs.
+    SharedObject,
+    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08, U11). It is called with `run FILE ARGUMENT...`, and with
+    /// `install-deps DIRECTORY` when a plugin is installed.
+    Program(String),
 }
 
-const RUNTIMES: [(&str, Runtime); 5] = [
+const RUNTIMES: [(&str, Runtime); 6] = [
     ("python", Runtime::Python),
     ("nodejs", Runtime::Nodejs),
     ("go", Runtime::Go),
     ("deno", Runtime::Deno),
     ("bash", Runtime::Bash),
+    ("so", Runtime::SharedObject),
 ];
 
 impl Runtime {
     /// Its name in the file.
-    pub fn name(self) -> &'static str {
-        RUNTIMES.iter().find(|(_, runtime)| *runtime == self).map_or("", |(name, _)| name)
+    pub fn name(&self) -> &str {
+        match self {
+            Runtime::Program(name) => name,
+            known => RUNTIMES.iter().find(|(_, runtime)| runtime == known).map_or("", |(name, _)| name),
+        }
+    }
+
+    /// The one with a name.
+    fn of(name: &str) -> Option<Runtime> {
+        let is_name =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let known = RUNTIMES.iter().find(|(known, _)| *known == name).map(|(_, runtime)| runtime.clone());
+        known.or_else(|| is_name.then(|| Runtime::Program(name.to_owned())))
     }
 
     /// The file that is run where the manifest names none.
-    fn entry(self) -> &'static str {
+    fn entry(&self) -> &'static str {
         match self {
             Runtime::Python => "main.py",
             Runtime::Nodejs => "index.js",
             Runtime::Go => ".",
             Runtime::Deno => "main.ts",
             Runtime::Bash => "main.sh",
+            Runtime::SharedObject => "plugin.so",
+            Runtime::Program(_) => "main",
         }
     }
 }
@@ -76,6 +97,8 @@ struct Raw<'a> {
     api: &'a str,
     runtime: Node<'a>,
     entry: &'a str,
+    protocol: &'a str,
+    permissions: Permissions,
     generators: Vec<RawComponent<'a>>,
     transformers: Vec<RawComponent<'a>>,
     validators: Vec<RawComponent<'a>>,
@@ -115,6 +138,8 @@ impl<'a> Decode<'a> for Raw<'a> {
                 ("api", &mut self.api),
                 ("runtime", &mut self.runtime),
                 ("entry", &mut self.entry),
+                ("protocol", &mut self.protocol),
+                ("permissions", &mut self.permissions),
                 ("generators", &mut self.generators),
                 ("transformers", &mut self.transformers),
                 ("validators", &mut self.validators),
@@ -172,9 +197,18 @@ impl Manifest {
             Value::Mapping(m) => m.get("name").and_then(Node::as_scalar).map_or("", |s| s.text),
             _ => "",
         };
-        let known = RUNTIMES.iter().find(|(name, _)| *name == runtime).map(|(_, runtime)| *runtime);
         let names = RUNTIMES.map(|(name, _)| name).join(", ");
-        let runtime = known.ok_or_else(|| wrong(format!("the runtime '{runtime}' is none of {names}")))?;
+        let runtime = Runtime::of(runtime).ok_or_else(|| {
+            wrong(format!(
+                "the runtime '{runtime}' is none of {names}, nor the name of a program 'rustomize-runtime-<name>'"
+            ))
+        })?;
+        let protocol = match (&runtime, raw.protocol) {
+            (Runtime::SharedObject, "") => Protocol::SharedObject,
+            (_, "" | "exec") => Protocol::Exec,
+            (_, "krm") => Protocol::Krm,
+            (_, other) => return Err(wrong(format!("the protocol is 'exec' or 'krm', not '{other}'"))),
+        };
         let version = (!raw.version.is_empty()).then(|| raw.version.parse()).transpose();
         let version = version.map_err(|e: super::version::VersionError| wrong(e.to_string()))?;
         let api = if raw.api.is_empty() { Ok(HOST_API) } else { raw.api.parse() };
@@ -190,8 +224,14 @@ impl Manifest {
             generators: components(&raw.generators),
             transformers: components(&raw.transformers),
             validators: components(&raw.validators),
+            protocol,
+            permissions: raw.permissions.clone(),
             ..Description::default()
         };
+        if runtime == Runtime::SharedObject && description.components().next().is_none() {
+            return Err(wrong("it says nothing of what the shared object does".to_owned())
+                .hint("as in generators: [{apiVersion: example.com/v1, kind: Made}]"));
+        }
         let dependencies = requirements(&cx, &raw.dependencies, "dependencies")?;
         let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
         if let Some(local) = dependencies.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
@@ -213,7 +253,7 @@ impl Manifest {
         let made = directory.join(super::content::MADE);
         let entry = directory.join(&self.entry).into_os_string();
         let words = |words: &[&str]| words.iter().map(OsString::from).chain([entry.clone()]).collect();
-        let (program, args) = match self.runtime {
+        let (program, args) = match &self.runtime {
             Runtime::Python => {
                 let own = made.join("venv").join("bin").join("python");
                 (if own.is_file() { own } else { "python3".into() }, words(&["-B"]))
@@ -222,8 +262,24 @@ impl Manifest {
             Runtime::Go => (made.join("bin").join("plugin"), Vec::new()),
             Runtime::Deno => ("deno".into(), words(&["run", "--quiet", "--no-prompt", "--cached-only"])),
             Runtime::Bash => ("bash".into(), words(&[])),
+            Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
+            Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
         Command { program, args, directory: Some(directory.to_owned()) }
+    }
+
+    /// The machines that the directory is for.
+    pub fn platform(&self) -> Platform {
+        match self.runtime {
+            Runtime::SharedObject => Platform::host(),
+            _ => Platform::any(),
+        }
+    }
+
+    /// What a plugin said when it was asked, with what the file says of how it speaks and what it asks for.
+    pub fn complete(&self, said: Description) -> Description {
+        let permissions = self.description.permissions.clone();
+        Description { protocol: self.description.protocol, permissions, ..said }
     }
 
     /// What the plugin does, if the file says that.
@@ -254,6 +310,8 @@ mod tests {
             "runtime:\n  name: nodejs\n  options: {typescript: true}\nrequiredPulumiVersion: '>=3'\npackages: {}\n";
         let pulumi = Manifest::parse("PulumiPlugin.yaml", true, pulumi.to_owned()).unwrap();
         assert_eq!((pulumi.runtime, pulumi.entry.as_str()), (Runtime::Nodejs, "index.js"));
+        let other = parse("runtime: ruby\n").unwrap();
+        assert_eq!(other.command(std::path::Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
     }
 
     #[test]
@@ -266,7 +324,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, words) in [
-            ("runtime: cobol\n", "none of python, nodejs, go, deno, bash"),
+            ("runtime: Cobol!\n", "none of python, nodejs, go, deno, bash, so"),
+            ("runtime: so\n", "what the shared object does"),
+            ("runtime: bash\nprotocol: grpc\n", "'exec' or 'krm'"),
+            ("runtime: bash\npermissions: {read: [x]}\n", "for no path"),
             ("version: 1.2.3\n", "the runtime ''"),
             ("runtime: bash\nversion: 1.2\n", "quotes"),
             ("runtime: bash\nversion: 1.2.3-rc1\n", "pre-release"),

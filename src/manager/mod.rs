@@ -6,7 +6,7 @@
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object is for.
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
-//! * [`trust`]: whose plugins may be installed.
+//! * [`trust`]: whose plugins may be installed; [`permissions`]: what they may do.
 //! * [`scaffold`]: a new plugin to begin with.
 //! * [`serve`] and [`sync`]: bundles for other machines.
 //! * [`environment`]: bundles of plugins that are there without being installed.
@@ -25,6 +25,7 @@ pub mod location;
 pub mod lock;
 pub mod manifest;
 pub mod name;
+pub mod permissions;
 pub mod place;
 pub mod placement;
 pub mod requirements;

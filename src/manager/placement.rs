@@ -4,6 +4,7 @@
 //! down beside it, so that nothing else is ever changed, and what is not wanted any more goes.
 
 use super::content::sha256;
+use super::describe::Protocol;
 use super::place::LockedRoot;
 use super::resolve::Found;
 use crate::diag::{Error, ErrorKind, Result};
@@ -27,6 +28,8 @@ struct Laid {
 pub struct Changes {
     pub written: Vec<PathBuf>,
     pub removed: Vec<PathBuf>,
+    /// The sources of plugins that kustomize cannot run, each with why.
+    pub left_out: Vec<(String, &'static str)>,
 }
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
@@ -48,6 +51,9 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
         Err(e) if e.kind() == io::ErrorKind::NotFound => Laid::default(),
         Err(e) => return Err(io("read", &list)(e)),
     };
+    let mut left_out: Vec<(String, &'static str)> =
+        plugins.iter().filter_map(|found| Some((found.installed.source.to_string(), foreign(found)?))).collect();
+    left_out.dedup();
     let wanted = launchers(plugins)?;
     for path in wanted.keys().filter(|path| !before.files.contains_key(*path)) {
         let place = directory.join(path);
@@ -58,7 +64,7 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
         }
     }
     let mut after = Laid::default();
-    let mut changes = Changes::default();
+    let mut changes = Changes { left_out, ..Changes::default() };
     for (path, text) in &wanted {
         let sum = sha256(text.as_bytes()).map_err(io("read", &list))?;
         let place = directory.join(path);
@@ -99,12 +105,21 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
     Ok(changes)
 }
 
+/// Why kustomize cannot run a plugin that is placed.
+fn foreign(found: &Found) -> Option<&'static str> {
+    match found.protocol {
+        Protocol::Exec => None,
+        Protocol::Krm => Some("it speaks in a ResourceList, and what is placed does not"),
+        Protocol::SharedObject => Some("it is a shared object that only this program can load"),
+    }
+}
+
 /// The files to lay, by path.
 fn launchers(plugins: &[Found]) -> Result<BTreeMap<String, String>> {
     let mut files: BTreeMap<String, (String, &Found)> = BTreeMap::new();
     for found in plugins {
         let component = &found.component;
-        if component.kind.is_empty() || component.api_version.is_empty() {
+        if component.kind.is_empty() || component.api_version.is_empty() || foreign(found).is_some() {
             continue;
         }
         let is_part = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\\');

@@ -4,20 +4,27 @@
 //! that nobody placed, and once for each content.
 
 use super::content;
-use super::describe::{Command, Component, Description};
-use super::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use super::describe::{Command, Component, Description, Protocol, Role};
+use super::discover::{Candidate, Installed, Refusal, Verified, all, candidates, choose};
 use super::location::Location;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::name::Platform;
+use super::permissions::Permissions;
 use super::requirements::{Requirement, Requirements};
-use super::trust::Trust;
+use super::source::Source;
+use super::trust::{Trust, not_granted};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
+use crate::plugin::isolation::Level;
 use crate::plugin::locate::{Placed, locate_in};
 use crate::resource::ResId;
-use std::fs;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// A configuration object's annotation with the name of the component that it is for: `<plugin>-<component>`, or `<plugin>` alone (P45).
 pub const COMPONENT: &str = "rustomize.dev/plugin";
@@ -37,6 +44,20 @@ pub struct Manager {
     pub is_frozen: bool,
     /// Whose plugins may be used.
     pub trust: Trust,
+    /// The directories with programs that may be plugins (U08); none where those do not count.
+    pub path: Vec<PathBuf>,
+    /// What was looked at so far.
+    pub looked: Looked,
+}
+
+/// What a manager has found: a build looks at nothing twice.
+#[derive(Clone, Debug, Default)]
+pub struct Looked {
+    /// By the directory of the project and the source of the plugin.
+    installed: RefCell<BTreeMap<(PathBuf, Source), Option<Verified>>>,
+    all: OnceCell<Rc<Vec<Candidate>>>,
+    /// By the sum of the content.
+    descriptions: RefCell<BTreeMap<String, Rc<Description>>>,
 }
 
 /// A `plugins.yaml` and what belongs to it.
@@ -67,14 +88,46 @@ pub enum Use {
     Installed(Box<Found>),
     /// What a bundle has for it.
     Bundled(Placed),
+    /// A program in PATH that is called as its kind and role say.
+    Ambient(PathBuf),
 }
 
 /// A plugin that was found for a configuration object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Found {
     pub installed: Installed,
+    /// The binary whose content was held to its sum, still open.
+    pub opened: Option<Rc<File>>,
     pub command: Command,
     pub component: Component,
+    pub protocol: Protocol,
+    /// What it asks for, and was granted.
+    pub permissions: Permissions,
+}
+
+/// How a build gets to know of installed plugins: when the first object asks for one that nobody has placed. A build that needs none looks for none.
+#[derive(Clone, Default)]
+pub struct Managed(Option<Rc<dyn Fn() -> Result<Option<Manager>>>>);
+
+impl Managed {
+    /// What makes it known.
+    pub fn new(make: impl Fn() -> Result<Option<Manager>> + 'static) -> Managed {
+        Managed(Some(Rc::new(make)))
+    }
+
+    /// Makes it known.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not of its form; something that is needed cannot be installed.
+    pub fn make(&self) -> Result<Option<Manager>> {
+        self.0.as_ref().map_or(Ok(None), |make| make())
+    }
+}
+
+impl fmt::Debug for Managed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Managed").field(&self.0.is_some()).finish()
+    }
 }
 
 fn fault(message: String) -> Error {
@@ -86,7 +139,13 @@ impl Manager {
     ///
     /// # Errors
     /// One that is required is not installed, two plugins are for it and nothing says which, or its source is not trusted.
-    pub fn find(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Use>> {
+    pub fn find(
+        &self,
+        options: &PluginOptions,
+        id: &ResId<'_>,
+        role: Role,
+        asked: Option<&str>,
+    ) -> Result<Option<Use>> {
         let mut found = None;
         for project in &self.projects {
             found = found.or(self.required(project, options, id, asked)?);
@@ -102,8 +161,12 @@ impl Manager {
             None => self.discovered(options, id, asked)?,
             required => required,
         };
-        let Some(found) = found else { return Ok(None) };
-        self.trust.rule(&found.installed.source)?;
+        let Some(found) = found else { return Ok(self.ambient(id, role).map(Use::Ambient)) };
+        let source = &found.installed.source;
+        let beyond = self.trust.ungranted(source, &found.permissions, &options.isolation.permissions())?;
+        if !beyond.is_empty() && options.isolation.installed != Level::Off {
+            return Err(not_granted(source, &beyond));
+        }
         Ok(Some(Use::Installed(Box::new(found))))
     }
 
@@ -122,9 +185,18 @@ impl Manager {
                 continue;
             }
             match self.installed(project, requirement).map_err(|e| e.at(requirement.place.clone()))? {
-                Some(installed) => {
-                    required
-                        .extend(self.component(options, installed, &requirement.name, id, asked).unwrap_or_default());
+                Some(verified) => {
+                    let component = self.component(options, &verified.installed, &requirement.name, id, asked);
+                    if let Ok(Some((description, component))) = component {
+                        let locked = project.lock.as_ref().and_then(|lock| lock.of(&requirement.source));
+                        let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions));
+                        if let Some(beyond) = beyond.filter(|beyond| !beyond.is_empty()) {
+                            let message =
+                                format!("'{}' asks for {beyond}, which plugins.lock does not say", requirement.source);
+                            return Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"));
+                        }
+                        required.push(found(&verified, &description, component)?);
+                    }
                 }
                 None => missing = missing.or(Some(requirement)),
             }
@@ -145,15 +217,19 @@ impl Manager {
     fn discovered(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
         let mut discovered: Vec<Found> = Vec::new();
         let is_required = |c: &Candidate| self.requirements().any(|(_, r)| Some(&r.source) == c.source.as_ref());
-        let mut others: Vec<Candidate> = all(&self.root, &Platform::host());
-        others.retain(|c| !is_required(c));
-        for group in others.chunk_by(|a, b| a.source == b.source) {
+        let everything = self.looked.all.get_or_init(|| Rc::new(all(&self.root, &Platform::host())));
+        for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
             // They come best first; one that is not what its name says gives way to the next (P43).
             for installed in group.iter().filter_map(|c| c.verdict.as_ref().ok()) {
-                let name = installed.source.name().to_owned();
-                if let Ok(component) = self.component(options, installed.clone(), &name, id, asked) {
-                    discovered.extend(component);
-                    break;
+                match self.component(options, installed, installed.source.name(), id, asked) {
+                    Err(_) => {}
+                    Ok(None) => break,
+                    // Only what is used is hashed.
+                    Ok(Some((description, component))) => {
+                        let Ok(verified) = installed.verify() else { continue };
+                        discovered.push(found(&verified, &description, component)?);
+                        break;
+                    }
                 }
             }
         }
@@ -163,11 +239,29 @@ impl Manager {
         }
     }
 
+    /// The program in PATH that is called `rustomize-<role>-<kind in lower case>` (U08).
+    fn ambient(&self, id: &ResId<'_>, role: Role) -> Option<PathBuf> {
+        let name = format!("rustomize-{role}-{}", id.gvk.kind.to_lowercase());
+        let is_name = !name.contains(['/', '\0']);
+        let mut programs = self.path.iter().filter(|_| is_name).map(|folder| folder.join(&name));
+        programs.find(|program| File::open(program).and_then(|file| content::is_executable(&file)).is_ok_and(|is| is))
+    }
+
     /// What is installed for a requirement: what is locked, or else the highest version that is allowed.
     ///
     /// # Errors
     /// Something else is locked than what is required, or than what is installed.
-    pub fn installed(&self, project: &Project, requirement: &Requirement) -> Result<Option<Installed>> {
+    pub fn installed(&self, project: &Project, requirement: &Requirement) -> Result<Option<Verified>> {
+        let key = (project.directory.clone(), requirement.source.clone());
+        if let Some(known) = self.looked.installed.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = self.look_for(project, requirement)?;
+        self.looked.installed.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn look_for(&self, project: &Project, requirement: &Requirement) -> Result<Option<Verified>> {
         let found = candidates(&self.root, &requirement.source, &Platform::host());
         let name = format!("plugin '{}' ({})", requirement.name, requirement.source);
         let relock = "run 'rustomize plugin lock' and commit plugins.lock";
@@ -195,11 +289,11 @@ impl Manager {
             let message = format!("{name} is locked as v{version}, with nothing for {}", Platform::host());
             return Err(fault(message).hint(relock));
         };
-        let mut there =
-            found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version).peekable();
-        let is_there = there.peek().is_some();
-        match there.find(|installed| installed.sum == pinned.content) {
-            Some(installed) => Ok(Some(installed)),
+        let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version);
+        let there: Vec<Verified> = there.filter_map(|installed| installed.verify().ok()).collect();
+        let is_there = !there.is_empty();
+        match there.into_iter().find(|there| there.installed.sum == pinned.content) {
+            Some(verified) => Ok(Some(verified)),
             None if is_there => {
                 let message =
                     format!("{name} v{version} is installed, but as something else than what plugins.lock says");
@@ -219,7 +313,7 @@ impl Manager {
     /// # Errors
     /// One that is required is not installed, or is not what is locked, or does not say what it does.
     pub fn everything(&self, options: &PluginOptions) -> Result<Vec<Found>> {
-        let mut plugins: Vec<Installed> = Vec::new();
+        let mut plugins: Vec<Verified> = Vec::new();
         for (project, requirement) in self.requirements() {
             let installed = self.installed(project, requirement).map_err(|e| e.at(requirement.place.clone()))?;
             plugins.push(installed.ok_or_else(|| not_installed(requirement))?);
@@ -227,44 +321,42 @@ impl Manager {
         if self.requirements().next().is_none() {
             let found = all(&self.root, &Platform::host());
             let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
-            plugins.extend(best.filter_map(|candidate| candidate.verdict.as_ref().ok().cloned()));
+            plugins.extend(best.filter_map(|candidate| candidate.verdict.as_ref().ok()?.verify().ok()));
         }
         let mut everything = Vec::new();
-        for installed in plugins {
-            let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
-            let command = installed.command().map_err(wrong)?;
-            for (_, component) in self.describe(options, &installed).map_err(wrong)?.components() {
-                let (installed, command) = (installed.clone(), command.clone());
-                everything.push(Found { installed, command, component: component.clone() });
+        for verified in plugins {
+            let wrong = |why: Refusal| fault(format!("'{}': {why}", verified.installed.path.display()));
+            let description = self.describe(options, &verified.installed).map_err(wrong)?;
+            for (_, component) in description.components() {
+                everything.push(found(&verified, &description, component.clone())?);
             }
         }
         Ok(everything)
     }
 
-    /// How many files below the root are named as plugins and not considered. It costs a look at all of them.
+    /// How many files below the root are named as plugins and not considered. O(bytes of them).
     pub fn refused(&self) -> usize {
-        all(&self.root, &Platform::host()).iter().filter(|c| c.verdict.is_err()).count()
+        all(&self.root, &Platform::host()).into_iter().map(Candidate::verified).filter(|c| c.verdict.is_err()).count()
     }
 
     /// The component of a plugin that a configuration object is for.
     fn component(
         &self,
         options: &PluginOptions,
-        installed: Installed,
+        installed: &Installed,
         name: &str,
         id: &ResId<'_>,
         asked: Option<&str>,
-    ) -> std::result::Result<Option<Found>, Refusal> {
-        let description = self.describe(options, &installed)?;
+    ) -> std::result::Result<Option<(Rc<Description>, Component)>, Refusal> {
+        let description = self.describe(options, installed)?;
         let is_for = |component: &Component| match asked {
             Some(asked) => {
                 asked == name && is_default(component, name) || asked == format!("{name}-{}", component.name)
             }
             None => component.kind == id.gvk.kind && component.api_version == api_version(id),
         };
-        let found = description.components().find(|(_, component)| is_for(component));
-        let Some((_, component)) = found else { return Ok(None) };
-        Ok(Some(Found { component: component.clone(), command: installed.command()?, installed }))
+        let component = description.components().map(|(_, component)| component).find(|c| is_for(c)).cloned();
+        Ok(component.map(|component| (description, component)))
     }
 
     /// What an installed plugin says of itself, from the cache if it was asked before (P46), held to its name (P48, P50).
@@ -275,16 +367,28 @@ impl Manager {
         &self,
         options: &PluginOptions,
         installed: &Installed,
-    ) -> std::result::Result<Description, Refusal> {
+    ) -> std::result::Result<Rc<Description>, Refusal> {
+        if let Some(known) = self.looked.descriptions.borrow().get(&installed.sum) {
+            return Ok(known.clone());
+        }
+        let description = Rc::new(self.learn(options, installed)?);
+        self.looked.descriptions.borrow_mut().insert(installed.sum.clone(), description.clone());
+        Ok(description)
+    }
+
+    fn learn(&self, options: &PluginOptions, installed: &Installed) -> std::result::Result<Description, Refusal> {
         let manifest = installed.path.is_dir().then(|| Manifest::read(&installed.path)).transpose();
-        if let Some(manifest) = manifest.map_err(Refusal::Directory)?.filter(Manifest::says_what) {
-            return Ok(manifest.description);
+        let manifest = manifest.map_err(Refusal::Directory)?;
+        if let Some(manifest) = manifest.as_ref().filter(|manifest| manifest.says_what()) {
+            return Ok(manifest.description.clone());
         }
         let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
         let known = kept.as_ref().and_then(|path| Description::parse(&fs::read(path).ok()?).ok());
         let description = match known {
             Some(description) => description,
             None => {
+                // What does not hold to its sum is not run, not even to ask it.
+                installed.verify()?;
                 let description = Description::ask(&installed.command()?, options).map_err(Refusal::Describe)?;
                 // Without it the next build asks again.
                 if let Some(path) = &kept {
@@ -294,8 +398,20 @@ impl Manager {
             }
         };
         description.check(&installed.file.version, installed.file.api).map_err(Refusal::Describe)?;
-        Ok(description)
+        Ok(match manifest {
+            Some(manifest) => manifest.complete(description),
+            None => description,
+        })
     }
+}
+
+/// A plugin, and what of it is meant.
+fn found(verified: &Verified, description: &Description, component: Component) -> Result<Found> {
+    let Verified { installed, opened } = verified.clone();
+    let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
+    let command = installed.command().map_err(wrong)?;
+    let (protocol, permissions) = (description.protocol, description.permissions.clone());
+    Ok(Found { installed, opened, command, component, protocol, permissions })
 }
 
 /// Writes a description in one step.

@@ -25,8 +25,12 @@ pub fn prepare(manifest: &Manifest, directory: &Path, options: &PluginOptions) -
     let has = |name: &str| directory.join(name).is_file();
     let path = |path: &Path| path.display().to_string();
     let step = |program: &str, args: &[&str]| step(program, args, directory, options);
-    match manifest.runtime {
-        Runtime::Python if has("requirements.txt") => {
+    match &manifest.runtime {
+        // An environment of its own in any case: the interpreter stays the same one, wherever PATH leads later.
+        Runtime::Python if !has("requirements.txt") => {
+            step("python3", &["-m", "venv", "--without-pip", &path(&made.join("venv"))])
+        }
+        Runtime::Python => {
             let venv = made.join("venv");
             step("python3", &["-m", "venv", &path(&venv)])?;
             let pip =
@@ -48,6 +52,7 @@ pub fn prepare(manifest: &Manifest, directory: &Path, options: &PluginOptions) -
             let binary = path(&made.join("bin").join("plugin"));
             step("go", &["build", "-trimpath", "-mod=readonly", "-o", &binary, &manifest.entry])
         }
+        Runtime::Program(name) => step(&format!("rustomize-runtime-{name}"), &["install-deps", &path(directory)]),
         _ => Ok(()),
     }
 }

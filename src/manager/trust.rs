@@ -3,6 +3,7 @@
 //! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository holds changes it: `plugins.yaml` asks, this file grants. Without
 //! it every source may be installed, as what it was when it was locked.
 
+use super::permissions::{Permissions, is_like};
 use super::requirements::{API_VERSION, check_head};
 use super::source::Source;
 use crate::config::{Decode, Decoder};
@@ -37,6 +38,8 @@ pub struct Rule {
     keys: Vec<String>,
     /// How long a release has to have been there.
     min_age: Option<Duration>,
+    /// What plugins are granted; `None` if the rule does not say, which grants nothing.
+    permissions: Option<Permissions>,
     place: Option<Place>,
 }
 
@@ -54,6 +57,7 @@ struct RawRule<'a> {
     require: &'a str,
     keys: Vec<&'a str>,
     min_release_age: &'a str,
+    permissions: Option<Permissions>,
     place: Option<Place>,
 }
 
@@ -69,6 +73,7 @@ impl<'a> Decode<'a> for RawFile<'a> {
 
 impl<'a> Decode<'a> for RawRule<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let mut permissions = Permissions::default();
         cx.object(
             node,
             &mut [
@@ -77,8 +82,10 @@ impl<'a> Decode<'a> for RawRule<'a> {
                 ("require", &mut self.require),
                 ("keys", &mut self.keys),
                 ("minReleaseAge", &mut self.min_release_age),
+                ("permissions", &mut permissions),
             ],
         )?;
+        self.permissions = node.get("permissions").map(|_| permissions);
         self.place = cx.arena.place(node.pos);
         Ok(())
     }
@@ -113,6 +120,15 @@ impl Trust {
         Ok(Trust { path: Some(path.to_owned()), rules })
     }
 
+    /// What a plugin asks for that nothing grants: neither the rule for its source, nor `others`.
+    ///
+    /// # Errors
+    /// The source is denied, or no rule allows it.
+    pub fn ungranted(&self, source: &Source, asked: &Permissions, others: &Permissions) -> Result<Permissions> {
+        let granted = self.rule(source)?.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
+        Ok(asked.beyond(&granted).beyond(others))
+    }
+
     /// The rule for a source, the first that is for it; `None` if there is no file.
     ///
     /// # Errors
@@ -130,6 +146,12 @@ impl Trust {
         Err(refused(format!("the source '{source}' is denied by '{}' in '{shown}'", rule.pattern))
             .at(rule.place.clone()))
     }
+}
+
+/// Why a plugin may not run: it asks for what nobody has granted.
+pub fn not_granted(source: &Source, beyond: &Permissions) -> Error {
+    refused(format!("'{source}' asks for {beyond}, which nothing grants"))
+        .hint(format!("if you trust it with that: rustomize plugin trust {source} {}", beyond.flags()))
 }
 
 /// The text of a file with one more rule, before all others, everything else as it was; an empty text becomes a file.
@@ -187,6 +209,7 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
         is_allowed: !raw.deny,
         keys: raw.keys.iter().map(|&key| key.to_owned()).collect(),
         min_age,
+        permissions: raw.permissions,
         place: raw.place,
     })
 }
@@ -205,26 +228,29 @@ fn is_match(pattern: &str, source: &str) -> bool {
             return parts.next().is_some();
         }
         match parts.next() {
-            Some(part) if is_part(wanted, part) => {}
+            Some(part) if is_like(wanted, part) => {}
             _ => return false,
         }
     }
     parts.next().is_none()
 }
 
-fn is_part(pattern: &str, part: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == part,
-        Some((start, end)) => part.strip_prefix(start).is_some_and(|rest| {
-            (0..=rest.len()).rev().any(|at| rest.is_char_boundary(at) && is_part(end, &rest[at..]))
-        }),
-    }
-}
-
 impl Rule {
     /// Whether a signature is asked for.
     pub fn wants_signature(&self) -> bool {
         !self.keys.is_empty()
+    }
+
+    /// Holds what a plugin asks for to what the rule says that plugins may be granted, if it says so.
+    ///
+    /// # Errors
+    /// It asks for more.
+    pub fn check_permissions(&self, source: &Source, asked: &Permissions) -> Result<()> {
+        let beyond = self.permissions.as_ref().map(|granted| asked.beyond(granted)).unwrap_or_default();
+        match beyond.is_empty() {
+            true => Ok(()),
+            false => Err(not_granted(source, &beyond).at(self.place.clone())),
+        }
     }
 
     /// Holds content to the signature that came with it.

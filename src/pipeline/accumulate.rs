@@ -368,7 +368,7 @@ fn validators<'a>(session: &Session<'a>, target: &Target<'a>, map: &mut ResMap<'
             }
             before.check(map.iter()).map_err(in_validator)?;
         } else {
-            let plugin = External::load(session, &target.root, config, Mode::Transform).map_err(in_validator)?;
+            let plugin = External::load(session, &target.root, config, Mode::Validate).map_err(in_validator)?;
             let printed = plugin.print_for(session, map).map_err(in_validator)?;
             adopt_labels(map, &printed).map_err(in_validator)?;
         }

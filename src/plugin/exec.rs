@@ -4,8 +4,8 @@
 //! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
 //! resources once each.
 
-use super::isolation::Confined;
-use super::wire;
+use super::isolation::{Confined, Isolation};
+use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
@@ -16,10 +16,11 @@ use crate::transformer::Transformer;
 use crate::yaml::{Arena, Place};
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = 131_071;
@@ -29,6 +30,8 @@ const MAX_VARIABLE: usize = 131_071;
 pub enum Mode {
     Generate,
     Transform,
+    /// As a transformer that changes nothing.
+    Validate,
 }
 
 impl Mode {
@@ -37,6 +40,7 @@ impl Mode {
         match self {
             Mode::Generate => "generator",
             Mode::Transform => "transformer",
+            Mode::Validate => "validator",
         }
     }
 
@@ -44,21 +48,67 @@ impl Mode {
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Generate => "generate",
-            Mode::Transform => "transform",
+            Mode::Transform | Mode::Validate => "transform",
         }
     }
 }
 
-/// An executable, and what of it is meant.
-#[derive(Default)]
+/// An executable, what of it is meant, and what it may do.
+#[derive(Clone)]
 pub struct Program {
     pub path: PathBuf,
+    /// The same file, open since its content was looked at.
+    pub opened: Option<Rc<File>>,
     /// What comes before the arguments of a plugin: the file that is run, if the executable runs files.
     pub args: Vec<OsString>,
     /// The directory that such a plugin lies in.
     pub directory: Option<PathBuf>,
     /// The component of an installed plugin.
     pub component: Option<String>,
+    /// How much of the user's rights it gets.
+    pub isolation: Isolation,
+}
+
+impl Program {
+    /// One that somebody has placed, with the rights that all placed plugins have.
+    pub fn placed(path: PathBuf, options: &PluginOptions) -> Program {
+        let isolation = options.isolation.clone();
+        Program { path, opened: None, args: Vec::new(), directory: None, component: None, isolation }
+    }
+
+    /// How to start it with arguments, able to read `paths`.
+    ///
+    /// # Errors
+    /// As [`PluginOptions::confined`].
+    pub(super) fn confined(
+        &self,
+        options: &PluginOptions,
+        args: impl IntoIterator<Item = OsString>,
+        paths: &[&Path],
+    ) -> std::io::Result<Confined> {
+        let args = self.args.iter().cloned().chain(args).collect();
+        let mut readable = paths.to_vec();
+        readable.extend(self.directory.as_deref());
+        let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
+            return options.confined(&self.isolation, &self.path, args, &readable);
+        };
+        // What was looked at is run, whatever lies at its path by now. A script has no such way: its interpreter opens the path.
+        let inherited = rustix::io::dup(opened)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
+        if !path.exists() {
+            return options.confined(&self.isolation, &self.path, args, &readable);
+        }
+        readable.extend(self.path.parent());
+        let mut confined = options.confined(&self.isolation, &path, args, &readable)?;
+        confined.inherited = Some(inherited);
+        Ok(confined)
+    }
+}
+
+/// Whether the system runs a file itself.
+fn is_binary(file: &File) -> bool {
+    let mut start = [0; 4];
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut start, 0).is_ok_and(|()| start == *b"\x7fELF")
 }
 
 /// A plugin with its configuration, ready to run.
@@ -115,13 +165,9 @@ impl ExecPlugin {
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config_file).map_err(no_file)?;
         file.write_all(self.config.as_bytes()).map_err(no_file)?;
         drop(file);
-        let mut args = self.program.args.clone();
-        args.push(config_file.into_os_string());
-        args.extend(self.args.iter().cloned());
-        let own = self.program.directory.as_deref();
-        let paths: Vec<&Path> = [directory.path(), &self.root.real].into_iter().chain(own).collect();
-        let confined = session.plugins.options.confined(&self.program.path, args, &paths);
-        let Confined { program, args, grants } = confined.map_err(no_file)?;
+        let args = [config_file.into_os_string()].into_iter().chain(self.args.iter().cloned());
+        let confined = self.program.confined(&session.plugins.options, args, &[directory.path(), &self.root.real]);
+        let Confined { program, args, grants, inherited: _inherited } = confined.map_err(no_file)?;
         let mut environment = self.environment(session);
         environment.extend(grants.environment.iter().cloned());
         let call = Call {

@@ -3,7 +3,7 @@
 //! The configuration object says in an annotation what runs. Functions see what upstream's see: sorted keys, no comments, and the
 //! annotations with which upstream finds resources again. *Cost*: the process, and printing and reading the resources once each.
 
-use super::exec::explain;
+use super::exec::{Program, explain};
 use super::isolation::Confined;
 use super::wire;
 use crate::config::{Decode, Decoder};
@@ -139,8 +139,7 @@ impl<'a> Decode<'a> for Exec<'a> {
 
 /// A function with its configuration, ready to run.
 pub struct Function {
-    program: PathBuf,
-    args: Vec<OsString>,
+    program: Program,
     environment: Vec<(Cow<'static, str>, OsString)>,
     root: Root,
     /// The configuration as the function gets it.
@@ -186,32 +185,41 @@ fn spec<'a>(arena: &'a Arena, config: &Resource<'a>) -> Result<Spec<'a>> {
 }
 
 impl Function {
+    /// A function that is a certain program.
+    ///
+    /// # Errors
+    /// The configuration cannot be printed.
+    pub fn of<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>, program: Program) -> Result<Self> {
+        let arena = session.arena;
+        let id = config.id();
+        let api_version = config.node().get_text("apiVersion").unwrap_or_default();
+        Ok(Function {
+            program,
+            environment: Vec::new(),
+            root: root.clone(),
+            config: with_annotations(&wire::print_config(arena, config)?, &[(LOCAL_CONFIG, "true".to_owned())]),
+            name: format!("function {id}"),
+            api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
+            place: arena.place(config.pos()),
+            is_container: false,
+            is_empty: false,
+        })
+    }
+
     /// Reads what a configuration object says of its function. `root` is the root that lists the entry.
     ///
     /// # Errors
     /// The annotation is wrong, or asks for what is not allowed.
     pub fn load<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> Result<Self> {
         let arena = session.arena;
-        let place = arena.place(config.pos());
-        let spec = spec(arena, config).map_err(|e| e.at(place.clone()))?;
-        let id = config.id();
-        let api_version = config.node().get_text("apiVersion").unwrap_or_default();
-        let mut function = Function {
-            program: PathBuf::new(),
-            args: Vec::new(),
-            environment: Vec::new(),
-            root: root.clone(),
-            config: with_annotations(&wire::print_config(arena, config)?, &[(LOCAL_CONFIG, "true".to_owned())]),
-            name: format!("function {id}"),
-            api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
-            place,
-            is_container: !spec.container.image.is_empty(),
-            is_empty: false,
-        };
+        let spec = spec(arena, config).map_err(|e| e.at(arena.place(config.pos())))?;
+        let program = Program::placed(PathBuf::new(), &session.plugins.options);
+        let mut function = Function::of(session, root, config, program)?;
+        function.is_container = !spec.container.image.is_empty();
         let options = &session.plugins.options.functions;
         let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.place.clone());
         if !spec.container.image.is_empty() {
-            (function.program, function.args) =
+            (function.program.path, function.program.args) =
                 (options.runtime.clone(), container_args(&spec.container, options, root).map_err(fault)?);
         } else if spec.exec.path.is_empty() {
             session.warn(format!("{}: its annotation names neither an image nor a path: nothing runs", function.name));
@@ -224,11 +232,11 @@ impl Function {
             if &*root.real == std::path::Path::new("/") {
                 return Err(fault("a function may not run in the root directory '/'".to_owned()));
             }
-            function.program = PathBuf::from(spec.exec.path);
+            function.program.path = PathBuf::from(spec.exec.path);
             if spec.exec.path.contains('/') {
-                function.program = root.real.join(spec.exec.path);
+                function.program.path = root.real.join(spec.exec.path);
             }
-            function.args = spec.exec.args.iter().map(OsString::from).collect();
+            function.program.args = spec.exec.args.iter().map(OsString::from).collect();
             let declared = spec.exec.envs.iter().copied().chain(options.variables.iter().map(String::as_str));
             for (name, value) in
                 declared.filter(|item| item.matches('=').count() == 1).filter_map(|i| i.split_once('='))
@@ -248,10 +256,12 @@ impl Function {
             |e: std::io::Error| Error::new(ErrorKind::Plugin, format!("{}: {e}", self.name)).at(self.place.clone());
         // A container has walls of its own, and its engine needs to be outside of ours.
         let confined = match self.is_container {
-            true => Confined::as_it_is(&self.program, self.args.clone()),
-            false => options.confined(&self.program, self.args.clone(), &[&self.root.real]).map_err(fault)?,
+            true => Confined::as_it_is(&self.program.path, self.program.args.clone()),
+            false => self.program.confined(options, [], &[&self.root.real]).map_err(fault)?,
         };
-        let environment = self.environment.iter().chain(&confined.grants.environment).cloned().collect();
+        let component = self.program.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
+        let environment =
+            self.environment.iter().chain(&confined.grants.environment).cloned().chain(component).collect();
         let call = Call {
             program: &confined.program,
             args: confined.args,
@@ -262,7 +272,7 @@ impl Function {
             stdin: Some(input.into_bytes()),
         };
         let printed = run(call, &session.plugins.options.limits())
-            .map_err(|failed| explain(&failed, &self.program, &self.name, self.place.clone()))?;
+            .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.place.clone()))?;
         let mut resources = self.read(session, printed)?;
         for resource in &mut resources {
             note_path(session.arena, resource);

@@ -109,7 +109,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         Ok(SharedObject::Plugin) => {}
         found => return Err(fault(format!("Go has made something else than a plugin: {found:?}"))),
     }
-    let modes = Host::start(options, &Program::Own, &made, None)?.modes().to_vec();
+    let modes = Host::start(options, &options.isolation, &Program::Own, &made, None)?.modes().to_vec();
     if modes.is_empty() {
         let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
         return Err(fault(message).hint(
@@ -330,7 +330,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         );
     };
     let host = host_for(&build, hosts);
-    let start = || Host::start(options, &Program::Other(host.clone()), path, None);
+    let start = || Host::start(options, &options.isolation, &Program::Other(host.clone()), path, None);
     if host.is_file() {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
@@ -360,7 +360,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     args.extend(["-o".into(), made.clone().into_os_string(), ".".into()]);
     go.run(work.path(), args, variables, options)?;
     // Go says now whether it opens the plugin, and not in the middle of somebody's build.
-    let modes = Host::start(options, &Program::Other(made.clone()), path, None)
+    let modes = Host::start(options, &options.isolation, &Program::Other(made.clone()), path, None)
         .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
         .modes()
         .to_vec();

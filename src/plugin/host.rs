@@ -6,6 +6,7 @@
 
 use super::confine::Confinement;
 use crate::process::conversation::Frame;
+use crate::process::name;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, getpid, kill_process, kill_process_group};
 use rustomize_plugin_abi::{Asked, CallError, Mode, Output, Plugin};
@@ -97,6 +98,7 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
         reason = "this process was started with limits, and becomes what it was started for"
     )]
     let mut command = Command::new(program);
+    name(&mut command);
     Err(command.args(args).exec())
 }
 

@@ -3,9 +3,11 @@
 use super::PluginOptions;
 use super::confine::{Confinement, Sandbox};
 use super::shared_object::host_args;
+use crate::manager::permissions::Permissions;
 use crate::process::PrivateDirectory;
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// How much isolation is asked for.
@@ -24,13 +26,17 @@ pub enum Level {
 #[derive(Clone, Debug, Default)]
 pub struct Isolation {
     pub level: Level,
+    /// The level of installed plugins, which nobody has placed by hand.
+    pub installed: Level,
+    /// Whether plugins get an environment and a home of their own, as always under [`Level::Strict`].
+    pub is_apart: bool,
     /// Files and directories that plugins may read.
     pub read: Vec<PathBuf>,
     /// Files and directories that plugins may read and write.
     pub write: Vec<PathBuf>,
     /// Whether plugins may use the network.
     pub network: bool,
-    /// What is left of the environment under [`Level::Strict`].
+    /// What is left of the environment where it is one of their own.
     pub variables: Vec<(String, OsString)>,
 }
 
@@ -58,13 +64,15 @@ pub struct Confined {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub grants: Grants,
+    /// What the program is read from, open until it was started.
+    pub inherited: Option<OwnedFd>,
 }
 
 impl Confined {
     /// A program that may do what the user may.
     pub fn as_it_is(program: &Path, args: Vec<OsString>) -> Confined {
         let grants = Grants { confinement: Confinement::default(), environment: Vec::new(), inherits: true, own: None };
-        Confined { program: program.to_owned(), args, grants }
+        Confined { program: program.to_owned(), args, grants, inherited: None }
     }
 }
 
@@ -73,15 +81,19 @@ impl PluginOptions {
     ///
     /// # Errors
     /// There is no such process, or no place for temporary files.
-    pub fn confined(&self, program: &Path, args: Vec<OsString>, paths: &[&Path]) -> std::io::Result<Confined> {
-        // What is placed may lie behind links; the kernel looks at what they lead to.
-        let real = program.canonicalize().ok();
-        let folders = [Some(program), real.as_deref()].map(|path| path.and_then(Path::parent));
-        let paths: Vec<&Path> = paths.iter().copied().chain(folders.into_iter().flatten()).collect();
+    pub fn confined(
+        &self,
+        isolation: &Isolation,
+        program: &Path,
+        args: Vec<OsString>,
+        paths: &[&Path],
+    ) -> std::io::Result<Confined> {
+        let folders = if isolation.level == Level::Off { Vec::new() } else { self.folders(program) };
+        let paths: Vec<&Path> = paths.iter().copied().chain(folders.iter().map(PathBuf::as_path)).collect();
         // The memory of an executable is not limited: it is the user's own choice, and runs as under kustomize.
-        let grants = self.isolation.grants(None, &paths)?;
+        let grants = isolation.grants(None, &paths)?;
         if !grants.is_sandboxed() {
-            return Ok(Confined { program: program.to_owned(), args, grants });
+            return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
         }
         let host = self
             .host
@@ -89,11 +101,56 @@ impl PluginOptions {
             .ok_or_else(|| std::io::Error::other("this program has no process to isolate plugins in"))?;
         let mut all = host_args(&grants, &["exec".as_ref(), program.as_os_str()]);
         all.extend(args);
-        Ok(Confined { program: host, args: all, grants })
+        Ok(Confined { program: host, args: all, grants, inherited: None })
+    }
+}
+
+impl PluginOptions {
+    /// What a program needs to run: its own folder, that of the file it is a link to, and the libraries of an interpreter that lies in neither of the
+    /// system's places.
+    fn folders(&self, program: &Path) -> Vec<PathBuf> {
+        let path = (self.variable)("PATH").unwrap_or_default();
+        // A name alone is looked for in PATH, as the system does it.
+        let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
+        let program = if program.components().count() == 1 { named.next() } else { Some(program.to_owned()) };
+        // What is placed may lie behind links; the kernel looks at what they lead to.
+        let real = program.as_ref().and_then(|program| program.canonicalize().ok());
+        let folders = [program, real].into_iter().filter_map(|path| Some(path?.parent()?.to_owned()));
+        let with_libraries = |folder: PathBuf| {
+            let libraries = folder.parent().filter(|_| folder.ends_with("bin")).map(|prefix| prefix.join("lib"));
+            [Some(folder), libraries].into_iter().flatten()
+        };
+        folders.flat_map(with_libraries).collect()
     }
 }
 
 impl Isolation {
+    /// That of an installed plugin, with what it was granted beside what all plugins get. It has an environment and a home of its own. `variable` gives those
+    /// of this process.
+    #[must_use]
+    pub fn of_installed(&self, granted: &Permissions, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
+        let (read, write) = granted.paths(variable("HOME").map(PathBuf::from).as_deref());
+        let mut isolation = self.clone();
+        isolation.level = self.installed;
+        isolation.is_apart = self.installed != Level::Off;
+        isolation.read.extend(read);
+        isolation.write.extend(write);
+        isolation.network |= granted.network;
+        isolation.variables.extend(granted.env.iter().filter_map(|name| Some((name.clone(), variable(name)?))));
+        isolation
+    }
+
+    /// What all plugins get, as far as a plugin can ask for it.
+    pub fn permissions(&self) -> Permissions {
+        let texts = |paths: &[PathBuf]| paths.iter().filter_map(|path| path.to_str().map(str::to_owned)).collect();
+        Permissions {
+            network: self.network,
+            read: texts(&self.read),
+            write: texts(&self.write),
+            env: self.variables.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
     /// What a process gets that may read `paths` besides what is granted to all. It writes in a directory of its own, which is its place for
     /// temporary files, and its home under strict isolation.
     ///
@@ -110,19 +167,20 @@ impl Isolation {
         }
         let own = PrivateDirectory::new("rustomize-plugin-")?;
         let strict = self.level == Level::Strict;
+        let is_apart = strict || self.is_apart;
         let mut write = self.write.clone();
         write.push(own.path().to_owned());
         let read = self.read.iter().cloned().chain(paths.iter().map(|path| (*path).to_owned())).collect();
         let sandbox = Sandbox { strict, read, write, network: self.network };
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
-        if strict {
+        if is_apart {
             environment.push(("HOME".into(), own.path().into()));
             environment.extend(self.variables.iter().map(|(name, value)| (name.clone().into(), value.clone())));
         }
         Ok(Grants {
             confinement: Confinement { memory, sandbox: Some(sandbox) },
             environment,
-            inherits: !strict,
+            inherits: !is_apart,
             own: Some(own),
         })
     }

@@ -23,19 +23,20 @@ pub mod wire;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
-use crate::manager::describe::Command;
-use crate::manager::resolve::{COMPONENT, Manager, Use};
+use crate::manager::describe::{Command, Protocol, Role};
+use crate::manager::resolve::{COMPONENT, Found, Managed, Manager, Use};
 use crate::pipeline::Session;
 use crate::process::Limits;
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
 use exec::{ExecPlugin, Mode, Program};
 use function::{Function, FunctionOptions};
-use isolation::Isolation;
+use isolation::{Isolation, Level};
 use locate::Placed;
 use shared_object::{Host, SharedObjectPlugin};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -61,8 +62,10 @@ pub struct PluginOptions {
     pub host: Option<PathBuf>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,
-    /// What is known of installed plugins; `None` for none.
-    pub manager: Option<Manager>,
+    /// Gives variables of this process to plugins that were granted them.
+    pub variable: fn(&str) -> Option<OsString>,
+    /// What is known of installed plugins.
+    pub manager: Managed,
     /// What holds for functions alone.
     pub functions: FunctionOptions,
 }
@@ -75,11 +78,12 @@ impl Default for PluginOptions {
             output_limit: 1 << 30,
             homes: Vec::new(),
             stderr: |_| {},
-            isolation: Isolation::default(),
+            isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
             memory_limit: Some(8 << 30),
             host: None,
             go_hosts: None,
-            manager: None,
+            variable: |_| None,
+            manager: Managed::default(),
             functions: FunctionOptions::default(),
         }
     }
@@ -99,12 +103,22 @@ type Hosts = HashMap<(PathBuf, Option<PathBuf>), Rc<Host>>;
 pub struct Plugins {
     pub options: PluginOptions,
     hosts: RefCell<Hosts>,
+    manager: OnceCell<Option<Manager>>,
 }
 
 impl Plugins {
     /// Nothing is started yet.
     pub fn new(options: PluginOptions) -> Self {
-        Plugins { options, hosts: RefCell::default() }
+        Plugins { options, hosts: RefCell::default(), manager: OnceCell::new() }
+    }
+
+    /// What is known of installed plugins, looked for when the first object asks for one.
+    fn manager(&self) -> Result<Option<&Manager>> {
+        if self.manager.get().is_none() {
+            let made = self.options.manager.make()?;
+            return Ok(self.manager.get_or_init(|| made).as_ref());
+        }
+        Ok(self.manager.get().and_then(Option::as_ref))
     }
 }
 
@@ -141,22 +155,26 @@ impl External {
             Some(_) => None,
             None => locate::locate(options, config.id()).map_err(|e| e.at(place.clone()))?,
         };
-        let found = match (placed, &options.manager) {
-            (None, Some(manager)) => manager.find(options, config.id(), asked).map_err(|e| e.at(place.clone()))?,
-            (placed, _) => placed.map(Use::Bundled),
+        let found = match placed {
+            Some(placed) => Some(Use::Bundled(placed)),
+            None => {
+                let find = |manager: &Manager| manager.find(options, config.id(), role(mode), asked);
+                let manager = session.plugins.manager().map_err(|e| e.at(place.clone()))?;
+                manager.map_or(Ok(None), find).map_err(|e| e.at(place.clone()))?
+            }
         };
         let placed = match found {
-            None => return Err(nothing(options, &config, asked).at(place)),
+            None => return Err(nothing(session, &config, asked).at(place)),
             Some(Use::Bundled(placed)) => placed,
-            Some(Use::Installed(found)) => {
-                let Command { program: path, args, directory } = found.command;
-                let program = Program { path, args, directory, component: Some(found.component.name) };
-                return ExecPlugin::load(session, root, &config, mode, program).map(External::Exec);
+            Some(Use::Ambient(path)) => {
+                session.warn(format!("'{}' in PATH is used for {}", path.display(), config.id()));
+                Placed::Executable(path)
             }
+            Some(Use::Installed(found)) => return External::installed(session, root, &config, mode, *found),
         };
         match placed {
             Placed::Executable(path) => {
-                let program = Program { path, ..Program::default() };
+                let program = Program::placed(path, options);
                 ExecPlugin::load(session, root, &config, mode, program).map(External::Exec)
             }
             Placed::SharedObject { path, program, instead_of } => {
@@ -164,8 +182,33 @@ impl External {
                     let executable = executable.display();
                     session.warn(format!("'{executable}' is not executable: '{}' is used", path.display()));
                 }
-                SharedObjectPlugin::load(session, root, &config, mode, (&program, &path)).map(External::SharedObject)
+                SharedObjectPlugin::load(session, root, &config, mode, (&program, &path), &options.isolation)
+                    .map(External::SharedObject)
             }
+        }
+    }
+
+    /// An installed plugin, with what it was granted.
+    fn installed<'a>(
+        session: &Session<'a>,
+        root: &Root,
+        config: &Resource<'a>,
+        mode: Mode,
+        found: Found,
+    ) -> Result<Self> {
+        let options = &session.plugins.options;
+        let isolation = options.isolation.of_installed(&found.permissions, options.variable);
+        let Command { program: path, args, directory } = found.command;
+        if found.protocol == Protocol::SharedObject {
+            let own = locate::program_for(&path, &path, options)?;
+            return SharedObjectPlugin::load(session, root, config, mode, (&own, &path), &isolation)
+                .map(External::SharedObject);
+        }
+        let component = Some(found.component.name);
+        let program = Program { path, opened: found.opened, args, directory, component, isolation };
+        match found.protocol {
+            Protocol::Krm => Function::of(session, root, config, program).map(External::Function),
+            _ => ExecPlugin::load(session, root, config, mode, program).map(External::Exec),
         }
     }
 
@@ -182,16 +225,26 @@ impl External {
     }
 }
 
+/// What a plugin has to be that is asked for something.
+fn role(mode: Mode) -> Role {
+    match mode {
+        Mode::Generate => Role::Generator,
+        Mode::Transform => Role::Transformer,
+        Mode::Validate => Role::Validator,
+    }
+}
+
 /// Why there is no plugin for a configuration object.
-fn nothing(options: &PluginOptions, config: &Resource<'_>, asked: Option<&str>) -> Error {
+fn nothing(session: &Session<'_>, config: &Resource<'_>, asked: Option<&str>) -> Error {
+    let manager = session.plugins.manager.get().and_then(Option::as_ref);
     match asked {
         Some(name) => {
             let message = format!("no installed plugin has the component '{name}', which {COMPONENT} names");
             Error::new(ErrorKind::Plugin, message).hint("'rustomize plugin list' says what is installed")
         }
         None => {
-            let error = locate::nothing(options, config.id());
-            match options.manager.as_ref().map_or(0, Manager::refused) {
+            let error = locate::nothing(&session.plugins.options, config.id());
+            match manager.map_or(0, Manager::refused) {
                 0 => error,
                 n => error.hint(format!("{n} installed files are not considered: 'rustomize plugin list' says why")),
             }

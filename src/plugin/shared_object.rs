@@ -6,7 +6,7 @@
 
 use super::exec::{Mode, explain};
 use super::host::{self, answer};
-use super::isolation::{Grants, Level};
+use super::isolation::{Grants, Isolation, Level};
 use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
@@ -63,14 +63,20 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::start`].
-    fn of(session: &Session<'_>, program: &Program, path: &Path, root: &Root) -> Result<Rc<Host>> {
+    fn of(
+        session: &Session<'_>,
+        isolation: &Isolation,
+        program: &Program,
+        path: &Path,
+        root: &Root,
+    ) -> Result<Rc<Host>> {
         let plugins = &session.plugins;
-        let confined_to = (plugins.options.isolation.level != Level::Off).then(|| root.real.to_path_buf());
+        let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
         let key = (path.to_owned(), confined_to);
         if let Some(host) = plugins.hosts.borrow().get(&key) {
             return Ok(host.clone());
         }
-        let host = Rc::new(Host::start(&plugins.options, program, path, key.1.as_deref())?);
+        let host = Rc::new(Host::start(&plugins.options, isolation, program, path, key.1.as_deref())?);
         plugins.hosts.borrow_mut().insert(key, host.clone());
         Ok(host)
     }
@@ -79,7 +85,13 @@ impl Host {
     ///
     /// # Errors
     /// It cannot be started, or the plugin cannot be opened.
-    pub fn start(options: &PluginOptions, program: &Program, path: &Path, root: Option<&Path>) -> Result<Host> {
+    pub fn start(
+        options: &PluginOptions,
+        isolation: &Isolation,
+        program: &Program,
+        path: &Path,
+        root: Option<&Path>,
+    ) -> Result<Host> {
         let name = format!("plugin '{}'", path.display());
         let fault = |what: String| Error::new(ErrorKind::Plugin, format!("{name} {what}"));
         let Some(own) = &options.host else {
@@ -90,7 +102,7 @@ impl Host {
             paths.push(other);
         }
         let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
-        let grants = options.isolation.grants(options.memory_limit, &paths).map_err(no_directory)?;
+        let grants = isolation.grants(options.memory_limit, &paths).map_err(no_directory)?;
         let args = match program {
             Program::Own => host_args(&grants, &[path.as_os_str()]),
             Program::Other(other) => host_args(&grants, &["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
@@ -173,14 +185,15 @@ impl SharedObjectPlugin {
         config: &Resource<'a>,
         mode: Mode,
         (program, path): (&Program, &Path),
+        isolation: &Isolation,
     ) -> Result<Self> {
         let place = session.arena.place(config.pos());
-        let host = Host::of(session, program, path, root).map_err(|e| e.at(place.clone()))?;
+        let host = Host::of(session, isolation, program, path, root).map_err(|e| e.at(place.clone()))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
             // A transformer that changes nothing is a validator.
-            Mode::Transform => host.can("transform") || host.can("validate"),
+            Mode::Transform | Mode::Validate => host.can("transform") || host.can("validate"),
         };
         if !can {
             let error = Error::new(ErrorKind::Plugin, format!("{name} is not a {}", mode.role())).at(place);

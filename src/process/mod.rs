@@ -224,6 +224,7 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
 fn start(expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)> {
     let expression = expression.before_spawn(|command| {
         command.process_group(0);
+        name(command);
         Ok(())
     });
     // Held across the start, so that a signal finds every child that runs.
@@ -235,6 +236,16 @@ fn start(expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)
     let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
     running.extend(group);
     Ok((handle, group))
+}
+
+/// Lets a program that is started by its descriptor be called by its path, as every other.
+pub(crate) fn name(command: &mut std::process::Command) {
+    let program = Path::new(command.get_program());
+    if program.starts_with("/proc/self/fd")
+        && let Ok(path) = std::fs::read_link(program)
+    {
+        command.arg0(path);
+    }
 }
 
 fn forget_group(group: Option<Pid>) {

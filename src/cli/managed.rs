@@ -1,0 +1,113 @@
+//! What the user's machine has of installed plugins: where they lie, which environment is meant, what is trusted.
+
+use super::build::cache;
+use super::plugin_install::ensure;
+use crate::diag::{Error, ErrorKind};
+use crate::manager::environment::{Bundle, Environment};
+use crate::manager::resolve::{Manager, Project};
+use crate::manager::root::{self, RootError};
+use crate::manager::trust::{self, Trust};
+use crate::plugin::PluginOptions;
+use anyhow::Result;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A variable of this process.
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// Whether only what is locked may be used: as is said, or where CI is 'true'.
+pub fn is_frozen(said: Option<bool>) -> bool {
+    said.unwrap_or_else(|| variable("CI").is_some_and(|value| value == "true"))
+}
+
+/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the plugins.
+///
+/// # Errors
+/// There is no home.
+pub fn trust_file() -> Result<(PathBuf, bool)> {
+    match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
+        Some(named) => Ok((named.into(), true)),
+        None => Ok((root::configuration(variable)?.join(trust::FILE), false)),
+    }
+}
+
+/// What the user trusts.
+///
+/// # Errors
+/// The file cannot be read, or is not of its form.
+pub fn trust() -> Result<Trust> {
+    let (path, is_named) = trust_file()?;
+    Ok(Trust::read(&path, is_named)?)
+}
+
+/// The environment that is meant: what is said, `RUSTOMIZE_ENVIRONMENT`, or the default one.
+///
+/// # Errors
+/// It is not there, or its file is not of its form.
+pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
+    let named =
+        variable("RUSTOMIZE_ENVIRONMENT").and_then(|name| name.into_string().ok()).filter(|name| !name.is_empty());
+    let named = said.map(str::to_owned).or(named);
+    let configuration = match root::configuration(variable) {
+        Err(RootError::NoHome) if named.is_none() => return Ok(None),
+        found => found?,
+    };
+    let cache = cache(|name| variable(name).map(Into::into));
+    Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
+}
+
+/// What is known of installed plugins in a directory and an environment; nothing was looked at yet.
+///
+/// # Errors
+/// There is no place for plugins, or a file cannot be read, or is not of its form.
+pub fn manager(directory: &Path, environment: Option<&Environment>, is_frozen: bool) -> Result<Manager> {
+    let is_ambient = !is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
+    let path = variable("PATH").filter(|_| is_ambient).unwrap_or_default();
+    let mut manager = Manager {
+        root: root::root(variable)?,
+        cache: cache(|name| variable(name).map(Into::into)),
+        projects: vec![Project::read(directory)?],
+        is_frozen,
+        trust: trust()?,
+        path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
+        ..Manager::default()
+    };
+    if let Some(environment) = environment {
+        manager.projects.push(Project::read(&environment.directory)?);
+        manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
+    }
+    Ok(manager)
+}
+
+/// The same for a build, which installs what is missing unless it is offline. `None` on a machine without a home, which has no installed plugins.
+///
+/// # Errors
+/// As [`manager`], or something that is required cannot be installed.
+pub fn for_build(
+    directory: &Path,
+    environment: Option<&Environment>,
+    is_frozen: bool,
+    offline: bool,
+    options: &PluginOptions,
+) -> Result<Option<Manager>, Error> {
+    let is_homeless = matches!(root::root(variable), Err(RootError::NoHome));
+    if is_homeless && Project::read(directory)?.requirements.plugins.is_empty() {
+        return Ok(None);
+    }
+    let make = || -> Result<Manager> {
+        let known = manager(directory, environment, is_frozen)?;
+        match !offline && ensure(&known, options)? {
+            // What was installed may be locked now.
+            true => manager(directory, environment, is_frozen),
+            false => Ok(known),
+        }
+    };
+    make().map(Some).map_err(plain)
+}
+
+/// An error of a command as one of the library.
+fn plain(error: anyhow::Error) -> Error {
+    error.downcast().unwrap_or_else(|error| Error::new(ErrorKind::Plugin, format!("{error:#}")))
+}

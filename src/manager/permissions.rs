@@ -1,0 +1,180 @@
+//! [`Permissions`]: what a plugin asks for beyond reading its own files, the system's and the kustomization's root.
+//!
+//! A plugin says it in `plugin.yaml` or when it is described; the lock file keeps it; `trust.yaml` grants it. What is not granted is not to be had: a plugin that
+//! asks for more than its rule allows is refused (a repository may request, never grant).
+
+use crate::config::{Decode, Decoder};
+use crate::diag::Result;
+use crate::yaml::Node;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+/// What is asked for, or granted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Permissions {
+    /// Whether it is the network.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+    /// Files and directories to read: absolute, or in the user's home as `~/...`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// Files and directories to read and write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<String>,
+    /// Variables of the environment; as a grant, `*` stands for any text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+}
+
+#[derive(Default)]
+struct Raw<'a> {
+    network: bool,
+    read: Vec<&'a str>,
+    write: Vec<&'a str>,
+    env: Vec<&'a str>,
+}
+
+impl<'a> Decode<'a> for Raw<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        cx.object(
+            node,
+            &mut [
+                ("network", &mut self.network),
+                ("read", &mut self.read),
+                ("write", &mut self.write),
+                ("env", &mut self.env),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+impl<'a> Decode<'a> for Permissions {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let mut raw = Raw::default();
+        raw.decode(node, cx)?;
+        let texts = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect();
+        *self =
+            Permissions { network: raw.network, read: texts(raw.read), write: texts(raw.write), env: texts(raw.env) };
+        match self.fault() {
+            Some(fault) => Err(cx.error(node.pos, fault)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Permissions {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Permissions::default()
+    }
+
+    /// What of it is no permission, in words.
+    pub fn fault(&self) -> Option<String> {
+        let is_place = |path: &&String| !(path.starts_with('/') || path.starts_with("~/")) || leaves(path);
+        let wrong = self.read.iter().chain(&self.write).find(is_place);
+        wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
+    }
+
+    /// What of this is not in `granted`.
+    #[must_use]
+    pub fn beyond(&self, granted: &Permissions) -> Permissions {
+        let is_below = |path: &String, places: &[String]| places.iter().any(|place| Path::new(path).starts_with(place));
+        let is_read = |path: &&String| !is_below(path, &granted.read) && !is_below(path, &granted.write);
+        Permissions {
+            network: self.network && !granted.network,
+            read: self.read.iter().filter(is_read).cloned().collect(),
+            write: self.write.iter().filter(|path| !is_below(path, &granted.write)).cloned().collect(),
+            env: self.env.iter().filter(|name| !granted.env.iter().any(|g| is_like(g, name))).cloned().collect(),
+        }
+    }
+
+    /// The paths to read, and those to write, in the home of a user.
+    pub fn paths(&self, home: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let real = |path: &String| match path.strip_prefix("~/") {
+            Some(rest) => home.map(|home| home.join(rest)),
+            None => Some(PathBuf::from(path)),
+        };
+        (self.read.iter().filter_map(real).collect(), self.write.iter().filter_map(real).collect())
+    }
+
+    /// The arguments of `plugin trust` that grant this.
+    pub fn flags(&self) -> String {
+        let mut flags = Vec::new();
+        if self.network {
+            flags.push("--allow-net".to_owned());
+        }
+        for (flag, values) in [("--allow-read", &self.read), ("--allow-write", &self.write), ("--allow-env", &self.env)]
+        {
+            flags.extend(values.iter().map(|value| format!("{flag} '{value}'")));
+        }
+        flags.join(" ")
+    }
+}
+
+/// Whether a path goes up.
+fn leaves(path: &str) -> bool {
+    Path::new(path).components().any(|part| part == Component::ParentDir)
+}
+
+/// Whether a name is what a pattern says, in which `*` is any text.
+pub(super) fn is_like(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| {
+            (0..=rest.len()).rev().any(|at| rest.is_char_boundary(at) && is_like(end, &rest[at..]))
+        }),
+    }
+}
+
+impl fmt::Display for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = Vec::new();
+        if self.network {
+            words.push("the network".to_owned());
+        }
+        for (what, values) in [("reading", &self.read), ("writing", &self.write), ("the variable", &self.env)] {
+            words.extend(values.iter().map(|value| format!("{what} {value}")));
+        }
+        f.write_str(&words.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Permissions, is_like};
+    use std::path::Path;
+
+    fn of(network: bool, read: &[&str], write: &[&str], env: &[&str]) -> Permissions {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+        Permissions { network, read: texts(read), write: texts(write), env: texts(env) }
+    }
+
+    #[test]
+    fn what_is_beyond_a_grant() {
+        let asked = of(true, &["/etc/app/x", "~/.kube/config", "/w/in"], &["/w/out"], &["AWS_PROFILE", "HOME"]);
+        assert_eq!(asked.beyond(&Permissions::default()), asked);
+        assert!(asked.beyond(&asked).is_empty());
+        let granted = of(true, &["/etc/app", "~/.kube"], &["/w"], &["AWS_*"]);
+        assert_eq!(asked.beyond(&granted), of(false, &[], &[], &["HOME"]));
+        // A part of a name is no directory, and what may be read may not be written.
+        assert_eq!(
+            of(false, &["/etc/apple"], &["/etc/app"], &[]).beyond(&granted),
+            of(false, &["/etc/apple"], &["/etc/app"], &[])
+        );
+        assert!(is_like("A*C*", "ABCD") && !is_like("A*C", "ABCD") && is_like("*", ""));
+    }
+
+    #[test]
+    fn it_is_shown_as_what_grants_it() {
+        let asked = of(true, &["/a"], &["~/b"], &["X"]);
+        assert_eq!(asked.to_string(), "the network, reading /a, writing ~/b, the variable X");
+        assert_eq!(asked.flags(), "--allow-net --allow-read '/a' --allow-write '~/b' --allow-env 'X'");
+        let (read, write) = asked.paths(Some(Path::new("/home/u")));
+        assert_eq!((read[0].to_str(), write[0].to_str()), (Some("/a"), Some("/home/u/b")));
+        assert!(asked.fault().is_none() && of(false, &["x"], &[], &[]).fault().is_some());
+        assert!(of(false, &[], &["/a/../b"], &[]).fault().is_some());
+    }
+}

@@ -1,0 +1,314 @@
+//! Installed plugins that run: how they speak, what they may do, and what comes from PATH. Real executables, in the sandbox of this system.
+
+use crate::manager::{require, root, script};
+use crate::shared_object::cc;
+use crate::support::Tree;
+use rustomize::manager::environment::{Bundle, Environment};
+use rustomize::manager::resolve::{Managed, Manager, Project};
+use rustomize::pipeline::{Options, Session, build, print};
+use rustomize::plugin::PluginOptions;
+use rustomize::yaml::Arena;
+use std::fs;
+use std::path::Path;
+
+const HEAD: &str = "apiVersion: rustomize.dev/v1\n";
+
+const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n-- beside --\nof the root\n";
+
+/// A directory that is a plugin: bash, with more lines in its manifest.
+fn directory(tree: &Tree, path: &str, version: &str, more: &str, script: &str) {
+    let manifest = format!(
+        "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: {version}\nruntime: bash\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n{more}"
+    );
+    tree.write(&format!("{path}/plugin.yaml"), &manifest);
+    tree.write(&format!("{path}/main.sh"), script);
+}
+
+/// Prints a ConfigMap with what the shell left in `v`.
+const MADE: &str =
+    "\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  name: made\\ndata:\\n  v: \"%s\"\\n' \"$v\"\n";
+
+/// The same as the only item of a ResourceList.
+const MADE_ITEM: &str = "\nprintf 'kind: ResourceList\\nitems:\\n- apiVersion: v1\\n  kind: ConfigMap\\n  metadata:\\n    name: made\\n  data:\\n    v: \"%s\"\\n' \"$v\"\n";
+
+#[track_caller]
+fn says(out: &str, v: &str) {
+    assert!(out.contains(&format!("  v: {v}\n")), "{v} is not in:\n{out}");
+}
+
+#[test]
+fn a_plugin_may_speak_as_a_function() {
+    let tree = Tree::new(TREE);
+    let script = format!("v=$(grep -c 'kind: ResourceList'; echo \"$#\")\nv=$(echo $v){MADE_ITEM}");
+    directory(&tree, "plugins/app", "1.0.0", "protocol: krm\n", &script);
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    says(&tree.build(&["--offline"]).ok(), "1 0");
+    // kustomize speaks otherwise with what is placed: it is left out, and that is said.
+    let run = tree.run(&["plugin", "sync", "--placement", "../home/placed"]);
+    assert!(run.stderr.contains("h.io/acme/app") && run.stderr.contains("ResourceList"), "{}", run.stderr);
+    assert_eq!(run.ok(), "");
+    assert!(!tree.home().join("placed/ex.io").exists());
+}
+
+#[test]
+fn what_a_plugin_asks_for_has_to_be_granted() {
+    let tree = Tree::new(TREE);
+    tree.write("../home/.secret/key", "hunter2");
+    let script = format!(
+        "v=\"$(cat beside) $(cat {}/.secret/key 2>/dev/null || echo refused) ${{TOKEN:-unset}} ${{OTHER:-unset}}\"{MADE}",
+        tree.home().display()
+    );
+    let asks = "permissions: {read: [~/.secret], env: [TOKEN]}\n";
+    directory(&tree, "plugins/app", "1.0.0", "", &script);
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    let mut tree = tree;
+    tree.variables.insert("TOKEN", "t".to_owned());
+    tree.variables.insert("OTHER", "o".to_owned());
+    tree.run(&["plugin", "install"]).ok();
+    // One that asks for nothing has the tree, and neither the user's files nor his variables.
+    says(&tree.build(&["--offline"]).ok(), "of the root refused unset unset");
+    says(&tree.build(&["--offline", "--plugin-isolation", "off"]).ok(), "of the root hunter2 t o");
+    says(&tree.build(&["--offline", "--plugin-allow-env", "OTHER"]).ok(), "of the root refused unset o");
+    // What it asks for is said when it is installed, locked, and not to be had before it is granted.
+    directory(&tree, "plugins/app", "1.0.1", asks, &script);
+    let run = tree.run(&["plugin", "install"]);
+    let grant = "rustomize plugin trust h.io/acme/app --allow-read '~/.secret' --allow-env 'TOKEN'";
+    assert!(
+        run.stderr.contains("asks for reading ~/.secret, the variable TOKEN") && run.stderr.contains(grant),
+        "{}",
+        run.stderr
+    );
+    run.ok();
+    let lock = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+    assert!(lock.contains("\"~/.secret\"") && lock.contains("\"TOKEN\""), "{lock}");
+    tree.build(&["--offline"])
+        .fails_with(&["'h.io/acme/app' asks for reading ~/.secret, the variable TOKEN, which nothing grants", grant]);
+    // Flags grant to all plugins, the user's own rule to one.
+    tree.build(&["--offline", "--plugin-allow-env", "TOKEN"]).fails_with(&["asks for reading ~/.secret, which"]);
+    tree.run(&["plugin", "trust", "h.io/acme/app", "--allow-read", "~/.secret", "--allow-env", "TOK*"]).ok();
+    says(&tree.build(&["--offline"]).ok(), "of the root hunter2 t unset");
+    // Other sources are as free as before.
+    let rules = fs::read_to_string(tree.home().join(".config/rustomize/trust.yaml")).unwrap();
+    assert!(rules.contains("'**'"), "{rules}");
+}
+
+#[test]
+fn a_repository_may_request_and_never_grant() {
+    let mut tree = Tree::new(TREE);
+    let script = format!("v=one{MADE}");
+    directory(&tree, "plugins/app", "1.0.0", "", &script);
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    tree.variables.insert("CI", "true".to_owned());
+    says(&tree.build(&["--offline"]).ok(), "one");
+    // A grown permission in CI: what is there is not what is locked.
+    directory(&tree, "plugins/app", "1.0.1", "permissions: {network: true}\n", &script);
+    tree.run(&["plugin", "install"]).fails_with(&["is not what was locked"]);
+    tree.build(&["--offline"]).fails_with(&["has changed since it was locked"]);
+    // Locked anew by whoever changed it: it is still not granted.
+    tree.variables.remove("CI");
+    tree.run(&["plugin", "lock"]).ok();
+    tree.variables.insert("CI", "true".to_owned());
+    tree.build(&["--offline"]).fails_with(&["asks for the network, which nothing grants", "--allow-net"]);
+    // A lock that hides what the plugin asks for does not help.
+    let lock = tree.path().join("plugins.lock");
+    let text = fs::read_to_string(&lock).unwrap();
+    fs::write(&lock, text.replace("\"network\": true", "\"network\": false")).unwrap();
+    tree.build(&["--offline", "--plugin-allow-net"])
+        .fails_with(&["asks for the network, which plugins.lock does not say"]);
+    fs::write(&lock, text).unwrap();
+    // An organisation's file sets a ceiling, and says so where it is installed.
+    tree.write(
+        "../home/trust.yaml",
+        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules:\n- source: h.io/acme/*\n  permissions: {env: [A]}\n",
+    );
+    tree.variables.insert("RUSTOMIZE_TRUST", tree.home().join("trust.yaml").display().to_string());
+    fs::remove_dir_all(root(&tree)).unwrap();
+    tree.run(&["plugin", "install"]).fails_with(&["asks for the network, which nothing grants", "trust.yaml:4"]);
+    // A new source in CI.
+    tree.variables.remove("RUSTOMIZE_TRUST");
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}, b: {source: h.io/acme/b, from: ./plugins/b}}");
+    tree.run(&["plugin", "install"]).fails_with(&["h.io/acme/b", "not locked"]);
+}
+
+#[test]
+fn u08_a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
+    let mut tree = Tree::new(TREE);
+    let path = std::env::var("PATH").unwrap();
+    let bin = tree.home().join("bin");
+    tree.variables.insert("PATH", format!("{}:{path}", bin.display()));
+    tree.write("../home/bin/rustomize-generator-made", &format!("#!/bin/sh\nv=path{MADE}"));
+    let run = tree.build(&[]);
+    assert!(run.stderr.contains("rustomize-generator-made' in PATH is used for Made.v1.ex.io/g"), "{}", run.stderr);
+    says(&run.ok(), "path");
+    assert!(tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok().contains("which is in PATH"));
+    // As a transformer it has another name; what is no program is none.
+    tree.write("kustomization.yaml", "transformers: [g.yaml]\nresources: [cm.yaml]\n");
+    tree.write("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    tree.write("../home/bin/rustomize-transformer-made", "cat\n");
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    tree.write("../home/bin/rustomize-transformer-made", "#!/bin/sh\nsed 's/name: a/name: b/'\n");
+    assert!(tree.build(&[]).ok().contains("name: b"));
+    tree.write("kustomization.yaml", "validators: [g.yaml]\nresources: [cm.yaml]\n");
+    tree.write("../home/bin/rustomize-validator-made", "#!/bin/sh\necho no >&2\nexit 1\n");
+    tree.build(&[]).fails_with(&["rustomize-validator-made' failed: exit status: 1"]);
+    // Everything else comes before it.
+    tree.write("kustomization.yaml", "generators: [g.yaml]\n");
+    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
+    says(&tree.build(&[]).ok(), "installed");
+    fs::remove_dir_all(root(&tree)).unwrap();
+    for (name, value) in [("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS", "1"), ("CI", "true")] {
+        tree.variables.insert(name, value.to_owned());
+        tree.build(&[]).fails_with(&["unable to find plugin root"]);
+        tree.variables.remove(name);
+    }
+    tree.build(&["--frozen"]).fails_with(&["unable to find plugin root"]);
+}
+
+#[test]
+fn u04_u11_a_runtime_that_is_not_known_is_a_program_that_runs_the_files() {
+    let mut tree = Tree::new(TREE);
+    let manifest = format!(
+        "{HEAD}kind: Plugin\nversion: 1.0.0\nruntime: upper\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"
+    );
+    tree.write("plugins/app/plugin.yaml", &manifest);
+    tree.write("plugins/app/main", "hello");
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).fails_with(&["'rustomize-runtime-upper' is not in PATH, and the plugin needs it"]);
+    let path = std::env::var("PATH").unwrap();
+    tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
+    let program = format!(
+        "#!/bin/sh\ncase \"$1\" in\ninstall-deps) mkdir -p \"$2/.rustomize\" && echo made > \"$2/.rustomize/deps\" ;;\n\
+         run) v=\"$(tr a-z A-Z < \"$2\") $(cat \"$(dirname \"$2\")/.rustomize/deps\") $(grep -c kind \"$3\") $#\"{MADE};;\nesac\n"
+    );
+    tree.write("../home/bin/rustomize-runtime-upper", &program);
+    tree.run(&["plugin", "install"]).ok();
+    says(&tree.build(&["--offline"]).ok(), "HELLO made 1 3");
+}
+
+/// A generator in C, that says which one it is and may put another one in its own place.
+const C: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], "describe")) {
+        puts("{\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"generators\": [{\"apiVersion\": \"ex.io/v1\", \"kind\": \"Made\"}]}");
+        return 0;
+    }
+    if (getenv("OTHER")) rename(getenv("OTHER"), getenv("OWN"));
+    const char *name = strrchr(argv[0], '/');
+    printf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made%d\ndata:\n  v: %s\n  name: %s\n", (int)strlen(argv[1]), V, name ? name + 1 : argv[0]);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_runs_is_what_was_hashed() {
+    let mut tree = Tree::new(TREE);
+    tree.write("kustomization.yaml", "generators: [g.yaml, second.yaml]\n");
+    tree.write("second.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: h\n");
+    tree.write("../home/plugin.c", C);
+    for (name, v) in [("good", "good"), ("other", "swapped")] {
+        let made = cc(&tree.home().join("plugin.c"), &tree.home().join(name), &[&format!("-DV=\"{v}\"")]);
+        if made.is_none() {
+            println!("skipped: no C compiler");
+            return;
+        }
+    }
+    let good = tree.home().join("good").display().to_string();
+    let path = tree.run(&["plugin", "install", "--path", &good, "h.io/acme/app"]).ok();
+    let path = path.trim_end().rsplit(' ').next().unwrap().to_owned();
+    let own = Path::new(&path).file_name().unwrap().to_str().unwrap().to_owned();
+    // In the sandbox, and without.
+    for isolation in ["auto", "strict", "off"] {
+        let out = tree.build(&["--plugin-isolation", isolation]).ok();
+        assert!(out.matches("v: good\n").count() == 2 && out.contains(&format!("name: {own}\n")), "{out}");
+    }
+    // Its first call puts something else in its place: the second one still runs what was looked at, and the next build nothing.
+    tree.variables.insert("OTHER", tree.home().join("other").display().to_string());
+    tree.variables.insert("OWN", path.clone());
+    let out = tree.build(&["--plugin-isolation", "off"]).ok();
+    assert_eq!(out.matches("v: good\n").count(), 2, "{out}");
+    assert!(!tree.home().join("other").exists(), "nothing was swapped");
+    tree.build(&[]).fails_with(&["1 installed files are not considered"]);
+}
+
+#[test]
+fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs_them() {
+    let tree = Tree::new(TREE);
+    let generators = ["Made", "Listed", "Loaded"];
+    tree.write("kustomization.yaml", "generators: [Made.yaml, Listed.yaml, Loaded.yaml]\n");
+    let any = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/plugin/any.c");
+    let include = format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/abi/include").display());
+    let mut has_compiler = true;
+    for kind in generators {
+        tree.write(&format!("{kind}.yaml"), &format!("apiVersion: ex.io/v1\nkind: {kind}\nmetadata:\n  name: g\n"));
+    }
+    for (name, version) in [("one", "1.0.0"), ("two", "2.0.0")] {
+        let folder = format!("../home/.config/rustomize/environments/{name}");
+        let v = |kind: &str| format!("v={name}-{kind}");
+        directory(&tree, &format!("{folder}/exec"), version, "", &(v("exec") + &MADE.replace("made", "exec")));
+        directory(
+            &tree,
+            &format!("{folder}/krm"),
+            version,
+            "protocol: krm\n",
+            &(v("krm") + &MADE_ITEM.replace("made", "krm")),
+        );
+        directory(&tree, &format!("{folder}/so"), version, "", "");
+        for (directory, runtime, kind) in [("krm", "bash", "Listed"), ("so", "so", "Loaded")] {
+            let manifest = tree.path().join(&folder).join(directory).join("plugin.yaml");
+            let text = fs::read_to_string(&manifest).unwrap();
+            fs::write(&manifest, text.replace("Made", kind).replace("runtime: bash", &format!("runtime: {runtime}")))
+                .unwrap();
+        }
+        let act = format!("-DACT=out = made(\"{name}-so\")");
+        let object = tree.path().join(&folder).join("so/plugin.so");
+        has_compiler &= cc(&any, &object, &["-shared", "-fPIC", &include, &act]).is_some();
+        let file = format!(
+            "{HEAD}kind: PluginRequirements\nrequires:\n  exec: {{source: h.io/acme/exec, from: ./exec}}\n  krm: {{source: h.io/acme/krm, from: ./krm}}\n{}",
+            if has_compiler { "  so: {source: h.io/acme/so, from: ./so}\n" } else { "" }
+        );
+        tree.write(&format!("{folder}/plugins.yaml"), &file);
+        let folder = tree.path().join(&folder).canonicalize().unwrap();
+        tree.run(&["plugin", "install", "--directory", &folder.to_string_lossy()]).ok();
+    }
+    if !has_compiler {
+        println!("skipped for shared objects: no C compiler");
+        tree.write("kustomization.yaml", "generators: [Made.yaml, Listed.yaml]\n");
+    }
+    // Two builds in one process, in turn: neither sees the other's.
+    let configuration = tree.home().join(".config/rustomize");
+    let plugins = root(&tree);
+    let options = |name: &str| {
+        let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
+        let plugins = plugins.clone();
+        let manager = Managed::new(move || {
+            Ok(Some(Manager {
+                root: plugins.clone(),
+                projects: vec![Project::read(&environment.directory)?],
+                bundles: environment.bundles()?.iter().map(Bundle::home).collect(),
+                ..Manager::default()
+            }))
+        });
+        let host = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
+        Options {
+            plugins: PluginOptions { enabled: true, manager, host, ..PluginOptions::default() },
+            ..Options::default()
+        }
+    };
+    let arena = Arena::new();
+    let sessions = ["one", "two"].map(|name| (name, Session::new(&arena, options(name))));
+    for round in 0..2 {
+        for (name, session) in &sessions {
+            let map = build(session, &tree.path().to_string_lossy()).unwrap();
+            let out = print(&arena, &map).unwrap();
+            for kind in ["exec", "krm", "so"].iter().filter(|kind| has_compiler || **kind != "so") {
+                assert!(out.contains(&format!("v: {name}-{kind}\n")), "round {round}: {out}");
+            }
+        }
+    }
+}
