@@ -135,7 +135,7 @@ fn a_repository_may_request_and_never_grant() {
 #[test]
 fn u08_a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     let mut tree = Tree::new(TREE);
-    let path = std::env::var("PATH").unwrap();
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     let bin = tree.home().join("bin");
     tree.variables.insert("PATH", format!("{}:{path}", bin.display()));
     tree.write("../home/bin/rustomize-generator-made", &format!("#!/bin/sh\nv=path{MADE}"));
@@ -177,7 +177,7 @@ fn u04_u11_a_runtime_that_is_not_known_is_a_program_that_runs_the_files() {
     tree.write("plugins/app/main", "hello");
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
     tree.run(&["plugin", "install"]).fails_with(&["'rustomize-runtime-upper' is not in PATH, and the plugin needs it"]);
-    let path = std::env::var("PATH").unwrap();
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
     let program = format!(
         "#!/bin/sh\ncase \"$1\" in\ninstall-deps) mkdir -p \"$2/.rustomize\" && echo made > \"$2/.rustomize/deps\" ;;\n\
