@@ -192,7 +192,10 @@ fn m05_to_m15_sync_fetches_what_differs_and_takes_away_what_is_gone() {
         "../home/.config/rustomize/environments/prod/modules/b/plugin/ex.io/v1/stray/note.txt",
         "not by the rules",
     );
-    host.write("../home/.config/rustomize/environments/prod/modules/b/schemas/crd with space.yaml", "kind: X\n");
+    host.write(
+        "../home/.config/rustomize/environments/prod/modules/b/schemas/crd with space.yaml",
+        "definitions: {}\n",
+    );
     host.write("../home/.config/rustomize/environments/prod/modules/b/schemas/README", "no schema");
     let mut server = Server::start(&host, "prod");
     let client = tree();
@@ -294,4 +297,125 @@ fn a_server_that_lies_changes_nothing() {
     client
         .run(&["plugin", "sync", "--environment", "prod"])
         .fails_with(&["nothing says from which server", "--from URL"]);
+}
+
+/// A kind that Kubernetes does not have: of the whole cluster, with a list that is a map and a reference.
+const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: fleets.ex.io}
+spec:
+  group: ex.io
+  scope: Cluster
+  names: {kind: Fleet, plural: fleets}
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              ships:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  properties:
+                    settings:
+                      type: object
+                      x-kubernetes-object-ref-api-version: v1
+                      x-kubernetes-object-ref-kind: ConfigMap
+";
+
+const FLEET: &str = "-- kustomization.yaml --
+resources: [fleet.yaml, raft.yaml]
+namespace: sea
+configMapGenerator: [{name: map, literals: [a=b]}]
+patches: [{path: patch.yaml}]
+-- fleet.yaml --
+apiVersion: ex.io/v1
+kind: Fleet
+metadata: {name: fleet}
+spec:
+  ships:
+  - {name: one, settings: {name: map}}
+  - {name: two, size: 1}
+-- raft.yaml --
+apiVersion: ex.io/v1
+kind: Raft
+metadata: {name: raft}
+spec:
+  logs: [{id: a, size: 1}, {id: b}]
+-- patch.yaml --
+apiVersion: ex.io/v1
+kind: Fleet
+metadata: {name: fleet}
+spec:
+  ships:
+  - {name: two, size: 2}
+---
+apiVersion: ex.io/v1
+kind: Raft
+metadata: {name: raft}
+spec:
+  logs: [{id: b, size: 2}]
+";
+
+/// The same kind of knowledge as OpenAPI.
+const OPEN_API: &str = r##"{"definitions": {
+  "ex.Raft": {"x-kubernetes-group-version-kind": [{"group": "ex.io", "version": "v1", "kind": "Raft"}], "properties": {"spec": {"$ref": "#/definitions/ex.Spec"}}},
+  "ex.Spec": {"properties": {"logs": {"type": "array", "items": {"$ref": "#/definitions/ex.Log"}, "x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "id"}}},
+  "ex.Log": {"properties": {"id": {"type": "string"}}}}}"##;
+
+#[test]
+fn m17_a_build_knows_the_kinds_of_its_bundles_merge_keys_scope_and_references() {
+    let mut tree = Tree::new(FLEET);
+    let schema = |name: &str, text: &str| {
+        tree.write(&format!("../home/.config/rustomize/environments/default/modules/sea/schemas/{name}"), text);
+    };
+    // Nothing is known: lists are replaced, everything has a namespace, nothing is a reference. So it stays without the flag.
+    let unknown = tree.build(&[]).ok();
+    assert!(
+        !unknown.contains("name: one")
+            && !unknown.contains("id: a")
+            && unknown.contains("name: fleet\n  namespace: sea\n")
+    );
+    schema("fleet.yaml", CRD);
+    schema("raft.json", OPEN_API);
+    schema("README.md", "no schema");
+    assert_eq!(tree.run(&["build"]).ok(), unknown);
+    let known = tree.build(&[]).ok();
+    let fleet = known.split("---\n").find(|document| document.contains("kind: Fleet")).unwrap();
+    assert!(!fleet.contains("namespace:"), "{fleet}");
+    assert!(fleet.contains("- name: one\n") && fleet.contains("  - name: two\n    size: 2\n"), "{fleet}");
+    assert!(fleet.contains("    settings:\n      name: map-"), "{fleet}");
+    let raft = known.split("---\n").find(|document| document.contains("kind: Raft")).unwrap();
+    assert!(raft.contains("- id: a\n    size: 1\n") && raft.contains("- id: b\n    size: 2\n"), "{raft}");
+    assert!(raft.contains("namespace: sea"), "{raft}");
+    // A kustomization's own file wins, and what bundles know of other kinds stays.
+    let own = OPEN_API.replace("\"merge\"", "\"replace\"");
+    tree.write("own.json", &own);
+    tree.write(
+        "kustomization.yaml",
+        &format!("openapi: {{path: own.json}}\n{}", FLEET.split("-- ").nth(1).unwrap().split_once('\n').unwrap().1),
+    );
+    let known = tree.build(&[]).ok();
+    assert!(known.contains("name: one") && !known.contains("id: a"), "{known}");
+    // Served and synced, they are known elsewhere.
+    let server = Server::start(&tree, "default");
+    let mut client = Tree::new(FLEET);
+    environment(&client, "default", &format!("sync: {}\n", server.url));
+    assert!(client.build(&[]).ok().contains("    settings:\n      name: map-"));
+    drop(server);
+    assert!(client.build(&["--no-sync"]).ok().contains("    settings:\n      name: map-"));
+    client.variables.insert("RUSTOMIZE_ENVIRONMENT", "default".to_owned());
+    client.build(&[]).fails_with(&["syncing the environment 'default'", "--no-sync"]);
+    // What is none is said with its place.
+    tree.variables.insert("RUSTOMIZE_ENVIRONMENT", "default".to_owned());
+    for (text, words) in [("a: 1\n", "a schema is a CustomResourceDefinition"), ("a: [\n", "fleet.yaml:")] {
+        tree.write("../home/.config/rustomize/environments/default/modules/sea/schemas/fleet.yaml", text);
+        tree.build(&[]).fails_with(&[words, "schemas/fleet.yaml:"]);
+    }
 }

@@ -5,6 +5,7 @@ use super::plugin_install::sync_environment;
 use super::{managed, output, plugin_host};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
+use crate::manager::environment::{Bundle, Environment};
 use crate::manager::resolve::Managed;
 use crate::pipeline::{self, Options, Session};
 use crate::plugin::function::{FailOn, FunctionOptions};
@@ -62,6 +63,7 @@ fn options(args: &Build) -> Result<Options> {
             "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead."
         );
     }
+    let (manager, schemas) = manager(args)?;
     let plugins_enabled = args.enable_alpha_plugins.unwrap_or(false);
     let variable = |name: &str| std::env::var_os(name);
     Ok(Options {
@@ -78,7 +80,7 @@ fn options(args: &Build) -> Result<Options> {
             homes: locate::homes(|name| variable(name).map(Into::into)),
             stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
             variable: managed::variable,
-            manager: manager(args)?,
+            manager,
             go_hosts: go_hosts(|name| variable(name).map(Into::into)),
             functions: functions(args, variable),
         },
@@ -88,6 +90,7 @@ fn options(args: &Build) -> Result<Options> {
             timeout: args.remote_timeout,
             size_limit: args.remote_size_limit,
         },
+        schemas,
         helm: HelmOptions {
             enabled: args.enable_helm.unwrap_or(false) || plugins_enabled,
             command: args.helm_command.clone(),
@@ -152,10 +155,10 @@ fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Funct
     }
 }
 
-/// What will be known of installed plugins. What is needed for that is looked at when an object asks for one; an environment is synced first of all (M05).
-fn manager(args: &Build) -> Result<Managed> {
+/// What will be known of installed plugins, and what bundles say of kinds. What is needed for that is looked at when an object asks for one; an environment is synced first of all (M05).
+fn manager(args: &Build) -> Result<(Managed, Vec<PathBuf>)> {
     if !args.enable_alpha_plugins.unwrap_or(false) {
-        return Ok(Managed::default());
+        return Ok(Default::default());
     }
     let environment = managed::environment(args.environment.as_deref())?;
     if let Some(environment) = &environment
@@ -164,13 +167,16 @@ fn manager(args: &Build) -> Result<Managed> {
         sync_environment(environment, server)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
+    let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
+    let schemas = bundles.iter().flat_map(Bundle::schemas).collect();
     let directory = PathBuf::from(args.directory.first().map_or(".", String::as_str));
     let (is_frozen, offline) = (managed::is_frozen(args.frozen), args.offline);
-    Ok(Managed::new(move || {
+    let managed = Managed::new(move || {
         let (host, variable) = (plugin_host::program(), managed::variable);
         let options = PluginOptions { host, variable, ..PluginOptions::default() };
         managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options)
-    }))
+    });
+    Ok((managed, schemas))
 }
 
 /// Where the programs are that load genuine Go plugins.

@@ -352,7 +352,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let source = session.arena.add_source(name, text);
         let nodes = documents(session.arena, source)
             .map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(session.arena.place(m.pos)))?;
-        let mut resources = documents_to_resources(session.arena, nodes)
+        let mut resources = documents_to_resources(session, nodes)
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {
             resource.rare_mut().helm_generated = true;

@@ -3,6 +3,7 @@
 //! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a plugin home, is there for every build in the environment,
 //! without a further step. The environment `default` needs no name, and none is read where there is none.
 
+use super::content;
 use super::requirements::check_head;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
@@ -48,6 +49,18 @@ impl Bundle {
     pub fn home(&self) -> PathBuf {
         self.directory.join("plugin")
     }
+
+    /// Its files with schemas, by name; of a directory that cannot be read none.
+    pub fn schemas(&self) -> Vec<PathBuf> {
+        let folder = self.directory.join("schemas");
+        let files = if folder.is_dir() { content::files(&folder).unwrap_or_default() } else { Vec::new() };
+        files.into_iter().filter(|(name, _)| is_schema(name)).map(|(_, path)| path).collect()
+    }
+}
+
+/// Whether a file of a bundle's `schemas` is one, by its name (M28).
+pub fn is_schema(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
 
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! /v3/file_metadatas/<mount>?environment=<name>` lists the files of one, `GET /v3/file_content/<mount>/<path>?environment=<name>` gives one.
 
 use super::content;
-use super::environment::Environment;
+use super::environment::{Environment, is_schema};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<BTreeMap<Stri
         }
         if mount == "schemas" {
             for (path, file) in content::files(&top)? {
-                if path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json") {
+                if is_schema(&path) {
                     all.entry(path).or_insert(file);
                 }
             }

@@ -113,9 +113,7 @@ fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a
         Error::input(format!("MalformedYAMLError: {}", m.message)).at(session.arena.place(m.pos))
     };
     let nodes = documents(session.arena, source).map_err(malformed)?;
-    let mut resources = documents_to_resources(session.arena, nodes)?;
-    openapi::note_scope(session, &mut resources);
-    Ok(resources)
+    documents_to_resources(session, nodes)
 }
 
 /// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not merged.
@@ -132,9 +130,9 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>
 
 fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
-        return merge_config(all, session.default_config.clone());
+        return merge_config(all, session.default_config());
     }
-    let mut own = TransformerConfig::defaults();
+    let mut own = (*session.default_config()).clone();
     for path in &target.kustomization.configurations {
         let in_file = |e: Error| e.context(format!("in configurations entry '{path}' of {}", target.file));
         let source = session.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
@@ -306,7 +304,7 @@ struct Stage<'a> {
 
 fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
-    let config = all.config.clone().unwrap_or_else(|| session.default_config.clone());
+    let config = all.config.clone().unwrap_or_else(|| session.default_config());
     for planned in plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
         stages.push(Stage {
             transformer: planned.stage,

@@ -15,7 +15,8 @@ use crate::config::field_spec::FieldSpec;
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
-use crate::yaml::{Arena, Mapping, Node, first_document};
+use crate::schema::Types;
+use crate::yaml::{Arena, Node, first_document};
 
 /// The field specs that the files of `crds` give.
 ///
@@ -33,9 +34,9 @@ pub(super) fn config<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<T
             let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
             if is_kind {
                 let kind = name.rsplit('.').next().unwrap_or(name);
-                let mut walk =
-                    Walk { arena: session.arena, types: &types, kind, config: &mut config, open: Vec::new() };
-                walk.add(name, "");
+                let (arena, gvk) = (session.arena, Gvk { kind, ..Gvk::default() });
+                Walk { arena, types: &types, gvk, config: &mut config, open: Vec::new(), is_nested: false }
+                    .add(name, "");
             }
         }
     }
@@ -43,7 +44,7 @@ pub(super) fn config<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<T
 }
 
 /// The types of a file, each with its properties.
-fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Vec<(&'a str, &'n Mapping<'a>)>> {
+fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
     let fault = |node: &Node<'_>| {
         let error = Error::input("unable to parse open API definition").at(arena.place(node.pos));
         error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
@@ -60,13 +61,16 @@ fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Vec<(&'a str, &
 }
 
 /// A walk over the properties of a type, and of the types they refer to.
-struct Walk<'w, 'n, 'a> {
-    arena: &'a Arena,
-    types: &'w [(&'a str, &'n Mapping<'a>)],
-    kind: &'a str,
-    config: &'w mut TransformerConfig<'a>,
+pub(super) struct Walk<'w, 'n, 'a> {
+    pub(super) arena: &'a Arena,
+    pub(super) types: &'w Types<'n, 'a>,
+    /// The kind whose fields these are.
+    pub(super) gvk: Gvk<'a>,
+    pub(super) config: &'w mut TransformerConfig<'a>,
     /// Types on the way here: one that refers to itself would have no end.
-    open: Vec<&'a str>,
+    pub(super) open: Vec<&'a str>,
+    /// Whether properties in place and items of lists are followed, too.
+    pub(super) is_nested: bool,
 }
 
 impl<'a> Walk<'_, '_, 'a> {
@@ -77,15 +81,24 @@ impl<'a> Walk<'_, '_, 'a> {
         }
         self.open.push(name);
         for entry in properties.iter() {
-            let path = if path.is_empty() { entry.key.text.to_owned() } else { format!("{path}/{}", entry.key.text) };
-            self.add_property(&entry.value, &path);
+            self.add_property(&entry.value, &below(path, entry.key.text));
         }
         self.open.pop();
     }
 
+    /// The properties of a schema that stands in its place, and those of a list's items.
+    pub(super) fn add_properties(&mut self, schema: &Node<'a>, path: &str) {
+        for entry in schema.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
+            self.add_property(&entry.value, &below(path, entry.key.text));
+        }
+        if let Some(items) = schema.get("items") {
+            self.add_property(items, path);
+        }
+    }
+
     fn add_property(&mut self, property: &Node<'a>, path: &str) {
         let says = |extension: &str| property.get(extension).and_then(Node::as_scalar).map(|s| s.text);
-        let gvk = Gvk { kind: self.kind, ..Gvk::default() };
+        let gvk = self.gvk;
         let spec = |path: &str| FieldSpec { gvk, path: self.arena.text(path), create: false };
         if says("x-kubernetes-annotation").is_some() {
             self.config.common_annotations.push(spec(path));
@@ -104,7 +117,14 @@ impl<'a> Walk<'_, '_, 'a> {
             self.config.name_reference.push(NameBackReferences { gvk: Gvk { version, kind, group: "" }, fields });
         }
         if let Some(reference) = property.get_text("$ref") {
-            self.add(reference, path);
+            self.add(reference.strip_prefix("#/definitions/").filter(|_| self.is_nested).unwrap_or(reference), path);
+        }
+        if self.is_nested {
+            self.add_properties(property, path);
         }
     }
+}
+
+fn below(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}/{field}") }
 }

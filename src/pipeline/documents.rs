@@ -1,15 +1,17 @@
 //! From documents to resources: empty ones go, lists are replaced by their items.
 
+use super::{Session, openapi};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Arena, Node, Value, json};
+use crate::yaml::{Node, Value, json};
 use std::collections::VecDeque;
 
-/// Makes resources of the documents of one file. Items of a `...List` come after all other documents of the file. O(n).
+/// Makes resources of the documents of one text, which know what the build's schema says of their scope. Items of a `...List` come after all other documents of the file. O(n).
 ///
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.
-pub fn documents_to_resources<'a>(arena: &'a Arena, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
+pub fn documents_to_resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
+    let arena = session.arena;
     let mut queue: VecDeque<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
         Ok([only]) => unwrap_list(only).into(),
         Err(nodes) => nodes.into(),
@@ -42,6 +44,7 @@ pub fn documents_to_resources<'a>(arena: &'a Arena, nodes: Vec<Node<'a>>) -> Res
         }
         resources.push(Resource::new(arena, node)?);
     }
+    openapi::note_scope(session, &mut resources);
     Ok(resources)
 }
 

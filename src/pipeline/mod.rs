@@ -2,6 +2,7 @@
 
 mod accumulate;
 mod builtin;
+mod bundle;
 mod crds;
 mod documents;
 mod openapi;
@@ -28,6 +29,7 @@ use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
 use crate::yaml::{Arena, Mapping, Node, Style, Tag, emit};
 use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// What a build is asked for, beside its directory.
@@ -44,6 +46,8 @@ pub struct Options {
     pub helm: HelmOptions,
     /// Where remote files and repositories come from.
     pub remote: RemoteOptions,
+    /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
+    pub schemas: Vec<PathBuf>,
 }
 
 /// One build: its memory, its files, its plugins. Two builds in one process share nothing.
@@ -53,7 +57,7 @@ pub struct Session<'a> {
     pub plugins: Plugins,
     options: Options,
     warnings: RefCell<Vec<Warning>>,
-    default_config: Rc<TransformerConfig<'a>>,
+    default_config: RefCell<Rc<TransformerConfig<'a>>>,
     /// Whether the root's `buildMetadata` asks for anything: then this build keeps account of what comes from where.
     keeps_origins: Cell<bool>,
     schema: openapi::SessionSchema<'a>,
@@ -70,10 +74,15 @@ impl<'a> Session<'a> {
             helm_api_versions: RefCell::new(options.helm.api_versions.clone()),
             options,
             warnings: RefCell::default(),
-            default_config: Rc::new(TransformerConfig::defaults()),
+            default_config: RefCell::new(Rc::new(TransformerConfig::defaults())),
             keeps_origins: Cell::new(false),
             schema: openapi::SessionSchema::default(),
         }
+    }
+
+    /// What every root's configuration begins with; the same one for all.
+    fn default_config(&self) -> Rc<TransformerConfig<'a>> {
+        self.default_config.borrow().clone()
     }
 
     /// Which files may be read.
@@ -125,6 +134,7 @@ impl<'a> Session<'a> {
 /// # Errors
 /// Anything that a user can have wrong; nothing is half done then.
 pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
+    bundle::learn(session)?;
     let root = session.files.root(directory)?;
     let target = Target::load(session, root)?;
     let order = output_order(session, &target)?;

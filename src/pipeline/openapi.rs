@@ -12,7 +12,7 @@
 use super::{Session, Target};
 use crate::diag::{Error, Result};
 use crate::resource::{Gvk, Resource};
-use crate::schema::{Custom, Schemas};
+use crate::schema::{Custom, Document, Schemas};
 use crate::yaml::{Node, first_document};
 use std::cell::{Cell, OnceCell};
 
@@ -23,7 +23,9 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 #[derive(Default)]
 pub(super) struct SessionSchema<'a> {
     chosen: OnceCell<Schemas<'a>>,
-    builtin: Schemas<'a>,
+    /// The built-in tables, with what bundles add to them.
+    builtin: OnceCell<Schemas<'a>>,
+    bundled: OnceCell<Vec<Document<'a>>>,
     /// Whether the built-in tables were asked for before another schema was chosen.
     builtin_used: Cell<bool>,
 }
@@ -32,8 +34,22 @@ impl<'a> SessionSchema<'a> {
     pub(super) fn for_merging(&self) -> &Schemas<'a> {
         self.chosen.get().unwrap_or_else(|| {
             self.builtin_used.set(true);
-            &self.builtin
+            self.builtin()
         })
+    }
+
+    fn builtin(&self) -> &Schemas<'a> {
+        self.builtin.get_or_init(Schemas::default)
+    }
+
+    /// What bundles add, once, before anything is merged.
+    pub(super) fn learn(&self, with_builtin: Schemas<'a>, documents: Vec<Document<'a>>) {
+        drop(self.builtin.set(with_builtin));
+        drop(self.bundled.set(documents));
+    }
+
+    fn documents(&self) -> Vec<Document<'a>> {
+        self.bundled.get().cloned().unwrap_or_default()
     }
 }
 
@@ -53,7 +69,10 @@ pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> 
             let error = target.error(format!("the specified OpenAPI version '{}' is not built in", wanted.version));
             return Err(in_field(error.hint(format!("it is {BUILTIN_VERSION}, or a 'path' to a schema"))));
         }
-        drop(schema.chosen.set(Schemas::default()));
+        let bundled = schema.documents();
+        let builtin =
+            if bundled.is_empty() { Schemas::default() } else { Schemas::custom(Custom::new(&bundled, true), true) };
+        drop(schema.chosen.set(builtin));
         return Ok(());
     }
     let source = session.files.text(&target.root, wanted.path).map_err(|e| in_field(e.into()))?;
@@ -66,22 +85,23 @@ pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> 
         return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos));
     }
     let with_builtin = schema.builtin_used.get();
-    drop(schema.chosen.set(Schemas::custom(Custom::new(&node, with_builtin), with_builtin)));
+    // The first one wins.
+    let all = [vec![Document::OpenApi(node)], schema.documents()].concat();
+    drop(schema.chosen.set(Schemas::custom(Custom::new(&all, with_builtin), with_builtin)));
     Ok(())
 }
 
 /// Lets resources know what a custom schema says about their scope.
 pub(super) fn note_scope<'a>(session: &Session<'a>, resources: &mut [Resource<'a>]) {
-    match session.schema.chosen.get() {
-        Some(schemas) => {
-            for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
-                resource.rare_mut().cluster_scoped = true;
-                resource.refresh_id();
-            }
-        }
-        // Upstream reads its tables for the scope of a kind that is not among those it knows by heart.
-        None if resources.iter().any(|r| is_custom(&r.id().gvk)) => session.schema.builtin_used.set(true),
-        None => {}
+    let chosen = session.schema.chosen.get();
+    // Upstream reads its tables for the scope of a kind that is not among those it knows by heart.
+    if chosen.is_none() && resources.iter().any(|r| is_custom(&r.id().gvk)) {
+        session.schema.builtin_used.set(true);
+    }
+    let schemas = chosen.unwrap_or_else(|| session.schema.builtin());
+    for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
+        resource.rare_mut().cluster_scoped = true;
+        resource.refresh_id();
     }
 }
 

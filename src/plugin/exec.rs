@@ -210,7 +210,7 @@ impl ExecPlugin {
     pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
         let input = wire::print(session.arena, map.iter().cloned(), wire::Ids::With)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
-        wire::parse(session.arena, self.output_name(), printed)
+        wire::parse(session, self.output_name(), printed)
     }
 
     fn output_name(&self) -> String {
@@ -221,7 +221,7 @@ impl ExecPlugin {
 impl<'a> Generator<'a> for ExecPlugin {
     fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
         let printed = self.call(session, None)?;
-        wire::parse(session.arena, self.output_name(), printed)
+        wire::parse(session, self.output_name(), printed)
     }
 }
 
@@ -231,7 +231,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let (places, resources) = map.take_all(session.arena)?;
         let input = wire::print(session.arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
-        let resources = wire::parse(session.arena, self.output_name(), printed)?;
+        let resources = wire::parse(session, self.output_name(), printed)?;
         *map = wire::merge_output(session.arena, &places, resources, &self.program.path.display().to_string())?;
         Ok(())
     }

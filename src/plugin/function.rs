@@ -308,7 +308,7 @@ impl Function {
             [only] if is_list(only) && only.get("items").is_none_or(Node::is_null) => Vec::new(),
             _ => nodes,
         };
-        wire::resources(arena, nodes)
+        wire::resources(session, nodes)
     }
 
     /// Shows what a function found, each result in a line.

@@ -221,7 +221,7 @@ impl SharedObjectPlugin {
             .ask(&session.plugins.options.limits(), &asked)
             .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.place.clone()))?;
         match answer.kind {
-            answer::OUTPUT => wire::parse(session.arena, format!("the output of {}", self.name), answer.content),
+            answer::OUTPUT => wire::parse(session, format!("the output of {}", self.name), answer.content),
             _ => Err(fault(words(answer))),
         }
     }

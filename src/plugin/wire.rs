@@ -2,7 +2,7 @@
 //! build knows. They are written and read here and nowhere else.
 
 use crate::diag::{Error, ErrorKind, Result};
-use crate::pipeline::{ORIGIN, TRANSFORMATIONS, documents_to_resources, print_one};
+use crate::pipeline::{ORIGIN, Session, TRANSFORMATIONS, documents_to_resources, print_one};
 use crate::resource::{Behavior, Index, PreviousId, Rare, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
@@ -170,16 +170,16 @@ pub fn read<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<No
 ///
 /// # Errors
 /// A document is no resource.
-pub fn resources<'a>(arena: &'a Arena, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    documents_to_resources(arena, nodes).map_err(|e| e.context("reading what the plugin printed"))
+pub fn resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
+    documents_to_resources(session, nodes).map_err(|e| e.context("reading what the plugin printed"))
 }
 
 /// [`read`], then [`resources`].
 ///
 /// # Errors
 /// As theirs.
-pub fn parse<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
-    resources(arena, read(arena, name, bytes)?)
+pub fn parse<'a>(session: &Session<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+    resources(session, read(session.arena, name, bytes)?)
 }
 
 /// Takes the options that a generator may set off its resources (K26 to K29).

@@ -1,8 +1,8 @@
-//! [`Custom`]: a schema from a kustomization's `openapi` file, made into the same kind of table as the built-in one.
+//! [`Custom`]: schemas from a kustomization's `openapi` file or from bundles, made into the same kind of table as the built-in one.
 
 use super::{Place, builtin};
 use crate::resource::Gvk;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Mapping, Node, Value};
 use hashbrown::{HashMap, HashSet};
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -10,7 +10,19 @@ type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 /// References that lead to references: more than any schema has.
 const MAX_REFERENCES: usize = 64;
 
-/// A schema document: its kinds, and for each schema object in it what merging needs to know.
+/// Types by name, each with its properties.
+pub type Types<'n, 'a> = Vec<(&'a str, &'n Mapping<'a>)>;
+
+/// What holds schemas.
+#[derive(Clone, Debug)]
+pub enum Document<'a> {
+    /// `definitions` and `paths`, as Kubernetes publishes them.
+    OpenApi(Node<'a>),
+    /// The manifest of a CustomResourceDefinition: the kinds of its versions, each with a schema in its place.
+    Crd(Node<'a>),
+}
+
+/// Schema documents: their kinds, and for each schema object in it what merging needs to know.
 #[derive(Debug, Default)]
 pub struct Custom<'a> {
     kinds: Table<Gvk<'a>, u32>,
@@ -35,23 +47,27 @@ type Found<'s> = (Place, Option<&'s [&'s str]>);
 impl<'a> Custom<'a> {
     /// Reads a schema document: `definitions` and `paths`. Anything else in it does not count. It may refer to built-in
     /// definitions, which then win over its own, if the build has both. O(size).
-    pub fn new(document: &Node<'a>, with_builtin: bool) -> Self {
-        let mut reader =
-            Reader { definitions: Table::default(), known: Table::default(), custom: Custom::default(), with_builtin };
-        for entry in document.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
-            reader.definitions.insert(entry.key.text, entry.value.clone());
+    pub fn new(documents: &[Document<'a>], with_builtin: bool) -> Self {
+        let (definitions, known, custom) = Default::default();
+        let mut reader = Reader { definitions, known, custom, with_builtin, in_crd: false };
+        // Of two that say something of one kind the first wins: it is read last.
+        for document in documents.iter().rev() {
+            match document {
+                Document::OpenApi(node) => {
+                    let definitions =
+                        || node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter());
+                    for entry in definitions() {
+                        reader.definitions.insert(entry.key.text, entry.value.clone());
+                        reader.known.remove(entry.key.text);
+                    }
+                    for entry in definitions() {
+                        reader.definition(entry.key.text);
+                    }
+                    reader.scopes(node);
+                }
+                Document::Crd(node) => reader.crd(document, node),
+            }
         }
-        let names: Vec<&'a str> = document
-            .get("definitions")
-            .and_then(Node::as_mapping)
-            .into_iter()
-            .flat_map(|m| m.iter())
-            .map(|e| e.key.text)
-            .collect();
-        for name in names {
-            reader.definition(name);
-        }
-        reader.scopes(document);
         reader.custom
     }
 
@@ -86,9 +102,57 @@ struct Reader<'a> {
     known: Table<&'a str, u32>,
     custom: Custom<'a>,
     with_builtin: bool,
+    /// Whether lists name their keys as CustomResourceDefinitions do.
+    in_crd: bool,
+}
+
+impl<'a> Document<'a> {
+    /// The types that its schemas refer to, and its kinds with the schema of each.
+    pub fn kinds<'n>(&'n self) -> (Types<'n, 'a>, Vec<(Gvk<'a>, &'n Node<'a>)>) {
+        match self {
+            Document::OpenApi(node) => {
+                let definitions =
+                    || node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter());
+                let types = definitions().filter_map(|e| Some((e.key.text, e.value.get("properties")?.as_mapping()?)));
+                let kinds = definitions().flat_map(|e| gvks(&e.value).into_iter().map(|gvk| (gvk, &e.value)));
+                (types.collect(), kinds.collect())
+            }
+            Document::Crd(node) => {
+                let text = |path: [&str; 2]| {
+                    node.get("spec").and_then(|spec| match path {
+                        ["", field] => spec.get_text(field),
+                        [object, field] => spec.get(object)?.get_text(field),
+                    })
+                };
+                let (group, kind) =
+                    (text(["", "group"]).unwrap_or_default(), text(["names", "kind"]).unwrap_or_default());
+                let versions = node.get("spec").and_then(|spec| spec.get("versions")).and_then(Node::as_sequence);
+                let kinds = versions.unwrap_or_default().iter().filter_map(|version| {
+                    let schema = version.get("schema")?.get("openAPIV3Schema")?;
+                    Some((Gvk { group, version: version.get_text("name")?, kind }, schema))
+                });
+                (Types::new(), kinds.collect())
+            }
+        }
+    }
 }
 
 impl<'a> Reader<'a> {
+    fn crd(&mut self, document: &Document<'a>, node: &Node<'a>) {
+        self.in_crd = true;
+        let is_cluster_scoped = node.get("spec").and_then(|spec| spec.get_text("scope")) == Some("Cluster");
+        for (gvk, schema) in document.kinds().1 {
+            let number = self.reserve();
+            self.fill(number, schema);
+            self.custom.kinds.insert(gvk, number);
+            match is_cluster_scoped {
+                true => self.custom.cluster_scoped.insert(gvk),
+                false => self.custom.cluster_scoped.remove(&gvk),
+            };
+        }
+        self.in_crd = false;
+    }
+
     fn definition(&mut self, name: &'a str) -> Option<u32> {
         if let Some(&number) = self.known.get(name) {
             return Some(number);
@@ -132,7 +196,8 @@ impl<'a> Reader<'a> {
     }
 
     fn fill(&mut self, number: u32, node: &Node<'a>) {
-        let mut object = Object { keys: merge_keys(node), ..Object::default() };
+        let keys = merge_keys(node).or_else(|| list_map_keys(node).filter(|_| self.in_crd));
+        let mut object = Object { keys, ..Object::default() };
         for entry in node.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
             if let Some(field) = self.object(&entry.value) {
                 object.fields.insert(entry.key.text, field);
@@ -187,9 +252,16 @@ fn merge_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
     if !strategy.split(',').any(|s| s == "merge") {
         return None;
     }
-    let texts = |items: &[Node<'a>]| items.iter().filter_map(|n| n.as_scalar().map(|s| s.text)).collect();
-    match node.get("x-kubernetes-list-map-keys").and_then(Node::as_sequence) {
-        Some(items) => Some(texts(items)),
-        None => Some(node.get_text("x-kubernetes-patch-merge-key").into_iter().collect()),
-    }
+    let keys = map_keys(node);
+    Some(keys.unwrap_or_else(|| node.get_text("x-kubernetes-patch-merge-key").into_iter().collect()))
+}
+
+/// The keys of a list that is a map, as CustomResourceDefinitions say it.
+fn list_map_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
+    map_keys(node).filter(|_| node.get_text("x-kubernetes-list-type") == Some("map"))
+}
+
+fn map_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
+    let items = node.get("x-kubernetes-list-map-keys").and_then(Node::as_sequence)?;
+    Some(items.iter().filter_map(|n| n.as_scalar().map(|s| s.text)).collect())
 }

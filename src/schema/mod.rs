@@ -5,7 +5,7 @@
 mod builtin;
 mod custom;
 
-pub use custom::Custom;
+pub use custom::{Custom, Document, Types};
 
 use crate::resource::Gvk;
 

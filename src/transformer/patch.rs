@@ -21,7 +21,7 @@ use crate::config::Matcher;
 use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::Session;
+use crate::pipeline::{Session, documents_to_resources};
 use crate::resource::{Found, ResMap, Resource, stringify};
 use crate::schema::Schemas;
 use crate::yaml::{Arena, Node, Pos, Source, Style, Tag, documents, first_document, json};
@@ -157,18 +157,18 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
             let inline =
                 session.arena.add_source(format!("patchesStrategicMerge in {}", root.shown), (*entry).to_owned());
             let is_path = !entry.contains('\n') && !entry.contains(": ");
-            let (name, documents) = match if is_path { None } else { resources(session.arena, inline).ok() } {
+            let (name, documents) = match if is_path { None } else { resources(session, inline).ok() } {
                 Some(documents) => ("an inline patch".to_owned(), documents),
                 None => {
                     let source = session.files.text(root, entry).map_err(Error::from)?;
-                    (source.name.clone(), resources(session.arena, source)?)
+                    (source.name.clone(), resources(session, source)?)
                 }
             };
             all.extend(documents.into_iter().map(|d| (d, name.clone())));
         }
         if !inline.is_empty() {
             let source = session.arena.add_source(format!("patches in {}", root.shown), inline.to_owned());
-            all.extend(resources(session.arena, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
+            all.extend(resources(session, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
             return Err(Error::input("patch appears to be empty; files=patchesStrategicMerge"));
@@ -236,7 +236,7 @@ fn prepare<'a>(
     session: &Session<'a>,
     root: &Root,
     patch: &Patch<'a>,
-    read: fn(&'a Arena, &'a Source) -> Result<Content<'a>>,
+    read: fn(&Session<'a>, &'a Source) -> Result<Content<'a>>,
 ) -> Result<Prepared<'a>> {
     let inline = patch.patch.trim();
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
@@ -254,28 +254,29 @@ fn prepare<'a>(
         }
     };
     let target = patch.target.as_ref().map(Matcher::new).transpose()?;
-    let content = read(session.arena, source)?;
+    let content = read(session, source)?;
     Ok(Prepared { content, target, options: patch.options, name, pos: patch.pos })
 }
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
-fn content<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
+fn content<'a>(session: &Session<'a>, source: &'a Source) -> Result<Content<'a>> {
     if source.text.starts_with('[') {
-        return operations(arena, source);
+        return operations(session, source);
     }
-    let fault = match resources(arena, source) {
+    let fault = match resources(session, source) {
         Ok(documents) => return Ok(Content::StrategicMerge(documents)),
         Err(e) => e,
     };
-    match first_document(arena, source) {
+    match first_document(session.arena, source) {
         Ok(None) => Ok(Content::Json(Vec::new())),
-        Ok(Some(node)) if node.as_sequence().is_some() => operations(arena, source),
+        Ok(Some(node)) if node.as_sequence().is_some() => operations(session, source),
         _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
     }
 }
 
 /// Reads a JSON patch, which may be written in YAML.
-fn operations<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
+fn operations<'a>(session: &Session<'a>, source: &'a Source) -> Result<Content<'a>> {
+    let arena = session.arena;
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
@@ -295,9 +296,9 @@ fn operations<'a>(arena: &'a Arena, source: &'a Source) -> Result<Content<'a>> {
 }
 
 /// The documents of a text as resources; a list is replaced by its items.
-fn resources<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let nodes = documents(arena, source).map_err(|m| Error::malformed(arena, m))?;
-    crate::pipeline::documents_to_resources(arena, nodes)
+fn resources<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let nodes = documents(session.arena, source).map_err(|m| Error::malformed(session.arena, m))?;
+    documents_to_resources(session, nodes)
 }
 
 fn apply_json<'a>(

@@ -1,0 +1,73 @@
+//! Schemas of bundles: what an environment knows of kinds that Kubernetes does not have (M17).
+//!
+//! *Reads*: manifests of CustomResourceDefinitions, and OpenAPI documents with `definitions` as Kubernetes publishes them. Lists are merged by the
+//! keys that they name, kinds have the scope that they name, and fields with `x-kubernetes-object-ref-kind` and the other extensions of `crds`
+//! hold references, labels, annotations and names.
+//! *Order*: before everything else, for all roots. Kubernetes' own kinds stay as they are; a kustomization's `openapi` file wins.
+//! *Cost*: O(size of the files); nothing without an environment that has such files.
+
+use super::{Session, crds};
+use crate::config::TransformerConfig;
+use crate::diag::{Error, ErrorKind, Result};
+use crate::resource::Gvk;
+use crate::schema::{Custom, Document, Schemas};
+use crate::yaml::{Malformed, Node, documents};
+use std::rc::Rc;
+
+/// Lets a build know what the files say that its options name.
+///
+/// # Errors
+/// A file cannot be read, or is neither of the two.
+pub(super) fn learn(session: &Session<'_>) -> Result<()> {
+    let mut all = Vec::new();
+    for path in &session.options.schemas {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read the schema '{shown}': {e}")))?;
+        let source = session.arena.add_source(shown, text);
+        let malformed = |m: Malformed| Error::malformed(session.arena, m);
+        for node in documents(session.arena, source).map_err(malformed)?.into_iter().filter(|node| !node.is_null()) {
+            all.push(document(session, node)?);
+        }
+    }
+    if all.is_empty() {
+        return Ok(());
+    }
+    let mut config = TransformerConfig::defaults();
+    for document in &all {
+        config.merge(references(session, document))?;
+    }
+    *session.default_config.borrow_mut() = Rc::new(config);
+    session.schema.learn(Schemas::custom(Custom::new(&all, true), true), all);
+    Ok(())
+}
+
+fn document<'a>(session: &Session<'a>, node: Node<'a>) -> Result<Document<'a>> {
+    if node.get_text("kind") == Some("CustomResourceDefinition") {
+        return Ok(Document::Crd(node));
+    }
+    if node.get("definitions").and_then(Node::as_mapping).is_some() {
+        return Ok(Document::OpenApi(node));
+    }
+    let error = Error::input("a schema is a CustomResourceDefinition, or an OpenAPI document with 'definitions'");
+    Err(error.at(session.arena.place(node.pos)))
+}
+
+/// What the fields of a document's kinds hold.
+fn references<'a>(session: &Session<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
+    let mut config = TransformerConfig::default();
+    let (types, kinds) = document.kinds();
+    for (gvk, schema) in kinds {
+        let any_version = Gvk { version: "", ..gvk };
+        crds::Walk {
+            arena: session.arena,
+            types: &types,
+            gvk: any_version,
+            config: &mut config,
+            open: Vec::new(),
+            is_nested: true,
+        }
+        .add_properties(schema, "");
+    }
+    config
+}
