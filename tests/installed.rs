@@ -312,3 +312,47 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
         }
     }
 }
+
+#[test]
+fn p45_plugin_run_calls_a_plugin_once_by_its_configuration_its_kind_or_its_name() {
+    let tree = Tree::new(TREE);
+    let script = format!("v=\"$(grep -c . \"$1\") $(cat beside 2>/dev/null) $KUSTOMIZE_PLUGIN_MODE\"{MADE}");
+    directory(&tree, "plugins/app", "1.0.0", "", &script);
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    let run = |args: &[&str]| tree.run(&[&["plugin", "run", "--offline"], args].concat());
+    says(&run(&["g.yaml"]).ok(), "4 of the root generate");
+    says(&run(&["ex.io/v1/Made"]).ok(), "5 of the root generate");
+    says(&run(&["app"]).ok(), "6 of the root generate");
+    run(&["other"]).fails_with(&["no installed plugin has the component 'other'"]);
+    run(&["ex.io/v1/Other"]).fails_with(&["unable to find plugin root", "ex.io/v1/Other:1"]);
+    run(&["plugins/app/main.sh"]).fails_with(&["main.sh"]);
+    // A transformer gets what stands on stdin, and nothing of it is there if it fails.
+    tree.plugin("Turned", "#!/bin/sh\n[ -z \"$FAIL\" ] || exit 4\nsed 's/name: a/name: b/'\n");
+    let turned = |variables: &[(&str, &str)], role: &str| {
+        let mut command = tree.command(&["plugin", "run", "ex.io/v1/Turned", "--as", role]);
+        fs::write(tree.home().join("in.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n").unwrap();
+        command.stdin(fs::File::open(tree.home().join("in.yaml")).unwrap()).envs(variables.iter().copied());
+        crate::support::run(&mut command)
+    };
+    assert_eq!(turned(&[], "transformer").ok(), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n");
+    turned(&[("FAIL", "1")], "transformer").fails_with(&["failed: exit status: 4"]);
+    turned(&[("FAIL", "1")], "validator").fails_with(&["failed: exit status: 4"]);
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn a_build_that_needs_no_installed_plugin_looks_for_none() {
+    let tree = Tree::new("-- kustomization.yaml --\nresources: [cm.yaml]\n-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    // Each of these files would be an error for whoever reads it.
+    for file in ["plugins.yaml", "plugins.lock", "../home/.config/rustomize/trust.yaml"] {
+        tree.write(file, "{");
+    }
+    assert!(tree.build(&["--frozen"]).ok().contains("name: a"));
+    tree.plugin("Made", &format!("#!/bin/sh\nv=placed{MADE}"));
+    tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n");
+    tree.write("kustomization.yaml", "generators: [g.yaml]\n");
+    says(&tree.build(&[]).ok(), "placed");
+    fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
+    tree.build(&[]).fails_with(&["plugins.yaml:"]);
+}

@@ -1,5 +1,6 @@
 //! Flags exactly as typed.
 
+use super::plugin_flags::PluginFlags;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -132,6 +133,9 @@ pub enum Plugin {
         #[arg(short, long, value_name = "FORMAT", default_value = "text")]
         output: Format,
     },
+    /// Call a plugin once, outside of a build
+    #[command(long_about = RUN_PLUGIN, after_long_help = RUN_EXAMPLES)]
+    Run(Box<Run>),
     /// Take an installed plugin away
     Remove {
         /// Its source, or with a constraint on the versions to remove, as in 'github.com/acme/app@< 2'
@@ -194,6 +198,20 @@ const ADOPT_PLUGIN: &str = "Make a Go plugin usable that was built with -buildmo
     only be loaded by a Go program of just its versions and flags: this builds that program, once, into the user's cache directory. \
     Needs the plugin's version of Go, its modules and a C compiler. Where there is the source, 'plugin build' is better.";
 
+const RUN_PLUGIN: &str = "Call a plugin once, outside of a build, and print what comes of it. CONFIG is the file with its configuration object, as 'generators' and \
+    'transformers' list it; or the kind of such an object, as in example.com/v1/Made; or the name of an installed plugin's component. As a transformer or \
+    validator it gets the resources that stand on stdin.";
+
+const RUN_EXAMPLES: &str = "Examples:
+  # what a generator makes of its configuration
+  rustomize plugin run generator.yaml
+
+  # what a transformer makes of some resources
+  rustomize plugin run transformer.yaml --as transformer < resources.yaml
+
+  # a component of an installed plugin, by its name
+  rustomize plugin run app-coffees";
+
 const BUILD_EXAMPLES: &str = "Examples:
   # Build the current directory
   rustomize build
@@ -232,55 +250,12 @@ pub struct Build {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub enable_managedby_label: Option<bool>,
 
-    /// The environment whose bundles and plugins are there, too [default: RUSTOMIZE_ENVIRONMENT, or 'default' where that is]
-    #[arg(long, value_name = "NAME")]
-    pub environment: Option<String>,
-
-    /// Take the environment's bundles as they were synced last
-    #[arg(long)]
-    pub no_sync: bool,
-
-    /// Use installed plugins only as plugins.lock says [default: whether CI is 'true']
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub frozen: Option<bool>,
-
     /// Let the build run plugins, which can do whatever you can do
     #[arg(long, alias = "enable_alpha_plugins", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub enable_alpha_plugins: Option<bool>,
 
-    /// How long one call of a plugin may take, as in 90s or 5m; 0 for no limit
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
-    pub plugin_timeout: std::time::Duration,
-
-    /// How much one call of a plugin may print, as in 64MiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
-    pub plugin_output_limit: u64,
-
-    /// How much memory the process of a plugin that is a shared object may have, as in 2GiB; 0 for no limit
-    #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = size)]
-    pub plugin_memory_limit: u64,
-
-    /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and are granted, as far as this system
-    /// can enforce it) or strict (the same and a cleared environment, or an error); the command 'doctor' says what this system can enforce
-    /// [default: off for plugins that somebody has placed, auto and a cleared environment for installed ones]
-    #[arg(long, value_name = "LEVEL")]
-    pub plugin_isolation: Option<IsolationLevel>,
-
-    /// Let isolated plugins read a file or directory; may be repeated
-    #[arg(long, value_name = "PATH")]
-    pub plugin_allow_read: Vec<PathBuf>,
-
-    /// Let isolated plugins read and write a file or directory; may be repeated
-    #[arg(long, value_name = "PATH")]
-    pub plugin_allow_write: Vec<PathBuf>,
-
-    /// Let isolated plugins use the network
-    #[arg(long)]
-    pub plugin_allow_net: bool,
-
-    /// Let strictly isolated plugins have a variable of the environment; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub plugin_allow_env: Vec<String>,
+    #[command(flatten)]
+    pub plugins: PluginFlags,
 
     /// Let the build run helm for 'helmCharts'; charts can do what helm lets them
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
@@ -321,50 +296,33 @@ pub struct Build {
     /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come from anyway
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub stack_trace: Option<bool>,
-
-    /// Let the build run KRM functions that are executables; needs --enable-alpha-plugins too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub enable_exec: Option<bool>,
-
-    /// Let KRM functions in containers use the network, if they ask for it
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub network: Option<bool>,
-
-    /// Accepted, as by kustomize, without effect
-    #[arg(long, hide = true)]
-    pub network_name: Option<String>,
-
-    /// Mount something into all containers, as in type=bind,src=DIR,dst=DIR,rw=true; may be repeated
-    #[arg(long, value_name = "MOUNT")]
-    pub mount: Vec<String>,
-
-    /// Set a variable for all KRM functions, as in NAME=value; NAME alone passes it on into containers; may be repeated
-    #[arg(short, long, value_name = "VARIABLE")]
-    pub env: Vec<String>,
-
-    /// Run containers as the user who runs the build, not as nobody
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub as_current_user: Option<bool>,
-
-    /// Which results of KRM functions fail the build
-    #[arg(long, value_name = "SEVERITY")]
-    pub fail_on_results: Option<Severity>,
 }
 
-/// How much of the user's rights plugins get.
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub enum IsolationLevel {
-    #[default]
-    Off,
-    Auto,
-    Strict,
+/// `plugin run`
+#[derive(Args)]
+pub struct Run {
+    /// The file with the configuration object, or its kind, or the name of a component
+    #[arg(value_name = "CONFIG|APIVERSION/KIND|NAME")]
+    pub what: String,
+
+    /// What it is called as
+    #[arg(long = "as", value_name = "ROLE", default_value = "generator")]
+    pub role: RunAs,
+
+    #[command(flatten)]
+    pub plugins: PluginFlags,
+
+    /// Fetch nothing: what is needed is installed
+    #[arg(long)]
+    pub offline: bool,
 }
 
-/// How grave a result of a KRM function is.
+/// What a plugin is called as.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Severity {
-    Error,
-    Warning,
+pub enum RunAs {
+    Generator,
+    Transformer,
+    Validator,
 }
 
 /// `plugin install`
@@ -546,7 +504,7 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
     Ok(Cli::from_arg_matches(&matches)?.command)
 }
 
-fn duration(text: &str) -> Result<std::time::Duration, String> {
+pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {
     let (number, unit) = split_unit(text)?;
     let seconds = match unit {
         "ms" => number / 1000.0,
@@ -558,7 +516,7 @@ fn duration(text: &str) -> Result<std::time::Duration, String> {
     std::time::Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
-fn size(text: &str) -> Result<u64, String> {
+pub(super) fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = split_unit(text)?;
     let factor = match unit {
         "" | "B" => 1u64,

@@ -1,22 +1,15 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
-use super::args::{Build, IsolationLevel, Severity};
-use super::plugin_install::sync_environment;
-use super::{managed, output, plugin_host};
+use super::args::Build;
+use super::{managed, output, plugin_flags};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
-use crate::manager::environment::{Bundle, Environment};
-use crate::manager::resolve::Managed;
 use crate::pipeline::{self, Options, Session};
-use crate::plugin::function::{FailOn, FunctionOptions};
-use crate::plugin::isolation::{Isolation, Level};
-use crate::plugin::{PluginOptions, locate};
 use crate::resource::Order;
 use crate::yaml::Arena;
-use anyhow::{Context, Result, bail};
-use std::ffi::OsString;
+use anyhow::{Result, bail};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs `build`.
 ///
@@ -63,27 +56,15 @@ fn options(args: &Build) -> Result<Options> {
             "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead."
         );
     }
-    let (manager, schemas) = manager(args)?;
     let plugins_enabled = args.enable_alpha_plugins.unwrap_or(false);
-    let variable = |name: &str| std::env::var_os(name);
+    let directory = args.directory.first().map_or(".", String::as_str);
+    let (plugins, schemas) = plugin_flags::options(&args.plugins, plugins_enabled, Path::new(directory), args.offline)?;
+    let variable = managed::variable;
     Ok(Options {
         restrictor,
         order,
         managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
-        plugins: PluginOptions {
-            enabled: plugins_enabled,
-            timeout: Some(args.plugin_timeout).filter(|t| !t.is_zero()),
-            output_limit: args.plugin_output_limit,
-            isolation: isolation(args, variable),
-            memory_limit: Some(args.plugin_memory_limit).filter(|&bytes| bytes > 0),
-            host: plugin_host::program(),
-            homes: locate::homes(|name| variable(name).map(Into::into)),
-            stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
-            variable: managed::variable,
-            manager,
-            go_hosts: go_hosts(|name| variable(name).map(Into::into)),
-            functions: functions(args, variable),
-        },
+        plugins,
         remote: RemoteOptions {
             cache: args.remote_cache.clone().or_else(|| cache(|name| variable(name).map(Into::into))),
             offline: args.offline,
@@ -101,32 +82,6 @@ fn options(args: &Build) -> Result<Options> {
     })
 }
 
-/// Variables that say where things are and how to speak, and nothing of the user.
-const PLAIN_VARIABLES: [&str; 6] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ"];
-
-fn isolation(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
-    let said = args.plugin_isolation.map(|said| match said {
-        IsolationLevel::Off => Level::Off,
-        IsolationLevel::Auto => Level::Auto,
-        IsolationLevel::Strict => Level::Strict,
-    });
-    let names = PLAIN_VARIABLES.into_iter().chain(args.plugin_allow_env.iter().map(String::as_str));
-    // Plugins run in other directories.
-    let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
-        paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
-    };
-    Isolation {
-        // What somebody has placed runs as under kustomize.
-        level: said.unwrap_or(Level::Off),
-        installed: said.unwrap_or(Level::Auto),
-        is_apart: false,
-        read: absolute(&args.plugin_allow_read),
-        write: absolute(&args.plugin_allow_write),
-        network: args.plugin_allow_net,
-        variables: names.filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
-    }
-}
-
 /// What runs containers, first that is there.
 pub const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
 
@@ -136,57 +91,42 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
 }
 
-fn functions(args: &Build, variable: impl Fn(&str) -> Option<OsString>) -> FunctionOptions {
-    let engine = variable("KRM_FN_RUNTIME").filter(|v| !v.is_empty()).map(PathBuf::from);
-    let found = || ENGINES.into_iter().find(|name| in_path(name).is_some()).unwrap_or(ENGINES[0]);
-    let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    FunctionOptions {
-        exec: args.enable_exec.unwrap_or(false),
-        network: args.network.unwrap_or(false),
-        mounts: args.mount.clone(),
-        variables: args.env.clone(),
-        user: args.as_current_user.unwrap_or(false).then(current_user),
-        runtime: engine.unwrap_or_else(|| found().into()),
-        fail_on: match args.fail_on_results {
-            None => FailOn::Nothing,
-            Some(Severity::Error) => FailOn::Error,
-            Some(Severity::Warning) => FailOn::Warning,
-        },
-    }
-}
-
-/// What will be known of installed plugins, and what bundles say of kinds. What is needed for that is looked at when an object asks for one; an environment is synced first of all (M05).
-fn manager(args: &Build) -> Result<(Managed, Vec<PathBuf>)> {
-    if !args.enable_alpha_plugins.unwrap_or(false) {
-        return Ok(Default::default());
-    }
-    let environment = managed::environment(args.environment.as_deref())?;
-    if let Some(environment) = &environment
-        && let Some(server) = environment.sync.as_deref().filter(|_| !args.offline && !args.no_sync)
-    {
-        sync_environment(environment, server)
-            .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
-    }
-    let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
-    let schemas = bundles.iter().flat_map(Bundle::schemas).collect();
-    let directory = PathBuf::from(args.directory.first().map_or(".", String::as_str));
-    let (is_frozen, offline) = (managed::is_frozen(args.frozen), args.offline);
-    let managed = Managed::new(move || {
-        let (host, variable) = (plugin_host::program(), managed::variable);
-        let options = PluginOptions { host, variable, ..PluginOptions::default() };
-        managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options)
-    });
-    Ok((managed, schemas))
-}
-
 /// Where the programs are that load genuine Go plugins.
 pub fn go_hosts(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     Some(cache(variable)?.join("go-hosts"))
 }
 
-/// Where this system keeps what can be fetched again.
+/// Where this system keeps what can be fetched again: `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`, on Windows
+/// `%PROGRAMDATA%/rustomize/cache` (M18).
 pub fn cache(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    cache_on(cfg!(windows), rustix::process::getuid().is_root(), variable)
+}
+
+fn cache_on(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|v| v.is_absolute());
-    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
-    Some(caches.join("rustomize"))
+    if is_windows {
+        return Some(set("PROGRAMDATA")?.join("rustomize").join("cache"));
+    }
+    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    Some(caches.or_else(|| is_root.then(|| "/var/cache".into()))?.join("rustomize"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cache_on;
+    use std::path::PathBuf;
+
+    #[test]
+    fn m18_where_a_user_a_superuser_and_windows_keep_what_was_synced() {
+        let with = |is_windows, is_root, known: &[(&str, &str)]| {
+            let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
+            cache_on(is_windows, is_root, variable).map(|path| path.display().to_string())
+        };
+        let home = ("HOME", "/home/u");
+        assert_eq!(with(false, false, &[home]).as_deref(), Some("/home/u/.cache/rustomize"));
+        assert_eq!(with(false, true, &[home, ("XDG_CACHE_HOME", "/c")]).as_deref(), Some("/c/rustomize"));
+        assert_eq!(with(false, true, &[]).as_deref(), Some("/var/cache/rustomize"));
+        assert_eq!(with(false, false, &[]), None);
+        assert_eq!(with(true, false, &[home, ("PROGRAMDATA", "/data")]).as_deref(), Some("/data/rustomize/cache"));
+    }
 }

@@ -9,9 +9,11 @@ mod doctor;
 mod managed;
 mod output;
 mod plugin;
+mod plugin_flags;
 pub mod plugin_host;
 mod plugin_install;
 mod plugin_look;
+mod plugin_run;
 mod version;
 
 use crate::plugin::host;

@@ -1,7 +1,7 @@
 //! `plugin`: makes, installs and lists plugins.
 
 use super::args::{Format, Language, Plugin};
-use super::{build, managed, plugin_host, plugin_install, plugin_look};
+use super::{build, managed, plugin_host, plugin_install, plugin_look, plugin_run};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirement;
@@ -59,6 +59,7 @@ pub fn run(command: &Plugin) -> Result<()> {
         Plugin::Prune { directories, dry_run } => plugin_look::prune(directories, *dry_run)?,
         Plugin::Serve(args) => plugin_install::serve(args)?,
         Plugin::Sync(args) => plugin_install::sync(args, &options)?,
+        Plugin::Run(args) => plugin_run::run(args)?,
         Plugin::Lock(args) => plugin_install::lock(args, &options)?,
         Plugin::List { output } => {
             let environment = managed::environment(None)?;

@@ -3,6 +3,7 @@
 mod accumulate;
 mod builtin;
 mod bundle;
+mod call;
 mod crds;
 mod documents;
 mod openapi;
@@ -12,6 +13,7 @@ mod target;
 mod validate;
 
 pub use accumulate::Accumulator;
+pub use call::{Call, call};
 pub use documents::documents_to_resources;
 pub(crate) use origin::{ORIGIN, TRANSFORMATIONS};
 pub use target::Target;

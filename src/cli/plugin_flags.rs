@@ -1,0 +1,205 @@
+//! What the user says of plugins, for builds and for single calls.
+
+use super::args::{duration, size};
+use super::build::{ENGINES, go_hosts, in_path};
+use super::plugin_install::sync_environment;
+use super::{managed, plugin_host};
+use crate::manager::environment::{Bundle, Environment};
+use crate::manager::resolve::Managed;
+use crate::plugin::function::{FailOn, FunctionOptions};
+use crate::plugin::isolation::{Isolation, Level};
+use crate::plugin::{PluginOptions, locate};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// How plugins run.
+#[derive(Args, Default)]
+pub struct PluginFlags {
+    /// The environment whose bundles and plugins are there, too [default: RUSTOMIZE_ENVIRONMENT, or 'default' where that is]
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+
+    /// Take the environment's bundles as they were synced last
+    #[arg(long)]
+    pub no_sync: bool,
+
+    /// Use installed plugins only as plugins.lock says [default: whether CI is 'true']
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub frozen: Option<bool>,
+
+    /// How long one call of a plugin may take, as in 90s or 5m; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub plugin_timeout: std::time::Duration,
+
+    /// How much one call of a plugin may print, as in 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub plugin_output_limit: u64,
+
+    /// How much memory the process of a plugin that is a shared object may have, as in 2GiB; 0 for no limit
+    #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = size)]
+    pub plugin_memory_limit: u64,
+
+    /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and are granted, as far as this system
+    /// can enforce it) or strict (the same and a cleared environment, or an error); the command 'doctor' says what this system can enforce
+    /// [default: off for plugins that somebody has placed, auto and a cleared environment for installed ones]
+    #[arg(long, value_name = "LEVEL")]
+    pub plugin_isolation: Option<IsolationLevel>,
+
+    /// Let isolated plugins read a file or directory; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub plugin_allow_read: Vec<PathBuf>,
+
+    /// Let isolated plugins read and write a file or directory; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub plugin_allow_write: Vec<PathBuf>,
+
+    /// Let isolated plugins use the network
+    #[arg(long)]
+    pub plugin_allow_net: bool,
+
+    /// Let strictly isolated plugins have a variable of the environment; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub plugin_allow_env: Vec<String>,
+
+    /// Let the build run KRM functions that are executables; needs --enable-alpha-plugins too
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub enable_exec: Option<bool>,
+
+    /// Let KRM functions in containers use the network, if they ask for it
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub network: Option<bool>,
+
+    /// Accepted, as by kustomize, without effect
+    #[arg(long, hide = true)]
+    pub network_name: Option<String>,
+
+    /// Mount something into all containers, as in type=bind,src=DIR,dst=DIR,rw=true; may be repeated
+    #[arg(long, value_name = "MOUNT")]
+    pub mount: Vec<String>,
+
+    /// Set a variable for all KRM functions, as in NAME=value; NAME alone passes it on into containers; may be repeated
+    #[arg(short, long, value_name = "VARIABLE")]
+    pub env: Vec<String>,
+
+    /// Run containers as the user who runs the build, not as nobody
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub as_current_user: Option<bool>,
+
+    /// Which results of KRM functions fail the build
+    #[arg(long, value_name = "SEVERITY")]
+    pub fail_on_results: Option<Severity>,
+}
+
+/// How much of the user's rights plugins get.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum IsolationLevel {
+    #[default]
+    Off,
+    Auto,
+    Strict,
+}
+
+/// How grave a result of a KRM function is.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// What plugins are run with for the kustomization in a directory, and the files that say something of kinds.
+///
+/// # Errors
+/// The environment is not there, or cannot be synced.
+pub fn options(
+    flags: &PluginFlags,
+    is_enabled: bool,
+    directory: &Path,
+    offline: bool,
+) -> Result<(PluginOptions, Vec<PathBuf>)> {
+    let (manager, schemas) = if is_enabled { manager(flags, directory, offline)? } else { Default::default() };
+    let variable = managed::variable;
+    let options = PluginOptions {
+            enabled: is_enabled,
+            timeout: Some(flags.plugin_timeout).filter(|t| !t.is_zero()),
+            output_limit: flags.plugin_output_limit,
+            isolation: isolation(flags, variable),
+            memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
+            host: plugin_host::program(),
+            homes: locate::homes(|name| variable(name).map(Into::into)),
+            stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+            variable: managed::variable,
+            manager,
+            go_hosts: go_hosts(|name| variable(name).map(Into::into)),
+            functions: functions(flags, variable),
+    };
+    Ok((options, schemas))
+}
+
+/// Variables that say where things are and how to speak, and nothing of the user.
+const PLAIN_VARIABLES: [&str; 6] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ"];
+
+fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
+    let said = flags.plugin_isolation.map(|said| match said {
+        IsolationLevel::Off => Level::Off,
+        IsolationLevel::Auto => Level::Auto,
+        IsolationLevel::Strict => Level::Strict,
+    });
+    let names = PLAIN_VARIABLES.into_iter().chain(flags.plugin_allow_env.iter().map(String::as_str));
+    // Plugins run in other directories.
+    let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
+        paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
+    };
+    Isolation {
+        // What somebody has placed runs as under kustomize.
+        level: said.unwrap_or(Level::Off),
+        installed: said.unwrap_or(Level::Auto),
+        is_apart: false,
+        read: absolute(&flags.plugin_allow_read),
+        write: absolute(&flags.plugin_allow_write),
+        network: flags.plugin_allow_net,
+        variables: names.filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
+    }
+}
+
+fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -> FunctionOptions {
+    let engine = variable("KRM_FN_RUNTIME").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let found = || ENGINES.into_iter().find(|name| in_path(name).is_some()).unwrap_or(ENGINES[0]);
+    let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    FunctionOptions {
+        exec: flags.enable_exec.unwrap_or(false),
+        network: flags.network.unwrap_or(false),
+        mounts: flags.mount.clone(),
+        variables: flags.env.clone(),
+        user: flags.as_current_user.unwrap_or(false).then(current_user),
+        runtime: engine.unwrap_or_else(|| found().into()),
+        fail_on: match flags.fail_on_results {
+            None => FailOn::Nothing,
+            Some(Severity::Error) => FailOn::Error,
+            Some(Severity::Warning) => FailOn::Warning,
+        },
+    }
+}
+
+/// What will be known of installed plugins, and what bundles say of kinds. What is needed for that is looked at when an object asks for one; an environment is synced first of all (M05).
+fn manager(flags: &PluginFlags, directory: &Path, offline: bool) -> Result<(Managed, Vec<PathBuf>)> {
+    let environment = managed::environment(flags.environment.as_deref())?;
+    if let Some(environment) = &environment
+        && let Some(server) = environment.sync.as_deref().filter(|_| !offline && !flags.no_sync)
+    {
+        sync_environment(environment, server)
+            .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
+    }
+    let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
+    let schemas = bundles.iter().flat_map(Bundle::schemas).collect();
+    let (directory, is_frozen) = (directory.to_owned(), managed::is_frozen(flags.frozen));
+    let managed = Managed::new(move || {
+        let (host, variable) = (plugin_host::program(), managed::variable);
+        let options = PluginOptions { host, variable, ..PluginOptions::default() };
+        managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options)
+    });
+    Ok((managed, schemas))
+}
+
