@@ -343,7 +343,9 @@ fn p45_plugin_run_calls_a_plugin_once_by_its_configuration_its_kind_or_its_name(
 
 #[test]
 fn a_build_that_needs_no_installed_plugin_looks_for_none() {
-    let tree = Tree::new("-- kustomization.yaml --\nresources: [cm.yaml]\n-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    let tree = Tree::new(
+        "-- kustomization.yaml --\nresources: [cm.yaml]\n-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+    );
     // Each of these files would be an error for whoever reads it.
     for file in ["plugins.yaml", "plugins.lock", "../home/.config/rustomize/trust.yaml"] {
         tree.write(file, "{");

@@ -27,3 +27,4 @@ mod shared_object;
 mod suite;
 mod support;
 mod tidy;
+mod transfer;

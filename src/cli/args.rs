@@ -1,6 +1,7 @@
 //! Flags exactly as typed.
 
 use super::plugin_flags::PluginFlags;
+use crate::manager::install::PARALLEL;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -355,6 +356,10 @@ pub struct Install {
     /// Fetch nothing: what is needed is installed, or lies in the cache
     #[arg(long)]
     pub offline: bool,
+
+    /// How many plugins are fetched and unpacked at once
+    #[arg(long, value_name = "NUMBER", default_value_t = PARALLEL)]
+    pub parallel: usize,
 }
 
 /// The languages of `plugin new`.
@@ -472,6 +477,10 @@ pub struct Lock {
     /// Take the highest versions that plugins.yaml allows, whatever is locked; with names, of these alone
     #[arg(long, num_args = 0.., value_name = "NAME")]
     pub upgrade: Option<Vec<String>>,
+
+    /// How many plugins are fetched and unpacked at once
+    #[arg(long, value_name = "NUMBER", default_value_t = PARALLEL)]
+    pub parallel: usize,
 }
 
 /// `version`.

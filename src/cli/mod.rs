@@ -14,6 +14,7 @@ pub mod plugin_host;
 mod plugin_install;
 mod plugin_look;
 mod plugin_run;
+mod progress;
 mod version;
 
 use crate::plugin::host;

@@ -122,18 +122,18 @@ pub fn options(
     let (manager, schemas) = if is_enabled { manager(flags, directory, offline)? } else { Default::default() };
     let variable = managed::variable;
     let options = PluginOptions {
-            enabled: is_enabled,
-            timeout: Some(flags.plugin_timeout).filter(|t| !t.is_zero()),
-            output_limit: flags.plugin_output_limit,
-            isolation: isolation(flags, variable),
-            memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
-            host: plugin_host::program(),
-            homes: locate::homes(|name| variable(name).map(Into::into)),
-            stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
-            variable: managed::variable,
-            manager,
-            go_hosts: go_hosts(|name| variable(name).map(Into::into)),
-            functions: functions(flags, variable),
+        enabled: is_enabled,
+        timeout: Some(flags.plugin_timeout).filter(|t| !t.is_zero()),
+        output_limit: flags.plugin_output_limit,
+        isolation: isolation(flags, variable),
+        memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
+        host: plugin_host::program(),
+        homes: locate::homes(|name| variable(name).map(Into::into)),
+        stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        variable: managed::variable,
+        manager,
+        go_hosts: go_hosts(|name| variable(name).map(Into::into)),
+        functions: functions(flags, variable),
     };
     Ok((options, schemas))
 }
@@ -202,4 +202,3 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool) -> Result<(Mana
     });
     Ok((managed, schemas))
 }
-

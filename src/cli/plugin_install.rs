@@ -4,10 +4,11 @@ use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArg
 use super::build;
 use super::managed::{environment, is_frozen, manager, trust, trust_file, variable};
 use super::plugin::{constraint_of, parse};
+use super::progress::Progress;
 use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
-use crate::manager::fetch::{Base, FetchLimits, Transfer};
-use crate::manager::install::{Event, Installer};
+use crate::manager::fetch::{Base, FetchLimits, Transfer, token_variable};
+use crate::manager::install::{Event, Installer, PARALLEL};
 use crate::manager::lock::{self, Lock};
 use crate::manager::name::Platform;
 use crate::manager::permissions::Permissions;
@@ -24,21 +25,6 @@ use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Says what happens, on stderr.
-fn tell(event: Event<'_>) {
-    let line = match event {
-        Event::Fetching { url } => format!("Fetching {url}"),
-        Event::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
-        Event::Asks { source, beyond } => format!(
-            "{source} asks for {beyond}, and does not run before that is granted: rustomize plugin trust {source} {}",
-            beyond.flags()
-        ),
-        Event::Kept(_) | Event::Installed(_) => return,
-    };
-    // Nobody may be there to read it.
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
 
 /// The root of installed plugins, which nobody else writes to then.
 pub fn locked_root() -> Result<LockedRoot> {
@@ -122,9 +108,14 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn transfer(offline: bool) -> Transfer {
+fn transfer(offline: bool, progress: Option<&Progress>) -> Transfer {
     let cache = build::cache(|name| variable(name).map(Into::into));
-    Transfer::new(FetchLimits::default(), cache, offline)
+    let secret = |host: &str| variable(&token_variable(host))?.into_string().ok();
+    let transfer = Transfer::new(FetchLimits::default(), cache, offline).with_secrets(secret);
+    match progress.and_then(Progress::watch) {
+        Some(watch) => transfer.watched(watch),
+        None => transfer,
+    }
 }
 
 /// Runs `plugin install`.
@@ -141,7 +132,7 @@ pub fn install(args: &Install, options: &PluginOptions) -> Result<()> {
 /// Everything that `plugins.yaml` names.
 fn project(args: &Install, options: &PluginOptions) -> Result<()> {
     required(&args.directory)?;
-    let installed = install_project(&args.directory, options, is_frozen(args.frozen), args.offline)?;
+    let installed = install_project(&args.directory, options, is_frozen(args.frozen), args.offline, args.parallel)?;
     report(&installed)
 }
 
@@ -154,6 +145,7 @@ pub fn install_project(
     options: &PluginOptions,
     is_frozen: bool,
     offline: bool,
+    parallel: usize,
 ) -> Result<BTreeMap<Source, Installed>> {
     let wanted = Requirements::read(directory)?.plugins;
     let known = Lock::read(directory)?;
@@ -166,10 +158,13 @@ pub fn install_project(
     }
     let trust = trust()?;
     let root = locked_root()?;
-    let transfer = transfer(offline);
+    let progress = Progress::new();
+    let transfer = transfer(offline, Some(&progress));
+    let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = known.clone().unwrap_or_default();
     installer.is_frozen = is_frozen;
+    installer.parallel = parallel;
     installer.all_platforms = !is_frozen;
     installer.install(&wanted, &Base::new(directory))?;
     if !is_frozen && known.as_ref() != Some(&installer.lock) {
@@ -188,7 +183,7 @@ pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<bool> {
         // What cannot be used is said where it is asked for, with its place.
         let is_missing = |wanted: &Requirement| matches!(manager.installed(project, wanted), Ok(None));
         if project.requirements.plugins.iter().any(is_missing) {
-            install_project(&project.directory, options, manager.is_frozen, false)?;
+            install_project(&project.directory, options, manager.is_frozen, false, PARALLEL)?;
             has_installed = true;
         }
     }
@@ -236,7 +231,9 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
     }
     let name = source.name().to_owned();
     let wanted = Requirement { name, source, constraint, from, provides: Vec::new(), place: None };
-    let transfer = transfer(args.offline);
+    let progress = Progress::new();
+    let transfer = transfer(args.offline, Some(&progress));
+    let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.all_platforms = false;
     installer.install(&[wanted], &Base::new(Path::new(".")))?;
@@ -263,10 +260,13 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
     }
     let trust = trust()?;
     let root = locked_root()?;
-    let transfer = transfer(false);
+    let progress = Progress::new();
+    let transfer = transfer(false, Some(&progress));
+    let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = known;
     installer.is_frozen = args.check;
+    installer.parallel = args.parallel;
     installer.install(&wanted, &Base::new(&args.directory))?;
     let is_other = old.as_ref() != Some(&installer.lock);
     if args.check {
@@ -316,7 +316,9 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
     let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
     let trust = trust()?;
     let root = locked_root()?;
-    let transfer = transfer(false);
+    let progress = Progress::new();
+    let transfer = transfer(false, Some(&progress));
+    let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = Lock::read(&args.directory)?.unwrap_or_default();
     installer.install(&wanted, &Base::new(&args.directory))?;
@@ -384,7 +386,7 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
 /// The server cannot be asked, or it cannot be written.
 pub fn sync_environment(environment: &Environment, server: &str) -> Result<Synced> {
     let Some(place) = &environment.synced else { bail!("no place to sync to: set HOME or XDG_CACHE_HOME") };
-    Ok(sync::sync(&transfer(false), server.trim_end_matches('/'), &environment.name, place)?)
+    Ok(sync::sync(&transfer(false, None), server.trim_end_matches('/'), &environment.name, place)?)
 }
 
 /// Runs `plugin serve`, until it is ended.

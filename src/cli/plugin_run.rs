@@ -34,7 +34,8 @@ pub fn run(args: &Run) -> Result<()> {
     let (plugins, schemas) = plugin_flags::options(&args.plugins, true, folder, args.offline)?;
     let arena = Arena::new();
     let session = Session::new(&arena, Options { plugins, schemas, ..Options::default() });
-    let called = pipeline::call(&session, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });
+    let called =
+        pipeline::call(&session, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });
     for warning in session.take_warnings() {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }

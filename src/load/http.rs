@@ -14,7 +14,14 @@ pub struct Http {
     agent: ureq::Agent,
     limit: u64,
     offline: bool,
+    watch: Option<Watch>,
 }
+
+/// Told how much of a file has come: its URL, its bytes so far, and how many it will have, as far as that is known.
+pub type Watch = Box<dyn Fn(&str, u64, Option<u64>) + Send + Sync>;
+
+/// How much is read between two words to whoever watches, in bytes.
+const CHUNK: u64 = 256 << 10;
 
 /// What a server said.
 #[derive(Debug)]
@@ -49,7 +56,12 @@ impl Http {
             .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .user_agent(concat!("rustomize/", env!("CARGO_PKG_VERSION")))
             .build();
-        Http { agent: config.into(), limit, offline }
+        Http { agent: config.into(), limit, offline, watch: None }
+    }
+
+    /// Tells somebody how much has come of the files that are fetched from now on.
+    pub fn watched(self, watch: Watch) -> Self {
+        Http { watch: Some(watch), ..self }
     }
 
     /// Fetches a file. Its fragment stays here.
@@ -96,11 +108,18 @@ impl Http {
                 continue;
             }
             let mut body = Vec::new();
-            let reader = response.body_mut().as_reader();
-            reader
-                .take(self.limit.saturating_add(1))
-                .read_to_end(&mut body)
-                .map_err(|e| fault(format!("'{url}' cannot be read: {e}")))?;
+            let size = response.body().content_length().filter(|_| status.is_success());
+            let mut reader = response.body_mut().as_reader().take(self.limit.saturating_add(1));
+            loop {
+                let read = reader.by_ref().take(CHUNK).read_to_end(&mut body);
+                let read = read.map_err(|e| fault(format!("'{url}' cannot be read: {e}")))?;
+                if let Some(watch) = self.watch.as_ref().filter(|_| status.is_success()) {
+                    watch(url, body.len() as u64, size);
+                }
+                if read == 0 {
+                    break;
+                }
+            }
             if body.len() as u64 > self.limit {
                 let error = Error::new(ErrorKind::Io, format!("'{url}' is larger than {} bytes", self.limit));
                 return Err(Fault { is_answer: true, error: error.hint("--remote-size-limit sets the limit") });
@@ -121,7 +140,8 @@ pub fn refused(url: &str, status: StatusCode) -> Fault {
 
 /// Where a `Location` leads from a URL.
 fn resolved(from: &Uri, location: &str) -> String {
-    if is_url(location) {
+    let scheme = location.split_once("://").map_or("", |(scheme, _)| scheme);
+    if !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return location.to_owned();
     }
     let start = format!("{}://{}", from.scheme_str().unwrap_or("https"), from.authority().map_or("", |a| a.as_str()));
@@ -140,6 +160,9 @@ fn resolved(from: &Uri, location: &str) -> String {
 /// A redirect may not drop encryption, and without it may not lead to another host: anybody on the way could have sent it.
 fn check_redirect(from: &Uri, to: &Uri) -> Result<(), &'static str> {
     let is_secure = |uri: &Uri| uri.scheme_str() == Some("https");
+    if !is_secure(to) && to.scheme_str() != Some("http") {
+        return Err("that is no file over HTTP");
+    }
     if is_secure(from) && !is_secure(to) {
         return Err("that is without encryption");
     }
@@ -160,6 +183,7 @@ mod tests {
             let to: Uri = resolved(&from, location).parse().unwrap();
             (to.to_string(), check_redirect(&from, &to).is_ok())
         };
+        assert_eq!(check("https://h/a/b", "ftp://h/c"), ("ftp://h/c".into(), false));
         assert_eq!(check("https://h/a/b", "c"), ("https://h/a/c".into(), true));
         assert_eq!(check("https://h/a/b", "/c?x"), ("https://h/c?x".into(), true));
         assert_eq!(check("https://h/a", "https://other/a"), ("https://other/a".into(), true));

@@ -3,17 +3,15 @@
 //! For each requirement: resolve it to a version and what there is of that; fetch and unpack it; install what it needs; put it where it
 //! is found and make what its language needs; ask it what it does. What came out of it is what the lock file says.
 
-use super::archive::unpack;
-use super::content;
 use super::describe::{Command, DescribeError, Description};
-use super::discover::{Installed, candidates};
-use super::fetch::{Artifact, Base, Content, Transfer};
-use super::location::Location;
+use super::discover::Installed;
+use super::fetch::{Artifact, Base, Transfer};
 use super::lock::{Lock, Locked, Pinned, Provided};
 use super::manifest::Manifest;
-use super::name::{FileName, PREFIX, Platform};
+use super::name::{FileName, Platform};
 use super::permissions::Permissions;
 use super::place::LockedRoot;
+use super::prepare::{Choice, Prepared, Preparer, Unpacked, base_of, is_local, side_by_side};
 use super::requirements::Requirement;
 use super::runtime;
 use super::source::Source;
@@ -21,11 +19,8 @@ use super::trust::Trust;
 use super::version::{Version, VersionError};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-use tempfile::TempDir;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 /// What happens, for whoever watches.
 #[derive(Debug)]
@@ -42,6 +37,9 @@ pub enum Event<'e> {
     Skipped { source: &'e Source, why: &'e Error },
 }
 
+/// For how many plugins something is done at once where nobody says it.
+pub const PARALLEL: usize = 4;
+
 /// Installs plugins below one root.
 pub struct Installer<'i> {
     pub root: &'i LockedRoot,
@@ -56,31 +54,15 @@ pub struct Installer<'i> {
     /// Whether the lock that comes out has all platforms, or this one.
     pub all_platforms: bool,
     /// Told what happens.
-    pub events: &'i dyn Fn(Event<'_>),
+    pub events: &'i (dyn Fn(Event<'_>) + Sync),
+    /// For how many plugins something is done at once.
+    pub parallel: usize,
+    /// What was done before its turn.
+    prepared: HashMap<Source, Result<Prepared>>,
     /// What was installed, and so is locked now.
     pub lock: Lock,
     /// The same, by source.
     pub done: BTreeMap<Source, Installed>,
-}
-
-/// Something that may be the version that is wanted.
-struct Choice {
-    version: Option<Version>,
-    /// What there is of it; asked for when it is its turn, where it is not locked.
-    artifacts: Vec<Artifact>,
-    /// What it is locked as.
-    pinned: Option<Pinned>,
-}
-
-/// A plugin that was fetched and lies in a directory of its own.
-struct Unpacked {
-    /// The file or directory that is the plugin.
-    path: PathBuf,
-    pinned: Pinned,
-    /// Where its own relative paths begin.
-    base: Base,
-    /// What holds it.
-    staged: TempDir,
 }
 
 fn fault(message: String) -> Error {
@@ -94,10 +76,29 @@ impl<'i> Installer<'i> {
         transfer: &'i Transfer,
         options: &'i PluginOptions,
         trust: &'i Trust,
-        events: &'i dyn Fn(Event<'_>),
+        events: &'i (dyn Fn(Event<'_>) + Sync),
     ) -> Self {
-        let (known, lock, done) = Default::default();
-        Installer { root, transfer, options, trust, known, is_frozen: false, all_platforms: true, events, lock, done }
+        let (known, lock, done, prepared) = Default::default();
+        let (is_frozen, all_platforms, parallel) = (false, true, PARALLEL);
+        Installer {
+            root,
+            transfer,
+            options,
+            trust,
+            known,
+            is_frozen,
+            all_platforms,
+            events,
+            parallel,
+            prepared,
+            lock,
+            done,
+        }
+    }
+
+    fn preparer(&self) -> Preparer<'_> {
+        let Installer { root, transfer, trust, events, .. } = *self;
+        Preparer { root, transfer, trust, events, known: &self.known, is_frozen: self.is_frozen }
     }
 
     /// Installs what is required, and what that needs. Relative paths are those of `base`.
@@ -109,6 +110,14 @@ impl<'i> Installer<'i> {
     }
 
     fn install_below(&mut self, wanted: &[Requirement], base: &Base, chain: &mut Vec<Source>) -> Result<()> {
+        // One after the other is put in its place; what comes before that is done for several at once.
+        let is_new = |wanted: &&Requirement| !self.done.contains_key(&wanted.source) && !chain.contains(&wanted.source);
+        let new: Vec<&Requirement> = wanted.iter().filter(is_new).collect();
+        if new.len() > 1 {
+            let preparer = self.preparer();
+            let prepared = side_by_side(self.parallel, &new, |wanted| preparer.prepare(wanted, base));
+            self.prepared.extend(new.iter().map(|wanted| wanted.source.clone()).zip(prepared));
+        }
         for requirement in wanted {
             let at = |e: Error| e.context(format!("installing '{}' ({})", requirement.name, requirement.source));
             self.one(requirement, base, chain).map_err(at).map_err(|e| e.at(requirement.place.clone()))?;
@@ -129,15 +138,16 @@ impl<'i> Installer<'i> {
             let message = format!("{} is wanted here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
-        self.trust.rule(&wanted.source)?;
-        let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+        let prepared = match self.prepared.remove(&wanted.source) {
+            Some(prepared) => prepared,
+            None => self.preparer().prepare(wanted, base),
+        };
+        let Prepared { choices, mut unpacked } = prepared?;
         let mut last = None;
-        for mut choice in self.choices(wanted, &location)? {
-            if choice.artifacts.is_empty() {
-                choice.artifacts = self.transfer.artifacts(&wanted.source, &location, choice.version.as_ref())?;
-            }
+        for mut choice in choices {
+            self.preparer().complete(wanted, &mut choice)?;
             chain.push(wanted.source.clone());
-            let tried = self.take(wanted, &choice, base, chain);
+            let tried = self.take(wanted, &choice, unpacked.take(), base, chain);
             chain.pop();
             match tried {
                 Ok((installed, locked)) => {
@@ -155,69 +165,20 @@ impl<'i> Installer<'i> {
         Err(last.unwrap_or_else(|| fault(format!("there is no version that is {}", wanted.constraint))))
     }
 
-    /// What may be the version that is wanted, best first.
-    fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<Choice>> {
-        let host = Platform::host();
-        // What lies in the tree may change, and is locked anew where that is meant to happen.
-        let may_change = matches!(location, Location::Local(_)) && !self.is_frozen;
-        let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from && !may_change);
-        let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
-        if let Some(locked) = known {
-            let Some((platform, pinned)) = locked.pinned(&host) else {
-                let message = format!("plugins.lock has nothing of v{} for {host}", locked.version);
-                return Err(
-                    fault(message).hint(format!("lock it anew: rustomize plugin lock --upgrade {}", wanted.name))
-                );
-            };
-            let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
-            let others = others.filter_map(|(name, pinned)| {
-                let (os, arch) = name.split_once('_')?;
-                Some(pinned.artifact(Platform { os: os.to_owned(), arch: arch.to_owned() }))
-            });
-            let artifacts = [pinned.artifact(platform.clone())].into_iter().chain(others).collect();
-            return Ok(vec![Choice { version: locked.version(), artifacts, pinned: Some(pinned.clone()) }]);
-        }
-        if self.is_frozen {
-            let message =
-                "it is not locked, or as something that is not allowed any more, and what is locked may not change"
-                    .to_owned();
-            return Err(fault(message)
-                .hint("run 'rustomize plugin lock' where that is meant to happen, and commit plugins.lock"));
-        }
-        let versions = match self.transfer.versions(&wanted.source, location)? {
-            None => vec![wanted.constraint.exact()],
-            Some(all) => {
-                let allowed = all.iter().rev().filter(|version| wanted.constraint.allows(version));
-                let allowed: Vec<Option<Version>> = allowed.cloned().map(Some).collect();
-                if allowed.is_empty() {
-                    let there: Vec<String> = all.iter().map(|version| format!("v{version}")).collect();
-                    let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-                    return Err(fault(format!("there is no version that is {}; there is {there}", wanted.constraint)));
-                }
-                allowed
-            }
-        };
-        Ok(versions.into_iter().map(|version| Choice { version, artifacts: Vec::new(), pinned: None }).collect())
-    }
-
     fn take(
         &mut self,
         wanted: &Requirement,
         choice: &Choice,
+        unpacked: Option<Unpacked>,
         base: &Base,
         chain: &mut Vec<Source>,
     ) -> std::result::Result<(Installed, Locked), Tried> {
         let host = Platform::host();
-        let artifact = [host.clone(), Platform::any()].into_iter();
-        let artifact = artifact.into_iter().find_map(|p| choice.artifacts.iter().find(|a| a.platform == p));
-        let Some(artifact) = artifact else {
+        let Some(artifact) = choice.artifact() else {
             let there: Vec<String> = choice.artifacts.iter().map(|a| a.platform.to_string()).collect();
             return Err(Tried::NotThis(fault(format!("there is nothing for {host}, but for {}", there.join(", ")))));
         };
-        if let (Some(pinned), Some(version)) = (&choice.pinned, &choice.version)
-            && !is_local(wanted)
-            && let Some(installed) = self.present(&wanted.source, version, &pinned.content)
-        {
+        if let (Some(pinned), Some(installed)) = (&choice.pinned, self.preparer().kept(wanted, choice)) {
             let description = self.describe(&installed.path)?;
             let needs = self.needs(&installed.path, pinned.archive.is_some())?;
             // Where it came from is looked at only for paths that begin there.
@@ -230,7 +191,10 @@ impl<'i> Installer<'i> {
             let locked = self.locked(wanted, &installed, description, needs, pinned.clone(), artifact, choice, base)?;
             return Ok((installed, locked));
         }
-        let unpacked = self.unpacked(&wanted.source, artifact, base)?;
+        let unpacked = match unpacked {
+            Some(unpacked) => unpacked,
+            None => self.preparer().unpacked(&wanted.source, artifact, base)?,
+        };
         if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != unpacked.pinned.content) {
             let found = &unpacked.pinned.content;
             let message =
@@ -246,7 +210,7 @@ impl<'i> Installer<'i> {
         self.install_below(&needs, &unpacked.base, chain)?;
         let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
         let source = wanted.source.clone();
-        let (installed, description) = match self.present(&source, &file.version, &unpacked.pinned.content) {
+        let (installed, description) = match self.preparer().present(&source, &file.version, &unpacked.pinned.content) {
             Some(there) => {
                 (self.events)(Event::Kept(&there));
                 let description = self.describe(&there.path)?;
@@ -270,16 +234,9 @@ impl<'i> Installer<'i> {
                 (installed, description)
             }
         };
-        drop(unpacked.staged);
-        let locked = self.locked(wanted, &installed, description, needs, unpacked.pinned, artifact, choice, base)?;
+        let Unpacked { pinned, .. } = unpacked;
+        let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
         Ok((installed, locked))
-    }
-
-    /// An installed plugin that is just what is wanted.
-    fn present(&self, source: &Source, version: &Version, content: &str) -> Option<Installed> {
-        let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
-        let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
-        wanted.find(|installed| installed.verify().is_ok())
     }
 
     /// What a plugin says of itself where it lies.
@@ -354,52 +311,6 @@ impl<'i> Installer<'i> {
         Ok(FileName { name, version, api, platform })
     }
 
-    /// Fetches an artifact and unpacks it where it can be renamed from.
-    fn unpacked(&self, source: &Source, artifact: &Artifact, base: &Base) -> Result<Unpacked> {
-        (self.events)(Event::Fetching { url: &artifact.url });
-        let staged = self.root.stage()?;
-        let content = staged.path().join("content");
-        fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
-        let fetched = self.transfer.fetch(artifact, base)?;
-        if let Some(rule) = self.trust.rule(source)? {
-            rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
-            match &fetched.content {
-                // Before anything of it is unpacked.
-                Content::Bytes(bytes) if rule.wants_signature() => {
-                    rule.check_signature(&artifact.url, bytes, &self.transfer.signature(artifact)?)?;
-                }
-                Content::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(artifact)?),
-                _ => {}
-            }
-        }
-        let fetched = fetched.content;
-        let (size, archive) = match &fetched {
-            Content::Bytes(bytes) => {
-                unpack(&artifact.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
-                let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
-                (Some(bytes.len() as u64), Some(sum))
-            }
-            Content::Directory(directory) => {
-                let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", artifact.url));
-                content::copy(&directory.directory, &content).map_err(cannot)?;
-                (None, None)
-            }
-        };
-        let path = plugin_in(&content, source).ok_or_else(|| {
-            let error = fault(format!("'{}' holds no plugin '{}'", artifact.url, source.name()));
-            error
-                .hint(format!("it is one file, a file '{PREFIX}{}...', or a directory with plugin.yaml", source.name()))
-        })?;
-        let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", artifact.url));
-        let sum = content::sum(&path).map_err(cannot)?;
-        let files =
-            if path.is_dir() { content::files(&path).map_err(cannot)? } else { vec![(String::new(), path.clone())] };
-        let bytes = || files.iter().map(|(_, file)| file.metadata().map_or(0, |m| m.len())).sum();
-        make_executable(&path).map_err(cannot)?;
-        let pinned = Pinned { url: artifact.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
-        Ok(Unpacked { path, pinned, base: base_of(fetched, base), staged })
-    }
-
     /// What the lock file says of a plugin.
     #[expect(clippy::too_many_arguments, reason = "all that an installation has found out, once")]
     fn locked(
@@ -415,19 +326,26 @@ impl<'i> Installer<'i> {
     ) -> Result<Locked> {
         let mut platforms = BTreeMap::from([(artifact.platform.to_string(), pinned)]);
         let known = self.known.of(&wanted.source).filter(|known| known.version == installed.file.version.to_string());
+        let mut unknown = Vec::new();
         for other in choice.artifacts.iter().filter(|other| other.platform != artifact.platform) {
             let name = other.platform.to_string();
-            let pinned = match known.and_then(|known| known.platforms.get(&name)).filter(|_| choice.pinned.is_some()) {
-                Some(known) => known.clone(),
-                None if !self.all_platforms => continue,
-                None => match self.unpacked(&wanted.source, other, base) {
-                    Ok(unpacked) => unpacked.pinned,
-                    // No list has promised it: there is none for that platform.
-                    Err(e) if e.kind() == ErrorKind::Absent => continue,
-                    Err(e) => return Err(e.context(format!("locking it for {name}"))),
-                },
-            };
-            platforms.insert(name, pinned);
+            match known.and_then(|known| known.platforms.get(&name)).filter(|_| choice.pinned.is_some()) {
+                Some(known) => drop(platforms.insert(name, known.clone())),
+                None if self.all_platforms => unknown.push((name, other)),
+                None => {}
+            }
+        }
+        let preparer = self.preparer();
+        // Only what it is known by is wanted: the files go at once.
+        let pinned = |(_, other): &(String, &Artifact)| Ok(preparer.unpacked(&wanted.source, other, base)?.pinned);
+        let pinned: Vec<Result<Pinned>> = side_by_side(self.parallel, &unknown, pinned);
+        for ((name, _), pinned) in unknown.into_iter().zip(pinned) {
+            match pinned {
+                Ok(pinned) => drop(platforms.insert(name, pinned)),
+                // No list has promised it: there is none for that platform.
+                Err(e) if e.kind() == ErrorKind::Absent => {}
+                Err(e) => return Err(e.context(format!("locking it for {name}"))),
+            }
         }
         let beyond =
             self.trust.ungranted(&wanted.source, &description.permissions, &self.options.isolation.permissions())?;
@@ -459,18 +377,6 @@ impl<'i> Installer<'i> {
     }
 }
 
-fn is_local(need: &Requirement) -> bool {
-    matches!(need.location(), Ok(Location::Local(_)))
-}
-
-/// Where the relative paths of a plugin begin: an archive has no place of its own.
-fn base_of(content: Content, base: &Base) -> Base {
-    match content {
-        Content::Directory(own) => own,
-        Content::Bytes(_) => base.clone(),
-    }
-}
-
 /// Why a choice was not taken.
 enum Tried {
     /// It is not what it was taken for: another may be.
@@ -492,37 +398,4 @@ fn ask(command: &Command, options: &PluginOptions, shown: &str) -> Result<Descri
         };
         fault(format!("'{shown}' is no plugin that can be installed: {e}")).hint(hint)
     })
-}
-
-/// The file or directory in what was fetched that is the plugin.
-fn plugin_in(content: &Path, source: &Source) -> Option<PathBuf> {
-    if Manifest::is_in(content) {
-        return Some(content.to_owned());
-    }
-    let entries: Vec<PathBuf> = fs::read_dir(content).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    // Many archives hold one directory.
-    if let [only] = entries.as_slice()
-        && only.is_dir()
-    {
-        return plugin_in(only, source);
-    }
-    let files: Vec<&PathBuf> = entries.iter().filter(|path| path.is_file()).collect();
-    let start = format!("{PREFIX}{}", source.name());
-    let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start));
-    let named: Vec<&PathBuf> = files.iter().copied().filter(|path| is_named(path)).collect();
-    match (named.as_slice(), files.as_slice()) {
-        ([path], _) | ([], [path]) => Some((*path).clone()),
-        _ => None,
-    }
-}
-
-#[cfg(unix)]
-fn make_executable(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if path.is_dir() { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(0o755)) }
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) -> std::io::Result<()> {
-    Ok(())
 }

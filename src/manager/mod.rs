@@ -11,7 +11,7 @@
 //! * [`serve`] and [`sync`]: bundles for other machines.
 //! * [`environment`]: bundles of plugins that are there without being installed.
 //! * [`placement`]: installed plugins for kustomize and kubectl.
-//! * [`install`]: from a requirement to a plugin that runs; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
+//! * [`install`]: from a requirement to a plugin that runs, and `prepare`, what of it is done for several at once; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
 //!   found, and taking them away.
 
 pub mod archive;
@@ -28,6 +28,7 @@ pub mod name;
 pub mod permissions;
 pub mod place;
 pub mod placement;
+mod prepare;
 pub mod requirements;
 pub mod resolve;
 pub mod root;

@@ -29,7 +29,11 @@ pub fn call<'a>(session: &Session<'a>, directory: &str, call: Call<'_>) -> Resul
     let root = session.files.root(directory)?;
     let mut configs = read(session, call.name, call.config)?;
     let (Some(config), true) = (configs.pop(), configs.is_empty()) else {
-        return Err(Error::input(format!("'{}' holds {} objects, and one is the configuration", call.name, configs.len() + 1)));
+        return Err(Error::input(format!(
+            "'{}' holds {} objects, and one is the configuration",
+            call.name,
+            configs.len() + 1
+        )));
     };
     let plugin = External::load(session, &root, config, call.mode)?;
     let mut map = ResMap::default();

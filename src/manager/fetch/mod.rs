@@ -5,14 +5,15 @@
 pub mod oci;
 
 use super::content::sha256;
-use super::location::{Location, repository_url};
+use super::location::{Location, repository_url, scheme};
 use super::name::{PREFIX, Platform};
 use super::source::Source;
 use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::RepoSpec;
 use crate::load::git::Git;
-use crate::load::http::{Answer, Fault, Http, is_url, refused};
+use crate::load::http::{Answer, Fault, Http, Watch, is_url, refused};
+use base64::Engine;
 use oci::Repository;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -101,6 +102,24 @@ impl Default for FetchLimits {
 pub struct Transfer {
     http: Http,
     git: Git,
+    secret: fn(&str) -> Option<String>,
+}
+
+/// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `_` for what is neither letter nor digit.
+pub fn token_variable(host: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>())
+}
+
+/// The host of a URL, with its port.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+/// `user:password` as a header has it.
+fn basic(pair: &str) -> String {
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
 }
 
 pub(super) fn fault(message: String) -> Error {
@@ -109,7 +128,17 @@ pub(super) fn fault(message: String) -> Error {
 
 /// An answer that is a success.
 fn success(url: &str, answer: Answer) -> Result<Answer> {
-    if answer.status.is_success() { Ok(answer) } else { Err(refused(url, answer.status).error) }
+    if answer.status.is_success() {
+        return Ok(answer);
+    }
+    let error = refused(url, answer.status).error;
+    Err(match answer.status.as_u16() {
+        401 | 403 => error.hint(format!(
+            "if it is for you, say who you are: {}=TOKEN, or USER:PASSWORD",
+            token_variable(host_of(url))
+        )),
+        _ => error,
+    })
 }
 
 /// Holds bytes to a sum that was known before.
@@ -128,7 +157,34 @@ impl Transfer {
         Transfer {
             http: Http::new(limits.timeout, limits.size, offline),
             git: Git::new(cache, offline, Some(limits.timeout)),
+            secret: |_| None,
         }
+    }
+
+    /// Lets the user in where servers ask who it is. `secret` gives a host's token, or `user:password`; it is sent to that host alone, and encrypted.
+    pub fn with_secrets(self, secret: fn(&str) -> Option<String>) -> Self {
+        Transfer { secret, ..self }
+    }
+
+    /// The token, or `user:password`, for a host.
+    fn secret(&self, host: &str) -> Option<String> {
+        (self.secret)(host).filter(|secret| !secret.is_empty())
+    }
+
+    /// Asks a server, as the user where there is a secret for it.
+    fn ask_as_user(&self, url: &str) -> Result<Answer> {
+        let host = host_of(url);
+        let is_encrypted = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
+        let secret = self.secret(host).filter(|_| is_encrypted || scheme(host) == "http");
+        let header =
+            secret.map(|secret| if secret.contains(':') { basic(&secret) } else { format!("Bearer {secret}") });
+        let headers: Vec<(&str, &str)> = header.iter().map(|header| ("Authorization", header.as_str())).collect();
+        self.ask(url, &headers)
+    }
+
+    /// Tells somebody how much has come of the files that are fetched from now on.
+    pub fn watched(self, watch: Watch) -> Self {
+        Transfer { http: self.http.watched(watch), ..self }
     }
 
     /// Asks a server, several times where the network or the server fails.
@@ -155,7 +211,7 @@ impl Transfer {
     /// # Errors
     /// The server does not answer, or not with success.
     pub fn get(&self, url: &str) -> Result<Vec<u8>> {
-        Ok(success(url, self.ask(url, &[])?)?.body)
+        Ok(success(url, self.ask_as_user(url)?)?.body)
     }
 
     /// The versions that there are, lowest first; `None` where only the plugin itself says which it is.
@@ -286,7 +342,7 @@ impl Transfer {
                 Repository::new(self, name).blob(digest)?
             }
             _ if url.contains("://") => {
-                let answer = success(url, self.ask(url, &[])?)?;
+                let answer = success(url, self.ask_as_user(url)?)?;
                 let said = answer.headers.get("last-modified").and_then(|said| said.to_str().ok());
                 released = said.and_then(|said| httpdate::parse_http_date(said).ok());
                 answer.body

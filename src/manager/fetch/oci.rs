@@ -2,7 +2,7 @@
 //!
 //! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with one for each platform.
 
-use super::{Artifact, Transfer, fault};
+use super::{Artifact, Transfer, basic, fault};
 use crate::diag::Result;
 use crate::manager::location::scheme;
 use crate::manager::name::Platform;
@@ -156,10 +156,18 @@ impl<'t> Repository<'t> {
             return super::success(url, answer);
         }
         let wants = answer.headers.get("www-authenticate").and_then(|wants| wants.to_str().ok()).unwrap_or_default();
-        let Some(place) = token_url(wants) else { return super::success(url, answer) };
-        let given = super::success(&place, self.transfer.ask(&place, &[])?)?;
-        let token: Token = parse(&place, &given.body)?;
-        let token = format!("Bearer {}", token.token);
+        let secret = self.transfer.secret(self.host);
+        let secret = secret.map(|secret| basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }));
+        let token = match (token_url(wants), secret) {
+            (None, Some(secret)) if wants.starts_with("Basic ") => secret,
+            (None, _) => return super::success(url, answer),
+            (Some(place), secret) => {
+                let headers: Vec<(&str, &str)> = secret.iter().map(|s| ("Authorization", s.as_str())).collect();
+                let given = super::success(&place, self.transfer.ask(&place, &headers)?)?;
+                let token: Token = parse(&place, &given.body)?;
+                format!("Bearer {}", token.token)
+            }
+        };
         *self.token.borrow_mut() = Some(token.clone());
         super::success(url, self.transfer.ask(url, &[("Accept", accept), ("Authorization", &token)])?)
     }

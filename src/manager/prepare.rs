@@ -1,0 +1,278 @@
+//! [`Preparer`]: what of an installation can be done for several plugins at once: finding versions, fetching, unpacking.
+
+use super::archive::unpack;
+use super::content;
+use super::discover::{Installed, candidates};
+use super::fetch::{Artifact, Base, Content, Transfer};
+use super::install::Event;
+use super::location::Location;
+use super::lock::{Lock, Pinned};
+use super::manifest::Manifest;
+use super::name::{PREFIX, Platform};
+use super::place::LockedRoot;
+use super::requirements::Requirement;
+use super::source::Source;
+use super::trust::Trust;
+use super::version::Version;
+use crate::diag::{Error, ErrorKind, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+use tempfile::TempDir;
+
+/// Prepares plugins below one root. It changes nothing but what lies in the root's place for that.
+pub(super) struct Preparer<'i> {
+    pub(super) root: &'i LockedRoot,
+    pub(super) transfer: &'i Transfer,
+    pub(super) trust: &'i Trust,
+    pub(super) known: &'i Lock,
+    pub(super) is_frozen: bool,
+    pub(super) events: &'i (dyn Fn(Event<'_>) + Sync),
+}
+
+/// What was found out and fetched for a requirement.
+pub(super) struct Prepared {
+    /// What may be the version that is wanted, best first.
+    pub(super) choices: Vec<Choice>,
+    /// The first of them, where it is not installed yet.
+    pub(super) unpacked: Option<Unpacked>,
+}
+
+/// Something that may be the version that is wanted.
+pub(super) struct Choice {
+    pub(super) version: Option<Version>,
+    /// What there is of it; asked for when it is its turn, where it is not locked.
+    pub(super) artifacts: Vec<Artifact>,
+    /// What it is locked as.
+    pub(super) pinned: Option<Pinned>,
+}
+
+/// A plugin that was fetched and lies in a directory of its own.
+pub(super) struct Unpacked {
+    /// The file or directory that is the plugin.
+    pub(super) path: PathBuf,
+    pub(super) pinned: Pinned,
+    /// Where its own relative paths begin.
+    pub(super) base: Base,
+    /// What holds it.
+    pub(super) _staged: TempDir,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(ErrorKind::Plugin, message)
+}
+
+impl Preparer<'_> {
+    /// Prepares what is required. Relative paths are those of `base`.
+    ///
+    /// # Errors
+    /// Its source is not trusted, there is no version that is wanted, or the first one cannot be fetched or unpacked.
+    pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Prepared> {
+        self.trust.rule(&wanted.source)?;
+        let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+        let mut choices = self.choices(wanted, &location)?;
+        let mut unpacked = None;
+        if let Some(first) = choices.first_mut() {
+            self.complete(wanted, first)?;
+            if self.kept(wanted, first).is_none()
+                && let Some(artifact) = first.artifact()
+            {
+                unpacked = Some(self.unpacked(&wanted.source, artifact, base)?);
+            }
+        }
+        Ok(Prepared { choices, unpacked })
+    }
+
+    /// Finds out what there is of a choice, where that is not known.
+    ///
+    /// # Errors
+    /// It cannot be asked for.
+    pub(super) fn complete(&self, wanted: &Requirement, choice: &mut Choice) -> Result<()> {
+        if choice.artifacts.is_empty() {
+            let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+            choice.artifacts = self.transfer.artifacts(&wanted.source, &location, choice.version.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// What is installed of a choice, and stays. What lies in the tree is looked at anew.
+    pub(super) fn kept(&self, wanted: &Requirement, choice: &Choice) -> Option<Installed> {
+        let (pinned, version) = (choice.pinned.as_ref()?, choice.version.as_ref()?);
+        if is_local(wanted) { None } else { self.present(&wanted.source, version, &pinned.content) }
+    }
+
+    /// What may be the version that is wanted, best first.
+    fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<Choice>> {
+        let host = Platform::host();
+        // What lies in the tree may change, and is locked anew where that is meant to happen.
+        let may_change = matches!(location, Location::Local(_)) && !self.is_frozen;
+        let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from && !may_change);
+        let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
+        if let Some(locked) = known {
+            let Some((platform, pinned)) = locked.pinned(&host) else {
+                let message = format!("plugins.lock has nothing of v{} for {host}", locked.version);
+                return Err(
+                    fault(message).hint(format!("lock it anew: rustomize plugin lock --upgrade {}", wanted.name))
+                );
+            };
+            let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
+            let others = others.filter_map(|(name, pinned)| {
+                let (os, arch) = name.split_once('_')?;
+                Some(pinned.artifact(Platform { os: os.to_owned(), arch: arch.to_owned() }))
+            });
+            let artifacts = [pinned.artifact(platform.clone())].into_iter().chain(others).collect();
+            return Ok(vec![Choice { version: locked.version(), artifacts, pinned: Some(pinned.clone()) }]);
+        }
+        if self.is_frozen {
+            let message =
+                "it is not locked, or as something that is not allowed any more, and what is locked may not change"
+                    .to_owned();
+            return Err(fault(message)
+                .hint("run 'rustomize plugin lock' where that is meant to happen, and commit plugins.lock"));
+        }
+        let versions = match self.transfer.versions(&wanted.source, location)? {
+            None => vec![wanted.constraint.exact()],
+            Some(all) => {
+                let allowed = all.iter().rev().filter(|version| wanted.constraint.allows(version));
+                let allowed: Vec<Option<Version>> = allowed.cloned().map(Some).collect();
+                if allowed.is_empty() {
+                    let there: Vec<String> = all.iter().map(|version| format!("v{version}")).collect();
+                    let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+                    return Err(fault(format!("there is no version that is {}; there is {there}", wanted.constraint)));
+                }
+                allowed
+            }
+        };
+        Ok(versions.into_iter().map(|version| Choice { version, artifacts: Vec::new(), pinned: None }).collect())
+    }
+
+    /// An installed plugin that is just what is wanted.
+    pub(super) fn present(&self, source: &Source, version: &Version, content: &str) -> Option<Installed> {
+        let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
+        let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
+        wanted.find(|installed| installed.verify().is_ok())
+    }
+
+    /// Fetches an artifact and unpacks it where it can be renamed from.
+    pub(super) fn unpacked(&self, source: &Source, artifact: &Artifact, base: &Base) -> Result<Unpacked> {
+        (self.events)(Event::Fetching { url: &artifact.url });
+        let staged = self.root.stage()?;
+        let content = staged.path().join("content");
+        fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
+        let fetched = self.transfer.fetch(artifact, base)?;
+        if let Some(rule) = self.trust.rule(source)? {
+            rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
+            match &fetched.content {
+                // Before anything of it is unpacked.
+                Content::Bytes(bytes) if rule.wants_signature() => {
+                    rule.check_signature(&artifact.url, bytes, &self.transfer.signature(artifact)?)?;
+                }
+                Content::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(artifact)?),
+                _ => {}
+            }
+        }
+        let fetched = fetched.content;
+        let (size, archive) = match &fetched {
+            Content::Bytes(bytes) => {
+                unpack(&artifact.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
+                let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
+                (Some(bytes.len() as u64), Some(sum))
+            }
+            Content::Directory(directory) => {
+                let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", artifact.url));
+                content::copy(&directory.directory, &content).map_err(cannot)?;
+                (None, None)
+            }
+        };
+        let path = plugin_in(&content, source).ok_or_else(|| {
+            let error = fault(format!("'{}' holds no plugin '{}'", artifact.url, source.name()));
+            error
+                .hint(format!("it is one file, a file '{PREFIX}{}...', or a directory with plugin.yaml", source.name()))
+        })?;
+        let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", artifact.url));
+        let sum = content::sum(&path).map_err(cannot)?;
+        let files =
+            if path.is_dir() { content::files(&path).map_err(cannot)? } else { vec![(String::new(), path.clone())] };
+        let bytes = || files.iter().map(|(_, file)| file.metadata().map_or(0, |m| m.len())).sum();
+        make_executable(&path).map_err(cannot)?;
+        let pinned = Pinned { url: artifact.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
+        Ok(Unpacked { path, pinned, base: base_of(fetched, base), _staged: staged })
+    }
+}
+
+impl Choice {
+    /// What there is of it for this machine.
+    pub(super) fn artifact(&self) -> Option<&Artifact> {
+        let platforms = [Platform::host(), Platform::any()];
+        platforms.into_iter().find_map(|p| self.artifacts.iter().find(|a| a.platform == p))
+    }
+}
+
+/// Does something for each of several items, for some of them at once, and gives what came out of it in their order.
+pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, R)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, items.len().max(1)) {
+            scope.spawn(|| {
+                while let Some((i, item)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?)))
+                {
+                    let result = work(item);
+                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((i, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Whether what is needed lies beside what needs it.
+pub(super) fn is_local(need: &Requirement) -> bool {
+    matches!(need.location(), Ok(Location::Local(_)))
+}
+
+/// Where the relative paths of a plugin begin: an archive has no place of its own.
+pub(super) fn base_of(content: Content, base: &Base) -> Base {
+    match content {
+        Content::Directory(own) => own,
+        Content::Bytes(_) => base.clone(),
+    }
+}
+
+/// The file or directory in what was fetched that is the plugin.
+fn plugin_in(content: &Path, source: &Source) -> Option<PathBuf> {
+    if Manifest::is_in(content) {
+        return Some(content.to_owned());
+    }
+    let entries: Vec<PathBuf> = fs::read_dir(content).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    // Many archives hold one directory.
+    if let [only] = entries.as_slice()
+        && only.is_dir()
+    {
+        return plugin_in(only, source);
+    }
+    let files: Vec<&PathBuf> = entries.iter().filter(|path| path.is_file()).collect();
+    let start = format!("{PREFIX}{}", source.name());
+    let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start));
+    let named: Vec<&PathBuf> = files.iter().copied().filter(|path| is_named(path)).collect();
+    match (named.as_slice(), files.as_slice()) {
+        ([path], _) | ([], [path]) => Some((*path).clone()),
+        _ => None,
+    }
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if path.is_dir() { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(0o755)) }
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

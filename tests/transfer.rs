@@ -1,0 +1,174 @@
+//! How plugins are fetched: several at once, with bars on a terminal, as somebody, and by one way with everything else.
+
+use crate::manager::{require, script};
+use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::Tree;
+use std::process::{Command, Stdio};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
+
+/// Answers no request before as many are there at once.
+struct Gate {
+    waiting: Mutex<(usize, bool)>,
+    changed: Condvar,
+    wanted: usize,
+}
+
+impl Gate {
+    fn new(wanted: usize) -> Gate {
+        Gate { waiting: Mutex::default(), changed: Condvar::new(), wanted }
+    }
+
+    /// Whether they were there, some day.
+    fn pass(&self) -> bool {
+        let mut state = self.waiting.lock().unwrap();
+        state.0 += 1;
+        state.1 |= state.0 >= self.wanted;
+        self.changed.notify_all();
+        let wait = Duration::from_secs(20);
+        let (mut state, _) = self.changed.wait_timeout_while(state, wait, |(_, is_open)| !*is_open).unwrap();
+        state.0 -= 1;
+        state.1
+    }
+}
+
+#[test]
+fn plugins_are_fetched_at_once_and_as_many_as_is_said() {
+    let requires = |server: &str| {
+        let line = |name: &str| format!("{name}: {{source: h.io/acme/{name}, from: 'http://{server}/{name}'}}");
+        format!("{{{}}}", ["a", "b", "c", "d"].map(line).join(", "))
+    };
+    for (parallel, wanted) in [("4", 4), ("2", 2)] {
+        let gate = Gate::new(wanted);
+        let server = serve(move |request| match gate.pass() {
+            true => Reply::ok(script("1.0.0", request.path.trim_start_matches('/'))),
+            false => Reply("500 Too Few", Vec::new(), Vec::new()),
+        });
+        let tree = Tree::new(TREE);
+        require(&tree, &requires(&server));
+        let out = tree.run(&["plugin", "install", "--parallel", parallel]).ok();
+        assert_eq!(out.lines().count(), 4, "{out}");
+    }
+    // The first one in the file is the one whose error is shown, whatever comes first.
+    let server = serve(|request| match request.path.as_str() {
+        "/b" | "/d" => Reply("403 Forbidden", Vec::new(), Vec::new()),
+        path => Reply::ok(script("1.0.0", path)),
+    });
+    let tree = Tree::new(TREE);
+    require(&tree, &requires(&server));
+    let variable = format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_"));
+    tree.run(&["plugin", "install"]).fails_with(&["installing 'b'", "403", &format!("{variable}=TOKEN")]);
+}
+
+#[test]
+fn a_private_server_is_told_who_asks_and_no_other_is() {
+    let variable = |server: &str| format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_"));
+    let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let others = seen.clone();
+    let elsewhere = serve(move |request| {
+        others.lock().unwrap().push(request.headers.get("authorization").cloned());
+        Reply::ok(script("1.0.0", "private"))
+    });
+    let target = format!("http://{elsewhere}/app");
+    let server = serve(move |request| {
+        let given = request.headers.get("authorization").map(String::as_str);
+        match (request.path.as_str(), given) {
+            ("/app", Some("Bearer hunter2")) | ("/basic", Some("Basic dTpodW50ZXIy")) => {
+                Reply::ok(script("1.0.0", "private"))
+            }
+            ("/away", _) => Reply("302 Found", vec![("Location".to_owned(), target.clone())], Vec::new()),
+            _ => Reply("401 Unauthorized", Vec::new(), Vec::new()),
+        }
+    });
+    let install = |path: &str, secret: &str| {
+        let tree = Tree::new(TREE);
+        let from = format!("http://{server}/{path}");
+        let mut command = tree.command(&["plugin", "install", "--from", &from, "h.io/acme/app"]);
+        crate::support::run(command.env(variable(&server), secret))
+    };
+    install("app", "").fails_with(&["401", &variable(&server)]);
+    let wrong = install("app", "wrong-secret").fails_with(&["401"]);
+    assert!(!wrong.contains("wrong-secret"), "{wrong}");
+    install("app", "hunter2").ok();
+    install("basic", "u:hunter2").ok();
+    // A server that it leads to is another one.
+    install("away", "hunter2").ok();
+    assert_eq!(*seen.lock().unwrap(), [None]);
+}
+
+#[test]
+fn a_private_registry_gives_its_token_to_who_may_have_it() {
+    let content = script("1.0.0", "private").into_bytes();
+    let layer = format!(r#"{{"mediaType": "x", "digest": "sha256:{}", "size": {}}}"#, sha256(&content), content.len());
+    let manifest =
+        format!(r#"{{"schemaVersion": 2, "config": {{"digest": "sha256:0", "size": 2}}, "layers": [{layer}]}}"#);
+    let files = Files::default();
+    files.put("/v2/acme/app/tags/list?n=1000", r#"{"tags": ["1.0.0"]}"#);
+    files.put("/v2/acme/app/manifests/1.0.0", manifest);
+    files.put(&format!("/v2/acme/app/blobs/sha256:{}", sha256(&content)), content);
+    let server = serve(move |request| {
+        let given = request.headers.get("authorization").map(String::as_str);
+        let host = &request.headers["host"];
+        if request.path.starts_with("/token") {
+            // token:hunter2
+            let is_known = given == Some("Basic dG9rZW46aHVudGVyMg==");
+            return if is_known {
+                Reply::ok(r#"{"token": "for-them"}"#)
+            } else {
+                Reply("401 No", Vec::new(), Vec::new())
+            };
+        }
+        match given {
+            Some("Bearer for-them") => files.get(&request.path),
+            _ => {
+                let wants = format!("Bearer realm=\"http://{host}/token\",service=\"test\"");
+                Reply("401 Unauthorized", vec![("WWW-Authenticate".to_owned(), wants)], Vec::new())
+            }
+        }
+    });
+    let tree = Tree::new(TREE);
+    let from = format!("oci://{server}/acme/app");
+    let args = ["plugin", "install", "--from", &from, "h.io/acme/app"];
+    tree.run(&args).fails_with(&["401", "RUSTOMIZE_TOKEN_"]);
+    let variable = format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_"));
+    crate::support::run(tree.command(&args).env(variable, "hunter2")).ok();
+    assert!(tree.build(&[]).ok().contains("v: private"));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the program that has a terminal for us")]
+fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
+    let big = format!("{}# {}\n", script("1.0.0", "big"), "x".repeat(1 << 20));
+    let files = Files::default();
+    files.put("/app", big);
+    let from = format!("http://{}/app", files.serve());
+    let tree = Tree::new(TREE);
+    let run = tree.run(&["plugin", "install", "--from", &from, "h.io/acme/app"]);
+    assert_eq!(run.stderr, format!("Fetching {from}\n"));
+    let line = format!("{} plugin install --exact --from {from} h.io/acme/app@1.0.0", env!("CARGO_BIN_EXE_rustomize"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path()).stdin(Stdio::null()).env("TERM", "xterm");
+    let Ok(out) = script.env("HOME", tree.home()).env("COLUMNS", "120").output() else {
+        println!("skipped: no program 'script'");
+        return;
+    };
+    let out = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.contains(&from) && out.contains("MiB") && !out.contains("Fetching"), "{out:?}");
+    assert!(out.contains("h.io/acme/app v1.0.0: "), "{out:?}");
+}
+
+#[test]
+fn m08_what_is_synced_goes_the_way_of_remote_files() {
+    // One way to servers: a redirect that gives up encryption, or leaves what was named, is refused for both with the same words.
+    let server = serve(|_| Reply("302 Found", vec![("Location".to_owned(), "ftp://h.io/x".to_owned())], Vec::new()));
+    let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
+    tree.write("kustomization.yaml", &format!("resources: ['http://{server}/cm.yaml']\n"));
+    let remote = tree.run(&["build"]).fails_with(&["redirects to 'ftp://h.io/x'"]);
+    let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: http://{server}\n");
+    tree.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
+    let synced = tree.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&["redirects to 'ftp://h.io/x'"]);
+    let why = |text: &str| text.split("redirects to ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    assert_eq!(why(&remote), why(&synced));
+}
