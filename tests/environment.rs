@@ -56,6 +56,12 @@ fn m01_to_m04_a_bundle_on_the_module_path_is_enabled_by_being_there() {
     // M34: self-made, or from anywhere: M28, a file that is not named by the rules is not loaded.
     let made = environments(&tree).join("prod/first/any/plugin/ex.io/v1/made");
     fs::rename(made.join("Made"), made.join("made-it")).unwrap();
+    let said = tree.run(&["plugin", "doctor"]).ok();
+    assert!(said.contains("In bundles of the environment 'prod'"), "{said}");
+    assert!(said.contains("first/any/plugin/ex.io/v1/made: not loaded: it is not named as <apiVersion>/"), "{said}");
+    assert!(said.contains("modules/one/plugin/ex.io/v1/made: for ex.io/v1/made"), "{said}");
+    let said = tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok();
+    assert!(said.contains("first/any/plugin/ex.io/v1/made/Made: not there"), "{said}");
     fs::remove_dir_all(environments(&tree).join("prod/modules")).unwrap();
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
 }
@@ -115,14 +121,14 @@ fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_righ
 }
 
 /// A server of an environment, ended when it is dropped.
-struct Server {
+pub struct Server {
     child: Child,
-    url: String,
+    pub url: String,
     log: BufReader<std::process::ChildStderr>,
 }
 
 impl Server {
-    fn start(tree: &Tree, environment: &str) -> Server {
+    pub fn start(tree: &Tree, environment: &str) -> Server {
         let mut command = tree.command(&["plugin", "serve", "--environment", environment, "--listen", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -134,7 +140,7 @@ impl Server {
     }
 
     /// What it was asked for until now: metadata and content.
-    fn asked(&mut self) -> (usize, usize) {
+    pub fn asked(&mut self) -> (usize, usize) {
         // A request of ours is the end of what came before.
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
         agent.get(format!("{}/end", self.url)).call().unwrap();

@@ -171,3 +171,54 @@ fn a_sync_that_is_killed_leaves_what_works() {
     println!("{kills} kills of {} runs, each within {whole:?}", times());
     assert!(kills > 0, "no run was killed");
 }
+
+#[test]
+fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
+    let host = Tree::new("");
+    let ballast = format!("# {}\n", "ballast ".repeat(20_000));
+    // Two plugins and a file beside each; all say the same version, or it is a mix.
+    let publish = |version: &str| {
+        for kind in ["Binary", "Folder"] {
+            let name = kind.to_lowercase();
+            let folder = format!("../home/.config/rustomize/environments/prod/modules/m/plugin/ex.io/v1/{name}");
+            let script = format!(
+                "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: {name}}}\\ndata: {{v: {version}, data: \"%s\"}}\\n' \"$(head -n 1 \"$(dirname \"$0\")/data\")\"\n"
+            );
+            host.write(&format!("{folder}/{kind}"), &format!("{script}{ballast}"));
+            host.write(&format!("{folder}/data"), &format!("{version}\n{ballast}"));
+        }
+    };
+    let client = tree();
+    let is_of = |out: &str, version: &str| {
+        out.matches(&format!("v: {version}\n")).count() == 2 && out.matches(&format!("data: {version}\n")).count() == 2
+    };
+    publish("1.0.0");
+    let mut server = crate::environment::Server::start(&host, "prod");
+    let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
+    client.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
+    let sync = ["plugin", "sync", "--environment", "prod"];
+    let start = Instant::now();
+    client.run(&sync).ok();
+    let whole = start.elapsed();
+    let place = client.home().join(".cache/rustomize/sync/prod");
+    let mut random = fastrand::Rng::with_seed(9);
+    let mut old = "1.0.0".to_owned();
+    let mut kills = 0;
+    for round in 1..=times() {
+        let new = format!("2.0.{round}");
+        publish(&new);
+        kills += usize::from(killed(&client, &sync, whole.mul_f64(random.f64() * 1.2)));
+        let built = client.run(&["build", "--enable-alpha-plugins", "--environment", "prod", "--no-sync"]).ok();
+        assert!(is_of(&built, &old) || is_of(&built, &new), "kill {kills}: {built}");
+        client.run(&sync).ok();
+        let built = client.run(&["build", "--enable-alpha-plugins", "--environment", "prod", "--no-sync"]).ok();
+        assert!(is_of(&built, &new), "kill {kills}: {built}");
+        assert!(is_clean(&place), "kill {kills}: {:?}", files(&place));
+        let generations = fs::read_dir(&place).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+        assert!(generations <= 3, "kill {kills}: {:?}", fs::read_dir(&place).unwrap().collect::<Vec<_>>());
+        server.asked();
+        old = new;
+    }
+    println!("{kills} kills of {} runs, each within {whole:?}", times());
+    assert!(kills > 0, "no run was killed");
+}

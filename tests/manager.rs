@@ -250,3 +250,32 @@ fn p26_a_binary_that_was_swapped_does_not_run() {
     tree.build(&[]).fails_with(&["unable to find plugin root", "1 installed files are not considered", "plugin list"]);
     assert!(tree.run(&["plugin", "list"]).ok().contains("its content is not what was installed"));
 }
+
+#[test]
+fn every_command_that_prints_also_prints_json() {
+    let tree = tree();
+    tree.write("app", &script("1.0.0", "app"));
+    require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    let json = |args: &[&str]| -> serde_json::Value {
+        let text = tree.run(&[&["plugin"], args, &["--json"]].concat()).ok();
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}"))
+    };
+    let installed = json(&["install"]);
+    assert!(installed[0]["source"] == "h.io/acme/app" && installed[0]["version"] == "1.0.0", "{installed}");
+    assert_eq!(json(&["lock"])[0]["platforms"], serde_json::json!(["any_any"]));
+    assert_eq!(json(&["list"])[0]["state"], "installed");
+    assert_eq!(json(&["verify"])[0]["isRight"], true);
+    assert_eq!(json(&["describe", "h.io/acme/app"])["version"], "1.0.0");
+    let looked = json(&["doctor", "ex.io/v1/Made"]);
+    let places: Vec<&str> = looked.as_array().unwrap().iter().map(|l| l["place"].as_str().unwrap()).collect();
+    assert_eq!(places, ["placed", "required", "installed", "path", "path", "path", "verdict"]);
+    assert!(looked[6]["state"].as_str().unwrap().starts_with("A build uses "), "{looked}");
+    assert_eq!(json(&["sync", "--placement", "../home/placed"])[0]["change"], "written");
+    assert!(json(&["trust", "h.io/acme/*"])[0]["rule"].as_str().unwrap().contains("h.io/acme/*"));
+    assert_eq!(json(&["new", "../home/made"])[0].as_object().unwrap().len(), 1);
+    assert_eq!(json(&["prune"]), serde_json::json!([]));
+    assert_eq!(json(&["remove", "h.io/acme/app"]).as_array().unwrap().len(), 1);
+    // What is wrong is in it, and the status says so.
+    let run = tree.run(&["plugin", "verify", "--json"]);
+    assert!(run.status == Some(1) && run.stdout.contains("\"isRight\": false"), "{}", run.stdout);
+}

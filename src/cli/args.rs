@@ -26,8 +26,7 @@ pub enum Command {
     #[command(after_long_help = BUILD_EXAMPLES)]
     Build(Box<Build>),
     /// Make, install, pin and share plugins
-    #[command(subcommand)]
-    Plugin(Plugin),
+    Plugin(PluginCommand),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of them need
     #[command(after_long_help = DOCTOR_EXAMPLES)]
     Doctor(Doctor),
@@ -55,6 +54,17 @@ pub enum Format {
 }
 
 /// `plugin`.
+#[derive(Args)]
+pub struct PluginCommand {
+    #[command(subcommand)]
+    pub command: Plugin,
+
+    /// Print what was found or done as JSON, for programs
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands of `plugin`.
 #[derive(Subcommand)]
 pub enum Plugin {
     /// Build a Go plugin, written for kustomize, from its unchanged source

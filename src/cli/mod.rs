@@ -9,12 +9,14 @@ mod doctor;
 mod managed;
 mod output;
 mod plugin;
+mod plugin_doctor;
 mod plugin_flags;
 pub mod plugin_host;
 mod plugin_install;
 mod plugin_look;
 mod plugin_run;
 mod progress;
+mod report;
 mod version;
 
 use crate::plugin::host;

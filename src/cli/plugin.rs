@@ -1,7 +1,8 @@
 //! `plugin`: makes, installs and lists plugins.
 
-use super::args::{Format, Language, Plugin};
-use super::{build, managed, plugin_host, plugin_install, plugin_look, plugin_run};
+use super::args::{Format, Language, Plugin, PluginCommand};
+use super::report::Report;
+use super::{build, managed, plugin_doctor, plugin_host, plugin_install, plugin_look, plugin_run};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirement;
@@ -19,7 +20,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// What the subcommand says.
-pub fn run(command: &Plugin) -> Result<()> {
+pub fn run(args: &PluginCommand) -> Result<()> {
+    let is_json = args.json;
     let variable = |name: &str| std::env::var_os(name);
     let options = PluginOptions {
         host: plugin_host::program(),
@@ -28,17 +30,17 @@ pub fn run(command: &Plugin) -> Result<()> {
         variable: managed::variable,
         ..PluginOptions::default()
     };
-    let mut out = std::io::stdout();
-    match command {
+    let mut report = Report::default();
+    match &args.command {
         Plugin::Build { directory, output } => {
             let built = go::build(directory, output.as_deref(), &options)?;
-            writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
+            add_built(&mut report, &built);
         }
         Plugin::Adopt { file } => {
             let built = go::adopt(file, &options)?;
-            writeln!(out, "{}: {} ({})", built.path.display(), built.modes.join(", "), built.go)?;
+            add_built(&mut report, &built);
         }
-        Plugin::Install(args) => plugin_install::install(args, &options)?,
+        Plugin::Install(args) => return plugin_install::install(args, is_json, &options),
         Plugin::New { directory, lang } => {
             let language = match lang {
                 Language::Bash => scaffold::Language::Bash,
@@ -47,20 +49,22 @@ pub fn run(command: &Plugin) -> Result<()> {
                 Language::Rust => scaffold::Language::Rust,
             };
             for path in scaffold::scaffold(directory, language)? {
-                writeln!(out, "{}", path.display())?;
+                report.add(path.display().to_string(), json!({ "path": path }));
             }
             writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
         }
-        Plugin::Add(args) => plugin_install::add(args, &options)?,
-        Plugin::Describe { what } => plugin_look::describe(what, &options)?,
-        Plugin::Verify { directory } => plugin_look::verify(directory, &options)?,
-        Plugin::Doctor { kind, directory } => plugin_look::doctor(kind.as_deref(), directory, &options)?,
-        Plugin::Trust(args) => plugin_install::add_trust(args)?,
-        Plugin::Prune { directories, dry_run } => plugin_look::prune(directories, *dry_run)?,
-        Plugin::Serve(args) => plugin_install::serve(args)?,
-        Plugin::Sync(args) => plugin_install::sync(args, &options)?,
-        Plugin::Run(args) => plugin_run::run(args)?,
-        Plugin::Lock(args) => plugin_install::lock(args, &options)?,
+        Plugin::Add(args) => return plugin_install::add(args, is_json, &options),
+        Plugin::Describe { what } => return plugin_look::describe(what, &options),
+        Plugin::Verify { directory } => return plugin_look::verify(directory, is_json, &options),
+        Plugin::Doctor { kind, directory } => {
+            return plugin_doctor::doctor(kind.as_deref(), directory, is_json, &options);
+        }
+        Plugin::Trust(args) => return plugin_install::add_trust(args, is_json),
+        Plugin::Prune { directories, dry_run } => return plugin_look::prune(directories, *dry_run, is_json),
+        Plugin::Serve(args) => return plugin_install::serve(args),
+        Plugin::Sync(args) => return plugin_install::sync(args, is_json, &options),
+        Plugin::Run(args) => return plugin_run::run(args),
+        Plugin::Lock(args) => return plugin_install::lock(args, is_json, &options),
         Plugin::List { output } => {
             let environment = managed::environment(None)?;
             let manager = managed::manager(Path::new("."), environment.as_ref(), false)?;
@@ -72,7 +76,7 @@ pub fn run(command: &Plugin) -> Result<()> {
             };
             let absent: Vec<&Requirement> =
                 manager.requirements().filter(is_absent).map(|(_, wanted)| wanted).collect();
-            out.write_all(list(&found, &absent, *output)?.as_bytes())?;
+            return list(&found, &absent).print(is_json || *output == Format::Json);
         }
         Plugin::Remove { what } => {
             let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
@@ -87,11 +91,11 @@ pub fn run(command: &Plugin) -> Result<()> {
             }
             let root = plugin_install::locked_root()?;
             for path in place::remove(root.path(), &found)? {
-                writeln!(out, "{}", path.display())?;
+                report.add(path.display().to_string(), json!({ "path": path }));
             }
         }
     }
-    Ok(())
+    report.print(is_json)
 }
 
 /// Reads a source.
@@ -115,39 +119,42 @@ fn state(why: &Refusal) -> &'static str {
     if matches!(why, Refusal::Partial(_)) { "present" } else { "refused" }
 }
 
+fn add_built(report: &mut Report, built: &go::Built) {
+    let modes = built.modes.join(", ");
+    let value = json!({ "path": built.path, "modes": built.modes, "go": built.go });
+    report.add(format!("{}: {modes} ({})", built.path.display(), built.go), value);
+}
+
 /// All candidates, those that are not considered with their reason, and what is required and not there (U43).
-fn list(found: &[Candidate], absent: &[&Requirement], output: Format) -> Result<String> {
-    if output == Format::Json {
-        let entry = |c: &Candidate| match &c.verdict {
-            Ok(installed) => json!({
-                "source": installed.source.to_string(), "name": installed.source.name(), "state": "installed",
-                "version": installed.file.version.to_string(), "apiVersion": installed.file.api.to_string(),
-                "sha256": installed.sum, "path": c.path,
-            }),
-            Err(why) => json!({
-                "source": c.source.as_ref().map(ToString::to_string), "state": state(why), "reason": why.to_string(), "path": c.path,
-            }),
-        };
-        let missing = |wanted: &&Requirement| {
-            json!({
-                "source": wanted.source.to_string(), "name": wanted.name, "state": "absent",
-                "constraint": wanted.constraint.to_string(),
-            })
-        };
-        let entries: Vec<serde_json::Value> = found.iter().map(entry).chain(absent.iter().map(missing)).collect();
-        return Ok(serde_json::to_string_pretty(&entries)? + "\n");
-    }
-    let mut text = String::new();
+fn list(found: &[Candidate], absent: &[&Requirement]) -> Report {
+    let mut report = Report::default();
     for candidate in found {
         match &candidate.verdict {
-            Ok(installed) => {
-                text.push_str(&format!("{} v{} {}\n", installed.source, installed.file.version, installed.file.api));
-            }
-            Err(why) => text.push_str(&format!("{}: {}: {why}\n", state(why), candidate.path.display())),
+            Ok(installed) => report.add(
+                format!("{} v{} {}", installed.source, installed.file.version, installed.file.api),
+                json!({
+                    "source": installed.source.to_string(), "name": installed.source.name(), "state": "installed",
+                    "version": installed.file.version.to_string(), "apiVersion": installed.file.api.to_string(),
+                    "sha256": installed.sum, "path": candidate.path,
+                }),
+            ),
+            Err(why) => report.add(
+                format!("{}: {}: {why}", state(why), candidate.path.display()),
+                json!({
+                    "source": candidate.source.as_ref().map(ToString::to_string), "state": state(why),
+                    "reason": why.to_string(), "path": candidate.path,
+                }),
+            ),
         }
     }
     for wanted in absent {
-        text.push_str(&format!("absent: {} ({}, {})\n", wanted.name, wanted.source, wanted.constraint));
+        report.add(
+            format!("absent: {} ({}, {})", wanted.name, wanted.source, wanted.constraint),
+            json!({
+                "source": wanted.source.to_string(), "name": wanted.name, "state": "absent",
+                "constraint": wanted.constraint.to_string(),
+            }),
+        );
     }
-    Ok(text)
+    report
 }

@@ -5,6 +5,7 @@ use super::build;
 use super::managed::{environment, is_frozen, manager, trust, trust_file, variable};
 use super::plugin::{constraint_of, parse};
 use super::progress::Progress;
+use super::report::Report;
 use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
 use crate::manager::fetch::{Base, FetchLimits, Transfer, token_variable};
@@ -22,6 +23,7 @@ use crate::manager::trust;
 use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -36,7 +38,7 @@ pub fn locked_root() -> Result<LockedRoot> {
 ///
 /// # Errors
 /// The rule is none, or the file cannot be written.
-pub fn add_trust(args: &TrustArgs) -> Result<()> {
+pub fn add_trust(args: &TrustArgs, is_json: bool) -> Result<()> {
     let (path, _) = trust_file()?;
     let old = match std::fs::read_to_string(&path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -84,8 +86,9 @@ pub fn add_trust(args: &TrustArgs) -> Result<()> {
     let old = if is_free { trust::with(&path, &old, "{source: '**'}")? } else { old };
     let new = trust::with(&path, &old, &rule)?;
     replace(&path, &new)?;
-    writeln!(std::io::stdout(), "{}: - {rule}", path.display())?;
-    Ok(())
+    let mut report = Report::default();
+    report.add(format!("{}: - {rule}", path.display()), json!({ "path": path, "rule": rule }));
+    report.print(is_json)
 }
 
 /// A text in the quotes of YAML.
@@ -122,18 +125,18 @@ fn transfer(offline: bool, progress: Option<&Progress>) -> Transfer {
 ///
 /// # Errors
 /// What the installer says.
-pub fn install(args: &Install, options: &PluginOptions) -> Result<()> {
+pub fn install(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()> {
     match &args.what {
-        Some(what) => one(args, what, options),
-        None => project(args, options),
+        Some(what) => one(args, what, is_json, options),
+        None => project(args, is_json, options),
     }
 }
 
 /// Everything that `plugins.yaml` names.
-fn project(args: &Install, options: &PluginOptions) -> Result<()> {
+fn project(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()> {
     required(&args.directory)?;
     let installed = install_project(&args.directory, options, is_frozen(args.frozen), args.offline, args.parallel)?;
-    report(&installed)
+    report(installed.values()).print(is_json)
 }
 
 /// Installs what the `plugins.yaml` of a directory names, and locks what was not locked. Whoever needs those plugins calls this.
@@ -190,16 +193,19 @@ pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<bool> {
     Ok(has_installed)
 }
 
-fn report(done: &BTreeMap<Source, Installed>) -> Result<()> {
-    let mut out = std::io::stdout();
-    for installed in done.values() {
-        writeln!(out, "{} v{}: {}", installed.source, installed.file.version, installed.path.display())?;
+fn report<'d>(done: impl Iterator<Item = &'d Installed>) -> Report {
+    let mut report = Report::default();
+    for installed in done {
+        let (source, version) = (installed.source.to_string(), installed.file.version.to_string());
+        let line = format!("{source} v{version}: {}", installed.path.display());
+        let value = json!({ "source": source, "version": version, "sha256": installed.sum, "path": installed.path });
+        report.add(line, value);
     }
-    Ok(())
+    report
 }
 
 /// A single plugin, which no file names.
-fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
+fn one(args: &Install, what: &str, is_json: bool, options: &PluginOptions) -> Result<()> {
     let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let from = match (&args.path, &args.from) {
@@ -225,8 +231,7 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
                     "v{version} is installed, which is higher: it stays; --exact installs {constraint}"
                 )?;
             }
-            writeln!(std::io::stdout(), "{source} v{}: {}", there.file.version, there.path.display())?;
-            return Ok(());
+            return report([&there].into_iter()).print(is_json);
         }
     }
     let name = source.name().to_owned();
@@ -237,14 +242,14 @@ fn one(args: &Install, what: &str, options: &PluginOptions) -> Result<()> {
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.all_platforms = false;
     installer.install(&[wanted], &Base::new(Path::new(".")))?;
-    report(&installer.done)
+    report(installer.done.values()).print(is_json)
 }
 
 /// Runs `plugin lock`.
 ///
 /// # Errors
 /// What the installer says, or with `--check` that the file would change.
-pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
+pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<()> {
     let wanted = required(&args.directory)?;
     let old = Lock::read(&args.directory)?;
     let mut known = old.clone().unwrap_or_default();
@@ -282,18 +287,20 @@ pub fn lock(args: &LockArgs, options: &PluginOptions) -> Result<()> {
     if is_other {
         installer.lock.write(&args.directory)?;
     }
+    let mut report = Report::default();
     for (source, locked) in &installer.lock.plugins {
         let platforms: Vec<&str> = locked.platforms.keys().map(String::as_str).collect();
-        writeln!(std::io::stdout(), "{source} v{}: {}", locked.version, platforms.join(", "))?;
+        let value = json!({ "source": source, "version": locked.version, "platforms": platforms });
+        report.add(format!("{source} v{}: {}", locked.version, platforms.join(", ")), value);
     }
-    Ok(())
+    report.print(is_json)
 }
 
 /// Runs `plugin add`. Neither file changes before the plugin is installed.
 ///
 /// # Errors
 /// It is there already, or what the installer says.
-pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
+pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let (source, constraint) = args.what.split_once('@').unwrap_or((&args.what, ""));
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let name = args.name.as_deref().unwrap_or(source.name());
@@ -341,15 +348,15 @@ pub fn add(args: &Add, options: &PluginOptions) -> Result<()> {
     };
     replace(&path, &text)?;
     lock.write(&args.directory)?;
-    report(&installer.done)
+    report(installer.done.values()).print(is_json)
 }
 
 /// Runs `plugin sync`.
 ///
 /// # Errors
 /// A plugin is not installed, or something else is in its place; or the server of an environment cannot be asked.
-pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
-    let mut out = std::io::stdout();
+pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
+    let mut report = Report::default();
     let Some(placement) = &args.placement else {
         let Some(environment) = environment(args.environment.as_deref())? else { bail!("there is no environment") };
         let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
@@ -359,12 +366,10 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
             );
         };
         let done = sync_environment(&environment, server)?;
-        writeln!(
-            out,
-            "{}: {} files, {} fetched, {} removed",
-            environment.name, done.files, done.fetched, done.removed
-        )?;
-        return Ok(());
+        let Synced { files, fetched, removed } = done;
+        let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
+        report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);
+        return report.print(is_json);
     };
     ensure(&manager(&args.directory, None, false)?, options)?;
     let everything = manager(&args.directory, None, false)?.everything(options)?;
@@ -374,10 +379,11 @@ pub fn sync(args: &Sync, options: &PluginOptions) -> Result<()> {
     }
     for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
         for path in paths {
-            writeln!(out, "{sign} {}", path.display())?;
+            let change = if sign == "+" { "written" } else { "removed" };
+            report.add(format!("{sign} {}", path.display()), json!({ "path": path, "change": change }));
         }
     }
-    Ok(())
+    report.print(is_json)
 }
 
 /// Makes what was synced for an environment what its server has.

@@ -1,20 +1,20 @@
-//! `plugin describe`, `plugin verify`, `plugin doctor` and `plugin prune`: what there is, and what of it nothing needs.
+//! `plugin describe`, `plugin verify` and `plugin prune`: what there is, and what of it nothing needs.
 
-use super::managed::{environment, manager, variable};
+use super::managed::{environment, manager};
 use super::plugin::parse;
 use super::plugin_install::locked_root;
-use crate::manager::describe::{Command, Component, Description, Role};
-use crate::manager::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use super::report::Report;
+use crate::manager::describe::{Command, Description};
+use crate::manager::discover::{Candidate, Refusal, all, candidates, choose};
 use crate::manager::lock::Lock;
 use crate::manager::manifest::Manifest;
 use crate::manager::name::Platform;
 use crate::manager::place;
-use crate::manager::resolve::{Manager, Use};
+use crate::manager::resolve::Manager;
 use crate::manager::version::Constraint;
 use crate::plugin::PluginOptions;
-use crate::plugin::locate::{self, Placed};
-use crate::resource::{Gvk, ResId};
 use anyhow::{Result, anyhow, bail};
+use serde_json::json;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,21 +52,21 @@ pub fn describe(what: &str, options: &PluginOptions) -> Result<()> {
 ///
 /// # Errors
 /// Something is wrong with one of them; everything that is was printed then.
-pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
+pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
     let manager = Manager { cache: None, ..manager(directory, environment(None)?.as_ref(), false)? };
-    let mut out = std::io::stdout();
+    let mut report = Report::default();
     let mut wrong = 0;
-    let mut say = |what: String, verdict: Result<(), String>| -> Result<()> {
+    let mut say = |what: String, verdict: Result<(), String>| {
         wrong += usize::from(verdict.is_err());
-        let verdict = verdict.err().unwrap_or_else(|| "ok".to_owned());
-        Ok(writeln!(out, "{what}: {verdict}")?)
+        let value = json!({ "what": what, "isRight": verdict.is_ok(), "reason": verdict.as_ref().err() });
+        report.add(format!("{what}: {}", verdict.err().unwrap_or_else(|| "ok".to_owned())), value);
     };
     for candidate in all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified) {
         let verdict = match &candidate.verdict {
             Ok(installed) => manager.describe(options, installed).map(drop).map_err(|e| e.to_string()),
             Err(why) => Err(why.to_string()),
         };
-        say(candidate.path.display().to_string(), verdict)?;
+        say(candidate.path.display().to_string(), verdict);
     }
     for (project, requirement) in manager.requirements() {
         let verdict = match manager.installed(project, requirement) {
@@ -74,8 +74,9 @@ pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
             Ok(None) => Err("it is required and not installed".to_owned()),
             Err(e) => Err(e.to_string()),
         };
-        say(format!("{} ({})", requirement.name, requirement.source), verdict)?;
+        say(format!("{} ({})", requirement.name, requirement.source), verdict);
     }
+    report.print(is_json)?;
     match wrong {
         0 => Ok(()),
         n => bail!("{n} of them {} not as they should be", if n == 1 { "is" } else { "are" }),
@@ -86,7 +87,7 @@ pub fn verify(directory: &Path, options: &PluginOptions) -> Result<()> {
 ///
 /// # Errors
 /// A lock file cannot be read, or a file not removed.
-pub fn prune(directories: &[PathBuf], is_dry: bool) -> Result<()> {
+pub fn prune(directories: &[PathBuf], is_dry: bool, is_json: bool) -> Result<()> {
     let mut needed: HashSet<(String, String)> = HashSet::new();
     for directory in directories {
         let lock = Lock::read(directory)?.unwrap_or_default();
@@ -112,108 +113,9 @@ pub fn prune(directories: &[PathBuf], is_dry: bool) -> Result<()> {
         true => candidates.into_iter().map(|candidate| candidate.path).collect(),
         false => place::remove(root.path(), &candidates)?,
     };
+    let mut report = Report::default();
     for path in paths {
-        writeln!(std::io::stdout(), "{}", path.display())?;
+        report.add(path.display().to_string(), json!({ "path": path }));
     }
-    Ok(())
-}
-
-/// Runs `plugin doctor`.
-///
-/// # Errors
-/// The files of the directory cannot be read.
-pub fn doctor(kind: Option<&str>, directory: &Path, options: &PluginOptions) -> Result<()> {
-    let manager = manager(directory, environment(None)?.as_ref(), false)?;
-    let mut out = std::io::stdout();
-    let wanted = kind.map(|kind| {
-        kind.rsplit_once('/')
-            .ok_or_else(|| anyhow!("'{kind}' is no kind of configuration objects: write it as example.com/v1/Made"))
-    });
-    let wanted = wanted.transpose()?;
-    if let Some((api_version, kind)) = wanted {
-        writeln!(out, "Placed by hand")?;
-        let homes = locate::homes(|name| variable(name).map(Into::into));
-        match homes.iter().find(|home| home.is_dir()) {
-            None => writeln!(out, "  no plugin home is there")?,
-            Some(home) => {
-                let folder = home.join(api_version).join(kind.to_lowercase());
-                for (file, is) in [
-                    (folder.join(kind), "taken first"),
-                    (folder.join(format!("{kind}.so")), "taken where there is no executable"),
-                ] {
-                    let state = if file.exists() { is } else { "not there" };
-                    writeln!(out, "  {}: {state}", file.display())?;
-                }
-            }
-        }
-    }
-    writeln!(out, "Required by {}", directory.join("plugins.yaml").display())?;
-    for (project, requirement) in manager.requirements() {
-        let state = match manager.installed(project, requirement) {
-            Ok(Some(verified)) => does(&manager, options, &verified.installed, wanted),
-            Ok(None) => "not installed: rustomize plugin install".to_owned(),
-            Err(e) => e.to_string(),
-        };
-        writeln!(out, "  {} ({}, {}): {state}", requirement.name, requirement.source, requirement.constraint)?;
-    }
-    writeln!(out, "Installed below {}", manager.root.display())?;
-    for candidate in all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified) {
-        let state = match &candidate.verdict {
-            Ok(installed) => does(&manager, options, installed, wanted),
-            Err(why) => format!("not considered: {why}"),
-        };
-        writeln!(out, "  {}: {state}", candidate.path.display())?;
-    }
-    if let Some((api_version, kind)) = wanted {
-        writeln!(out, "{}", verdict(&manager, options, api_version, kind))?;
-    }
-    Ok(())
-}
-
-/// What a build would use.
-fn verdict(manager: &Manager, options: &PluginOptions, api_version: &str, kind: &str) -> String {
-    let id = ResId::new(Gvk::new(api_version, kind), "any", "");
-    let options = PluginOptions { homes: locate::homes(|name| variable(name).map(Into::into)), ..options.clone() };
-    match locate::locate(&options, &id) {
-        Ok(Some(Placed::Executable(path) | Placed::SharedObject { path, .. })) => {
-            format!("A build uses {}", path.display())
-        }
-        Err(e) => format!("A build fails: {e}"),
-        Ok(None) => {
-            let roles = [Role::Generator, Role::Transformer, Role::Validator];
-            let found = roles.iter().find_map(|role| manager.find(&options, &id, *role, None).transpose());
-            match found.transpose() {
-                Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
-                Ok(Some(Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. }))) => {
-                    format!("A build uses {}", path.display())
-                }
-                Ok(Some(Use::Ambient(path))) => format!("A build uses {}, which is in PATH", path.display()),
-                Ok(None) => "A build fails: nothing is for that kind".to_owned(),
-                Err(e) => format!("A build fails: {e}"),
-            }
-        }
-    }
-}
-
-/// What an installed plugin does, or whether that is what is asked for.
-fn does(manager: &Manager, options: &PluginOptions, installed: &Installed, wanted: Option<(&str, &str)>) -> String {
-    let version = &installed.file.version;
-    let description = match manager.describe(options, installed) {
-        Ok(description) => description,
-        Err(why) => return format!("v{version}, not considered: {why}"),
-    };
-    let components: Vec<&Component> = description.components().map(|(_, component)| component).collect();
-    match wanted {
-        Some((api_version, kind)) if components.iter().any(|c| c.api_version == api_version && c.kind == kind) => {
-            format!("v{version}, is for {api_version}/{kind}")
-        }
-        Some((api_version, kind)) => format!("v{version}, not for {api_version}/{kind}"),
-        None => {
-            let kinds = components.iter().map(|c| match c.kind.as_str() {
-                "" => c.name.clone(),
-                kind => format!("{}/{kind}", c.api_version),
-            });
-            format!("v{version}, for {}", kinds.collect::<Vec<_>>().join(", "))
-        }
-    }
+    report.print(is_json)
 }

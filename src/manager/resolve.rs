@@ -239,9 +239,14 @@ impl Manager {
         }
     }
 
-    /// The program in PATH that is called `rustomize-<role>-<kind in lower case>` (U08).
-    fn ambient(&self, id: &ResId<'_>, role: Role) -> Option<PathBuf> {
-        let name = format!("rustomize-{role}-{}", id.gvk.kind.to_lowercase());
+    /// What a program in PATH is called that is for a kind of configuration objects (U08).
+    pub fn ambient_name(id: &ResId<'_>, role: Role) -> String {
+        format!("rustomize-{role}-{}", id.gvk.kind.to_lowercase())
+    }
+
+    /// The program in PATH that is called so.
+    pub fn ambient(&self, id: &ResId<'_>, role: Role) -> Option<PathBuf> {
+        let name = Manager::ambient_name(id, role);
         let is_name = !name.contains(['/', '\0']);
         let mut programs = self.path.iter().filter(|_| is_name).map(|folder| folder.join(&name));
         programs.find(|program| File::open(program).and_then(|file| content::is_executable(&file)).is_ok_and(|is| is))

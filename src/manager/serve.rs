@@ -82,12 +82,27 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<BTreeMap<Stri
 /// # Errors
 /// It cannot be read.
 pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
+    Ok(sorted_out(home)?.0)
+}
+
+/// The directories in it that hold files and no plugin that is named as they are.
+///
+/// # Errors
+/// It cannot be read.
+pub fn strays(home: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(sorted_out(home)?.1)
+}
+
+/// The directories with plugins, each with its kind, and those with something else.
+type SortedOut = (Vec<(String, PathBuf)>, Vec<PathBuf>);
+
+fn sorted_out(home: &Path) -> io::Result<SortedOut> {
+    let (mut found, mut strays) = SortedOut::default();
     let mut queue = vec![(String::new(), home.to_owned())];
     while let Some((path, directory)) = queue.pop() {
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut below = Vec::new();
-        let mut is_kind = false;
+        let (mut is_kind, mut has_files) = (false, false);
         for entry in fs::read_dir(&directory)? {
             let entry = entry?;
             let file = entry.file_name().to_string_lossy().into_owned();
@@ -95,13 +110,22 @@ pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
                 below.push((if path.is_empty() { file } else { format!("{path}/{file}") }, entry.path()));
             } else {
                 let bare = file.strip_suffix(".so").unwrap_or(&file);
+                has_files = true;
                 is_kind |= !path.is_empty() && bare.to_lowercase() == name;
             }
         }
-        if is_kind { found.push((path, directory)) } else { queue.extend(below) }
+        match (is_kind, has_files) {
+            (true, _) => found.push((path, directory)),
+            (false, true) => {
+                strays.push(directory);
+                queue.extend(below);
+            }
+            (false, false) => queue.extend(below),
+        }
     }
     found.sort();
-    Ok(found)
+    strays.sort();
+    Ok((found, strays))
 }
 
 fn metadata(path: String, file: &Path) -> io::Result<Metadata> {

@@ -1,0 +1,39 @@
+//! [`Report`]: what a command has found or done, for people and for programs.
+
+use anyhow::Result;
+use serde_json::Value;
+use std::io::Write;
+
+/// For people a line for each thing, for programs a JSON array with an object for each.
+#[derive(Default)]
+pub struct Report {
+    lines: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Report {
+    /// One thing more.
+    pub fn add(&mut self, line: String, value: Value) {
+        self.lines.push(line);
+        self.values.push(value);
+    }
+
+    /// A line that says how to read the next ones.
+    pub fn head(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    /// Prints it to stdout.
+    ///
+    /// # Errors
+    /// It cannot be printed.
+    pub fn print(&self, is_json: bool) -> Result<()> {
+        let text = match is_json {
+            true => serde_json::to_string_pretty(&self.values)? + "\n",
+            false => self.lines.iter().map(|line| format!("{line}\n")).collect(),
+        };
+        let mut out = std::io::stdout();
+        out.write_all(text.as_bytes())?;
+        Ok(out.flush()?)
+    }
+}
