@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-fn host() -> (&'static str, &'static str) {
+pub fn host() -> (&'static str, &'static str) {
     let arch = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" };
     (if cfg!(target_os = "macos") { "darwin" } else { "linux" }, arch)
 }
@@ -472,7 +472,8 @@ fn describe_verify_and_doctor_say_what_there_is() {
         let said: serde_json::Value = serde_json::from_str(&tree.run(&["plugin", "describe", what]).ok()).unwrap();
         assert_eq!(said["generators"][0]["apiVersion"], "ex.io/v1", "{what}");
     }
-    tree.run(&["plugin", "describe", "h.io/acme/none"]).fails_with(&["rustomize plugin install h.io/acme/none"]);
+    tree.run(&["plugin", "describe", "--offline", "h.io/acme/none"])
+        .fails_with(&["installing 'none' (h.io/acme/none)"]);
     assert_eq!(tree.run(&["plugin", "verify"]).ok().matches(": ok\n").count(), 2);
     let said = tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok();
     assert!(said.contains("v1.0.0, is for ex.io/v1/Made") && said.contains("Placed by hand"), "{said}");

@@ -358,3 +358,89 @@ fn a_build_that_needs_no_installed_plugin_looks_for_none() {
     fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
     tree.build(&[]).fails_with(&["plugins.yaml:"]);
 }
+
+#[test]
+fn u41_a_plugin_calls_what_it_needs_and_only_what_was_installed() {
+    let tree = Tree::new(TREE);
+    let lib = "print('library of', __import__('sys').argv[1])\n";
+    let manifest = |runtime: &str, version: &str, more: &str| {
+        format!(
+            "{HEAD}kind: Plugin\nversion: {version}\nruntime: {runtime}\ngenerators: [{{apiVersion: ex.io/v1, kind: {more}\n"
+        )
+    };
+    tree.write("plugins/lib/plugin.yaml", &manifest("python", "0.3.0", "Lib}]"));
+    tree.write("plugins/lib/main.py", lib);
+    let needs = "Made}]\ndependencies: {lib: {source: h.io/acme/lib, from: ../lib}}";
+    tree.write("plugins/app/plugin.yaml", &manifest("bash", "1.0.0", needs));
+    let sdk = "\"$(dirname \"$0\")/.rustomize/sdk/lib";
+    tree.write(
+        "plugins/app/main.sh",
+        &format!("v=\"$({sdk}/call\" me) $(grep -c '\"version\": \"0.3.0\"' {sdk}/plugin.json\")\"{MADE}"),
+    );
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    for isolation in ["auto", "strict", "off"] {
+        says(&tree.build(&["--offline", "--plugin-isolation", isolation]).ok(), "library of me 2");
+    }
+    // A new version of what it needs is given to what stays as it is.
+    tree.write("plugins/lib/plugin.yaml", &manifest("python", "0.4.0", "Lib}]"));
+    tree.write("plugins/lib/main.py", &lib.replace("library", "new library"));
+    tree.run(&["plugin", "install"]).ok();
+    says(&tree.build(&["--offline"]).ok(), "new library of me 0");
+    let installed = root(&tree).join("h.io/acme/lib");
+    let installed = installed.join("rustomize-plugin-lib_v0.4.0_x1.0_any_any/main.py");
+    fs::write(&installed, "print('swapped')\n").unwrap();
+    tree.build(&["--offline"])
+        .fails_with(&["rustomize-plugin-lib_v0.4.0", "which it needs, is not what was installed"]);
+}
+
+#[test]
+fn u01_to_u03_u05_plugins_are_processes_with_one_interface_and_validators_check_before_anything_is_there() {
+    let tree = Tree::new(TREE);
+    let script = "case $KUSTOMIZE_PLUGIN_MODE in\ngenerate) v=made ;;\n*) [ -z \"$(grep -l wrong \"$1\")\" ] || { echo 'it is wrong' >&2; exit 1; }; sed 's/v: made/v: turned/'; exit ;;\nesac\n[ \"$(cat \"$1\" | grep -c end)\" = 0 ] || kill -9 $$";
+    directory(
+        &tree,
+        "plugins/app",
+        "1.0.0",
+        "transformers: [{apiVersion: ex.io/v1, kind: Turned}]\nvalidators: [{apiVersion: ex.io/v1, kind: Checked}]\n",
+        &format!("{script}{MADE}"),
+    );
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    tree.write("kustomization.yaml", "generators: [g.yaml]\ntransformers: [t.yaml]\nvalidators: [c.yaml]\n");
+    tree.write("t.yaml", "apiVersion: ex.io/v1\nkind: Turned\nmetadata:\n  name: t\n");
+    tree.write("c.yaml", "apiVersion: ex.io/v1\nkind: Checked\nmetadata:\n  name: c\n");
+    // The validator is asked last, and would turn nothing more.
+    says(&tree.build(&["--offline"]).ok(), "turned");
+    tree.write("c.yaml", "apiVersion: ex.io/v1\nkind: Checked\nmetadata:\n  name: wrong\n");
+    tree.build(&["--offline"]).fails_with(&["it is wrong", "running the validator"]);
+    // What ends a plugin does not end the build: it is another process.
+    tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: end\n");
+    tree.build(&["--offline"]).fails_with(&["signal: 9"]);
+}
+
+#[test]
+fn u02_a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
+    let tree = Tree::new(TREE);
+    tree.write("kustomization.yaml", "generators: [g.yaml, h.yaml]\n");
+    tree.write("h.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: h\n");
+    directory(&tree, "plugins/app", "1.0.0", "", "");
+    let manifest = fs::read_to_string(tree.path().join("plugins/app/plugin.yaml")).unwrap();
+    tree.write("plugins/app/plugin.yaml", &manifest.replace("runtime: bash", "runtime: so"));
+    let base = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let include = format!("-I{}", base.join("plugin/abi/include").display());
+    let act = "-DACT=static char t[99]; sprintf(t, \"kind: ConfigMap\\napiVersion: v1\\nmetadata: {name: call%d}\\n\", calls); out = t";
+    let object = tree.path().join("plugins/app/plugin.so");
+    if cc(&base.join("testdata/plugin/any.c"), &object, &["-shared", "-fPIC", &include, act]).is_none() {
+        println!("skipped: no C compiler");
+        return;
+    }
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    let list = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+    assert!(list.contains("\"runtime\": \"so\""), "{list}");
+    let out = tree.build(&["--offline"]).ok();
+    assert!(out.contains("name: call1") && out.contains("name: call2"), "{out}");
+    let run = tree.run(&["plugin", "sync", "--placement", "../home/placed"]);
+    assert!(run.stderr.contains("shared object that only this program can load"), "{}", run.stderr);
+}

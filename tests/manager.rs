@@ -65,7 +65,7 @@ fn p02_p17_p24_to_p29_a_local_binary_is_installed_under_a_source() {
 fn p03_an_install_without_a_source_is_refused() {
     let tree = tree();
     let run = tree.run(&["plugin", "install", "--path", "x"]);
-    assert!(run.status == Some(1) && run.stderr.contains("<SOURCE[@CONSTRAINT]>"), "{}", run.stderr);
+    assert!(run.status == Some(1) && run.stderr.contains("<SOURCE[@CONSTRAINT]|NAME>"), "{}", run.stderr);
     for source in ["https://h.io/a/b", "h.io/a", "h.io/a/../b", "h.io/a/rustomize-plugin-b"] {
         install(&tree, source, &script("1.0.0", "x")).fails_with(&["the source '"]);
     }

@@ -172,3 +172,47 @@ fn m08_what_is_synced_goes_the_way_of_remote_files() {
     let why = |text: &str| text.split("redirects to ").nth(1).unwrap().lines().next().unwrap().to_owned();
     assert_eq!(why(&remote), why(&synced));
 }
+
+#[test]
+fn u13_to_u20_u28_u32_every_caller_installs_the_same_from_a_registry() {
+    let (os, arch) = crate::install::host();
+    let content = script("1.4.0", "registry").into_bytes();
+    let (server, _) = crate::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
+    let line = format!("{{app: {{source: h.io/acme/app, version: '~> 1.2', from: 'oci://{server}/acme/app'}}}}");
+    let add = ["plugin", "add", "h.io/acme/app@~> 1.2", "--from", &format!("oci://{server}/acme/app")];
+    let callers: [(&[&str], bool); 8] = [
+        (&["build", "--enable-alpha-plugins"], true),
+        (&["plugin", "install"], true),
+        // U32: by its name or its source, as the project says.
+        (&["plugin", "install", "app"], true),
+        (&["plugin", "install", "h.io/acme/app"], true),
+        (&["plugin", "lock"], true),
+        (&["plugin", "describe", "app"], true),
+        (&["plugin", "sync", "--placement", "../home/placed"], true),
+        (&add, false),
+    ];
+    let mut seen: Option<(Vec<String>, String)> = None;
+    for (args, is_required) in callers {
+        let tree = Tree::new(TREE);
+        if is_required {
+            require(&tree, &line);
+        }
+        tree.run(args).ok();
+        let folder = crate::manager::root(&tree).join("h.io/acme/app");
+        let mut files: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        let lock = std::fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+        match &seen {
+            None => seen = Some((files, lock)),
+            Some(first) => assert_eq!((&files, &lock), (&first.0, &first.1), "{args:?}"),
+        }
+        assert!(tree.build(&["--frozen", "--offline"]).ok().contains("v: registry"), "{args:?}");
+    }
+    // Not aware of the project, the source has releases of its own, and those are nowhere.
+    let tree = Tree::new(TREE);
+    require(&tree, &line);
+    let other = ["plugin", "install", "--no-project", "--from", &format!("oci://{server}/acme/app"), "h.io/acme/app"];
+    tree.run(&other).ok();
+    assert!(!tree.path().join("plugins.lock").exists());
+}

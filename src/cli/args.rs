@@ -93,11 +93,15 @@ pub enum Plugin {
     },
     /// Add a plugin to plugins.yaml, and install and lock it
     Add(Add),
-    /// Print what a plugin says of itself, as JSON
+    /// Print what a plugin says of itself, as JSON; one that is not installed is installed first
     Describe {
-        /// The source of an installed plugin, or the path of an executable or a directory
-        #[arg(value_name = "SOURCE|PATH")]
+        /// The source of a plugin, or its name in plugins.yaml, or the path of an executable or a directory
+        #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME|PATH")]
         what: String,
+
+        /// Fetch nothing: the plugin is installed
+        #[arg(long)]
+        offline: bool,
     },
     /// Check every installed plugin: its name, its content, and what it says of itself
     Verify {
@@ -172,7 +176,7 @@ const BUILD_PLUGIN_EXAMPLES: &str = "Examples:
 
 const INSTALL_PLUGIN: &str = "Install the plugins that plugins.yaml in the directory names, or the one that SOURCE names.\n\n\
     What plugins.yaml names is installed as plugins.lock says, and plugins.lock is written where it says nothing yet. With --frozen, \
-    and where CI is 'true', nothing is installed that is not locked. A single plugin is installed beside them, and neither file changes.";
+    and where CI is 'true', nothing is installed that is not locked. A single plugin that plugins.yaml does not name is installed beside them, and neither file changes.";
 
 const INSTALL_EXAMPLES: &str = "Examples:
   # what ./plugins.yaml names
@@ -337,15 +341,19 @@ pub enum RunAs {
 }
 
 /// `plugin install`
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Install {
-    /// Whose plugin, as in github.com/acme/app, with a constraint on its version
-    #[arg(value_name = "SOURCE[@CONSTRAINT]")]
+    /// Whose plugin, as in github.com/acme/app, with a constraint on its version; or its name in plugins.yaml
+    #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME")]
     pub what: Option<String>,
 
     /// The directory with plugins.yaml
-    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "what")]
+    #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
+
+    /// Install SOURCE as the command line says, whatever plugins.yaml says of it
+    #[arg(long, requires = "what")]
+    pub no_project: bool,
 
     /// An executable, or a directory with plugin.yaml, to install for SOURCE
     #[arg(long, value_name = "FILE", requires = "what", conflicts_with = "from")]

@@ -54,7 +54,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
         }
         Plugin::Add(args) => return plugin_install::add(args, is_json, &options),
-        Plugin::Describe { what } => return plugin_look::describe(what, &options),
+        Plugin::Describe { what, offline } => return plugin_look::describe(what, *offline, &options),
         Plugin::Verify { directory } => return plugin_look::verify(directory, is_json, &options),
         Plugin::Doctor { kind, directory } => {
             return plugin_doctor::doctor(kind.as_deref(), directory, is_json, &options);

@@ -206,6 +206,21 @@ fn report<'d>(done: impl Iterator<Item = &'d Installed>) -> Report {
 
 /// A single plugin, which no file names.
 fn one(args: &Install, what: &str, is_json: bool, options: &PluginOptions) -> Result<()> {
+    report(install_one(args, what, options)?.iter()).print(is_json)
+}
+
+/// Installs a single plugin, and what it needs. Where the `plugins.yaml` of the directory names it, as that and `plugins.lock` say (U32).
+///
+/// # Errors
+/// What the installer says.
+pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Result<Vec<Installed>> {
+    if !args.no_project && args.path.is_none() && args.from.is_none() {
+        let required = Requirements::read(&args.directory)?.plugins.into_iter();
+        let named = required.into_iter().find(|r| r.name == what || r.source.to_string() == what);
+        if let Some(required) = named {
+            return install_required(args, required, options);
+        }
+    }
     let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let from = match (&args.path, &args.from) {
@@ -231,7 +246,7 @@ fn one(args: &Install, what: &str, is_json: bool, options: &PluginOptions) -> Re
                     "v{version} is installed, which is higher: it stays; --exact installs {constraint}"
                 )?;
             }
-            return report([&there].into_iter()).print(is_json);
+            return Ok(vec![there]);
         }
     }
     let name = source.name().to_owned();
@@ -242,7 +257,31 @@ fn one(args: &Install, what: &str, is_json: bool, options: &PluginOptions) -> Re
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.all_platforms = false;
     installer.install(&[wanted], &Base::new(Path::new(".")))?;
-    report(installer.done.values()).print(is_json)
+    Ok(installer.done.into_values().collect())
+}
+
+/// One of the plugins that `plugins.yaml` names, and what it needs.
+fn install_required(args: &Install, wanted: Requirement, options: &PluginOptions) -> Result<Vec<Installed>> {
+    let known = Lock::read(&args.directory)?;
+    let trust = trust()?;
+    let root = locked_root()?;
+    let progress = Progress::new();
+    let transfer = transfer(args.offline, Some(&progress));
+    let tell = |event: Event<'_>| progress.tell(event);
+    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
+    installer.known = known.clone().unwrap_or_default();
+    installer.is_frozen = is_frozen(args.frozen);
+    installer.all_platforms = !installer.is_frozen;
+    installer.parallel = args.parallel;
+    installer.install(&[wanted], &Base::new(&args.directory))?;
+    if !installer.is_frozen {
+        let mut lock = known.clone().unwrap_or_default();
+        lock.plugins.extend(installer.lock.plugins);
+        if known.as_ref() != Some(&lock) {
+            lock.write(&args.directory)?;
+        }
+    }
+    Ok(installer.done.into_values().collect())
 }
 
 /// Runs `plugin lock`.

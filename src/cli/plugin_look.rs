@@ -1,17 +1,18 @@
 //! `plugin describe`, `plugin verify` and `plugin prune`: what there is, and what of it nothing needs.
 
+use super::args::Install;
 use super::managed::{environment, manager};
-use super::plugin::parse;
-use super::plugin_install::locked_root;
+use super::plugin::{constraint_of, parse};
+use super::plugin_install::{install_one, locked_root};
 use super::report::Report;
 use crate::manager::describe::{Command, Description};
 use crate::manager::discover::{Candidate, Refusal, all, candidates, choose};
+use crate::manager::install::PARALLEL;
 use crate::manager::lock::Lock;
 use crate::manager::manifest::Manifest;
 use crate::manager::name::Platform;
 use crate::manager::place;
 use crate::manager::resolve::Manager;
-use crate::manager::version::Constraint;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// There is no such plugin, or it does not describe itself.
-pub fn describe(what: &str, options: &PluginOptions) -> Result<()> {
+pub fn describe(what: &str, offline: bool, options: &PluginOptions) -> Result<()> {
     let path = Path::new(what);
     let description = if path.is_dir() {
         let manifest = Manifest::read(path)?;
@@ -37,10 +38,19 @@ pub fn describe(what: &str, options: &PluginOptions) -> Result<()> {
             .map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?
     } else {
         let manager = manager(Path::new("."), None, false)?;
-        let found = candidates(&manager.root, &parse(what)?, &Platform::host());
-        let Some(installed) = choose(found, &Constraint::default()).map(|v| v.installed) else {
-            bail!("no plugin of '{what}' is installed\n  install it: rustomize plugin install {what}");
+        let named = manager.requirements().find(|(_, wanted)| wanted.name == what);
+        let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
+        let source = named.map_or_else(|| parse(source), |(_, wanted)| Ok(wanted.source.clone()))?;
+        let found = choose(candidates(&manager.root, &source, &Platform::host()), &constraint_of(constraint)?);
+        let installed = match found {
+            Some(verified) => Some(verified.installed),
+            None => {
+                let directory = PathBuf::from(".");
+                let install = Install { directory, offline, parallel: PARALLEL, ..Install::default() };
+                install_one(&install, what, options)?.into_iter().find(|installed| installed.source == source)
+            }
         };
+        let Some(installed) = installed else { bail!("no plugin of '{source}' is installed") };
         let description = manager.describe(options, &installed);
         (*description.map_err(|e| anyhow!("'{}': {e}", installed.path.display()))?).clone()
     };

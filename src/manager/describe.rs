@@ -26,17 +26,19 @@ pub struct Command {
     pub args: Vec<OsString>,
     /// The directory that holds the plugin, where it is one.
     pub directory: Option<PathBuf>,
+    /// The plugins that it calls, and the programs that run those.
+    pub needs: Vec<PathBuf>,
 }
 
 impl Command {
     /// That of an executable.
     pub fn of_binary(path: &Path) -> Command {
-        Command { program: path.to_owned(), args: Vec::new(), directory: None }
+        Command { program: path.to_owned(), args: Vec::new(), directory: None, needs: Vec::new() }
     }
 
     /// What it reads besides the program.
     pub fn files(&self) -> Vec<&Path> {
-        self.directory.as_deref().into_iter().collect()
+        self.directory.as_deref().into_iter().chain(self.needs.iter().map(PathBuf::as_path)).collect()
     }
 }
 

@@ -14,6 +14,7 @@ use super::place::LockedRoot;
 use super::prepare::{Choice, Prepared, Preparer, Unpacked, base_of, is_local, side_by_side};
 use super::requirements::Requirement;
 use super::runtime;
+use super::sdk;
 use super::source::Source;
 use super::trust::Trust;
 use super::version::{Version, VersionError};
@@ -187,6 +188,7 @@ impl<'i> Installer<'i> {
                 false => base.clone(),
             };
             self.install_below(&needs, &own, chain)?;
+            self.link(&installed.path, &needs)?;
             (self.events)(Event::Kept(&installed));
             let locked = self.locked(wanted, &installed, description, needs, pinned.clone(), artifact, choice, base)?;
             return Ok((installed, locked));
@@ -212,6 +214,7 @@ impl<'i> Installer<'i> {
         let source = wanted.source.clone();
         let (installed, description) = match self.preparer().present(&source, &file.version, &unpacked.pinned.content) {
             Some(there) => {
+                self.link(&there.path, &needs)?;
                 (self.events)(Event::Kept(&there));
                 let description = self.describe(&there.path)?;
                 (there, description)
@@ -221,6 +224,7 @@ impl<'i> Installer<'i> {
                 let finish = || {
                     if target.is_dir() {
                         runtime::prepare(&Manifest::read(&target)?, &target, self.options)?;
+                        self.link(&target, &needs)?;
                     }
                     let description = self.describe(&target)?;
                     if let Some(rule) = self.trust.rule(&wanted.source)? {
@@ -237,6 +241,21 @@ impl<'i> Installer<'i> {
         let Unpacked { pinned, .. } = unpacked;
         let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
         Ok((installed, locked))
+    }
+
+    /// Gives a directory a way to the plugins that it needs, which are installed (U41).
+    fn link(&self, plugin: &Path, needs: &[Requirement]) -> Result<()> {
+        if !plugin.is_dir() {
+            return Ok(());
+        }
+        let mut given = Vec::new();
+        for need in needs {
+            if let Some(installed) = self.done.get(&need.source) {
+                let command = installed.command().map_err(|why| fault(why.to_string()))?;
+                given.push((need.name.as_str(), installed, self.describe(&installed.path)?, command));
+            }
+        }
+        sdk::link(self.root, plugin, &given)
     }
 
     /// What a plugin says of itself where it lies.

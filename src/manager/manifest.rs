@@ -5,13 +5,14 @@ use super::location::Location;
 use super::name::Platform;
 use super::permissions::Permissions;
 use super::requirements::{Requirement, check_head, requirements};
+use super::sdk::{Client, clients};
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::yaml::{Arena, Node, Value, first_document};
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The names of the file, first that is there. The second is Pulumi's.
 pub const FILES: [&str; 2] = ["plugin.yaml", "PulumiPlugin.yaml"];
@@ -265,7 +266,9 @@ impl Manifest {
             Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
-        Command { program, args, directory: Some(directory.to_owned()) }
+        let of = |client: Client| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
+        let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
+        Command { program, args, directory: Some(directory.to_owned()), needs }
     }
 
     /// The machines that the directory is for.

@@ -4,7 +4,7 @@
 //! * [`root`]: where managed plugins lie.
 //! * [`describe`]: what a plugin says of itself; [`discover`]: what is installed, and what of it is taken.
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object is for.
-//! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed.
+//! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed; [`sdk`]: how they call each other.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
 //! * [`trust`]: whose plugins may be installed; [`permissions`]: what they may do.
 //! * [`scaffold`]: a new plugin to begin with.
@@ -34,6 +34,7 @@ pub mod resolve;
 pub mod root;
 pub mod runtime;
 pub mod scaffold;
+pub mod sdk;
 pub mod serve;
 pub mod source;
 pub mod sync;

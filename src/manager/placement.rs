@@ -161,7 +161,7 @@ fn launcher(found: &Found) -> Result<String> {
 }
 
 /// A word of the shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 

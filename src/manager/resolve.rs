@@ -12,6 +12,7 @@ use super::manifest::Manifest;
 use super::name::Platform;
 use super::permissions::Permissions;
 use super::requirements::{Requirement, Requirements};
+use super::sdk;
 use super::source::Source;
 use super::trust::{Trust, not_granted};
 use crate::diag::{Error, ErrorKind, Result};
@@ -415,6 +416,7 @@ fn found(verified: &Verified, description: &Description, component: Component) -
     let Verified { installed, opened } = verified.clone();
     let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
     let command = installed.command().map_err(wrong)?;
+    sdk::verify(&sdk::clients(&installed.path)).map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let (protocol, permissions) = (description.protocol, description.permissions.clone());
     Ok(Found { installed, opened, command, component, protocol, permissions })
 }

@@ -4,7 +4,7 @@
 //! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
 //! resources once each.
 
-use super::isolation::{Confined, Isolation};
+use super::isolation::{Confined, Isolation, Level};
 use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
@@ -63,6 +63,8 @@ pub struct Program {
     pub args: Vec<OsString>,
     /// The directory that such a plugin lies in.
     pub directory: Option<PathBuf>,
+    /// The plugins that it calls, and the programs that run those.
+    pub needs: Vec<PathBuf>,
     /// The component of an installed plugin.
     pub component: Option<String>,
     /// How much of the user's rights it gets.
@@ -73,7 +75,8 @@ impl Program {
     /// One that somebody has placed, with the rights that all placed plugins have.
     pub fn placed(path: PathBuf, options: &PluginOptions) -> Program {
         let isolation = options.isolation.clone();
-        Program { path, opened: None, args: Vec::new(), directory: None, component: None, isolation }
+        let (args, needs) = Default::default();
+        Program { path, opened: None, args, directory: None, needs, component: None, isolation }
     }
 
     /// How to start it with arguments, able to read `paths`.
@@ -89,6 +92,12 @@ impl Program {
         let args = self.args.iter().cloned().chain(args).collect();
         let mut readable = paths.to_vec();
         readable.extend(self.directory.as_deref());
+        let of_needs: Vec<PathBuf> = match self.isolation.level {
+            Level::Off => Vec::new(),
+            _ => self.needs.iter().flat_map(|need| options.folders(need)).collect(),
+        };
+        readable.extend(of_needs.iter().map(PathBuf::as_path));
+        readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
         let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
             return options.confined(&self.isolation, &self.path, args, &readable);
         };

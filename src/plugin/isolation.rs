@@ -108,7 +108,7 @@ impl PluginOptions {
 impl PluginOptions {
     /// What a program needs to run: its own folder, that of the file it is a link to, and the libraries of an interpreter that lies in neither of the
     /// system's places.
-    fn folders(&self, program: &Path) -> Vec<PathBuf> {
+    pub(super) fn folders(&self, program: &Path) -> Vec<PathBuf> {
         let path = (self.variable)("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
         let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());

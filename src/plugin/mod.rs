@@ -198,14 +198,14 @@ impl External {
     ) -> Result<Self> {
         let options = &session.plugins.options;
         let isolation = options.isolation.of_installed(&found.permissions, options.variable);
-        let Command { program: path, args, directory } = found.command;
+        let Command { program: path, args, directory, needs } = found.command;
         if found.protocol == Protocol::SharedObject {
             let own = locate::program_for(&path, &path, options)?;
             return SharedObjectPlugin::load(session, root, config, mode, (&own, &path), &isolation)
                 .map(External::SharedObject);
         }
         let component = Some(found.component.name);
-        let program = Program { path, opened: found.opened, args, directory, component, isolation };
+        let program = Program { path, opened: found.opened, args, directory, needs, component, isolation };
         match found.protocol {
             Protocol::Krm => Function::of(session, root, config, program).map(External::Function),
             _ => ExecPlugin::load(session, root, config, mode, program).map(External::Exec),

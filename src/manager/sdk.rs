@@ -1,0 +1,114 @@
+//! What a plugin has of the plugins that it needs: a way to call each, in its own directory (U41).
+//!
+//! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that it is given; `plugin.json` beside it says which version that
+//! is, how it speaks and what it does. The sandbox lets a plugin read those that it needs.
+
+use super::content::{self, MADE};
+use super::describe::{Command, Description};
+use super::discover::Installed;
+use super::place::LockedRoot;
+use super::placement::quoted;
+use crate::diag::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The directory of all of them, in what is made of a plugin.
+const SDK: &str = "sdk";
+
+/// The file that says which one it is.
+const CLIENT: &str = "plugin.json";
+
+/// One plugin that another one needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    pub source: String,
+    pub version: String,
+    /// Where it is installed.
+    pub path: PathBuf,
+    /// What its content is known by.
+    pub sum: String,
+    /// How it is started: its program, and what comes before its own arguments.
+    pub command: Vec<String>,
+    /// How it speaks and what it does.
+    pub description: Description,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(ErrorKind::Plugin, message)
+}
+
+/// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what that says of itself. What it was given before goes.
+///
+/// # Errors
+/// A name is none of a file, or the directory cannot be written.
+pub fn link(root: &LockedRoot, directory: &Path, needs: &[(&str, &Installed, Description, Command)]) -> Result<()> {
+    let folder = directory.join(MADE).join(SDK);
+    let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
+    let known: Vec<&str> = needs.iter().map(|(name, ..)| *name).collect();
+    for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(std::result::Result::ok) {
+        if !known.iter().any(|name| entry.file_name() == **name) {
+            fs::remove_dir_all(entry.path()).map_err(cannot)?;
+        }
+    }
+    for (name, installed, description, command) in needs {
+        if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+            return Err(fault(format!("the dependency '{name}' has a name that is none of a directory")));
+        }
+        let words = [command.program.as_os_str()].into_iter().chain(command.args.iter().map(|arg| arg.as_os_str()));
+        let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        let client = Client {
+            source: installed.source.to_string(),
+            version: installed.file.version.to_string(),
+            path: installed.path.clone(),
+            sum: installed.sum.clone(),
+            command: words.clone(),
+            description: description.clone(),
+        };
+        let call: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let files = [
+            (CLIENT, serde_json::to_string_pretty(&client).unwrap_or_default() + "\n", 0o644),
+            ("call", format!("#!/bin/sh\nexec {} \"$@\"\n", call.join(" ")), 0o755),
+        ];
+        for (file, text, mode) in files {
+            let path = folder.join(name).join(file);
+            if fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
+                root.write(&path, &text, mode)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a plugin's directory was given, and what that was given in turn; each once.
+pub fn clients(directory: &Path) -> Vec<Client> {
+    let mut all: Vec<Client> = Vec::new();
+    let mut queue = vec![directory.to_owned()];
+    while let Some(directory) = queue.pop() {
+        let entries = fs::read_dir(directory.join(MADE).join(SDK)).into_iter().flatten();
+        for entry in entries.filter_map(std::result::Result::ok) {
+            let text = fs::read(entry.path().join(CLIENT)).unwrap_or_default();
+            let Ok(client) = serde_json::from_slice::<Client>(&text) else { continue };
+            if !all.contains(&client) {
+                queue.push(client.path.clone());
+                all.push(client);
+            }
+        }
+    }
+    all
+}
+
+/// Holds what a plugin needs to what was installed for it. O(bytes of them).
+///
+/// # Errors
+/// One is something else now, or is gone.
+pub fn verify(clients: &[Client]) -> Result<()> {
+    let is_other = |client: &&Client| content::sum(&client.path).ok().as_deref() != Some(&client.sum);
+    match clients.iter().find(is_other) {
+        None => Ok(()),
+        Some(client) => {
+            let message = format!("'{}', which it needs, is not what was installed", client.path.display());
+            Err(fault(message).hint("install it anew: rustomize plugin install"))
+        }
+    }
+}
