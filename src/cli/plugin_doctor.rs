@@ -19,6 +19,9 @@ fn homes() -> Vec<PathBuf> {
     locate::homes(|name| variable(name).map(Into::into))
 }
 
+/// What was looked at, and what of it is taken.
+type Line = (String, String);
+
 /// Runs `plugin doctor`.
 ///
 /// # Errors
@@ -34,7 +37,7 @@ pub fn doctor(kind: Option<&str>, directory: &Path, is_json: bool, options: &Plu
     let id = wanted.map(|(api_version, kind)| ResId::new(Gvk::new(api_version, kind), "any", ""));
     let mut report = Report::default();
     // A head, a name for programs, and what stands below it.
-    let mut sections: Vec<(String, &str, Vec<(String, String)>)> = Vec::new();
+    let mut sections: Vec<(String, &str, Vec<Line>)> = Vec::new();
     if let Some((api_version, kind)) = wanted {
         let found = match homes().into_iter().find(|home| home.is_dir()) {
             None => vec![("plugin home".to_owned(), "none is there".to_owned())],
@@ -95,7 +98,7 @@ pub fn doctor(kind: Option<&str>, directory: &Path, is_json: bool, options: &Plu
 }
 
 /// What a directory that is laid out as a plugin home has for a kind.
-fn in_home(home: &Path, api_version: &str, kind: &str) -> Vec<(String, String)> {
+fn in_home(home: &Path, api_version: &str, kind: &str) -> Vec<Line> {
     let folder = home.join(api_version).join(kind.to_lowercase());
     let files =
         [(folder.join(kind), "taken first"), (folder.join(format!("{kind}.so")), "taken where there is no executable")];
@@ -104,7 +107,7 @@ fn in_home(home: &Path, api_version: &str, kind: &str) -> Vec<(String, String)> 
 }
 
 /// What a bundle has for any kind, and what lies there and is not named by the rules (M28).
-fn in_bundle(bundle: &Bundle) -> Vec<(String, String)> {
+fn in_bundle(bundle: &Bundle) -> Vec<Line> {
     let home = bundle.home();
     let kinds = serve::kinds(&home).unwrap_or_default();
     let strays = serve::strays(&home).unwrap_or_default().into_iter();
