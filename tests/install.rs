@@ -259,6 +259,13 @@ fn p14_u29_to_u31_releases_lie_where_github_puts_them() {
     );
     tree.run(&["plugin", "remove", &format!("{source}@1.0.0")]).ok();
     tree.run(&["plugin", "install", "--exact", &exact]).fails_with(&["is not what was announced"]);
+    // The sums of a release are those of another version.
+    let sums = |version: &str| {
+        format!("/acme/rustomize-plugin-app/releases/download/v{version}/rustomize-plugin-app_v{version}_SHA256SUMS")
+    };
+    files.put(&sums("1.0.0"), files.get(&sums("1.1.0")).2);
+    tree.run(&["plugin", "install", "--exact", &exact])
+        .fails_with(&["v1.0.0_SHA256SUMS' names no file of this plugin"]);
     tree.run(&["plugin", "install", "h.io/acme/none", "--offline"]).fails_with(&["offline"]);
 }
 

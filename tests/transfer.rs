@@ -216,3 +216,46 @@ fn u13_to_u20_u28_u32_every_caller_installs_the_same_from_a_registry() {
     tree.run(&other).ok();
     assert!(!tree.path().join("plugins.lock").exists());
 }
+
+#[test]
+fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
+    let (os, arch) = crate::install::host();
+    let files = Files::default();
+    files.put("/app", format!("{}# {}\n", script("1.0.0", "x"), "x".repeat(4096)));
+    let server = files.serve();
+    let tree = Tree::new(TREE);
+    let from =
+        |from: &str, more: &[&str]| tree.run(&[&["plugin", "install", "--from", from, "h.io/acme/app"], more].concat());
+    from(&format!("http://{server}/app"), &["--size-limit", "2KiB"])
+        .fails_with(&["larger than 2048 bytes", "--size-limit"]);
+    // Nobody listens there.
+    from("http://127.0.0.1:9/app", &[]).fails_with(&["cannot be fetched", "installing 'app'"]);
+    // A lock that says another size than the file has.
+    require(&tree, &format!("{{app: {{source: '{server}/acme/app', version: 1.1.0}}}}"));
+    let lock = tree.path().join("plugins.lock");
+    let known = format!(
+        r#"{{"lockVersion": 1, "plugins": {{"{server}/acme/app": {{"version": "1.1.0", "api": "x1.0", "constraint": "1.1.0", "provides": [], "platforms": {{
+            "{os}_{arch}": {{"url": "http://{server}/app", "size": 1, "archive": "{0}", "content": "{0}"}}}}}}}}}}"#,
+        "0".repeat(64)
+    );
+    std::fs::write(&lock, known).unwrap();
+    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["has ", "bytes, 1 were announced"]);
+    std::fs::remove_file(&lock).unwrap();
+    assert!(!crate::manager::root(&tree).join(&server).exists());
+}
+
+#[test]
+fn a_home_that_cannot_be_written_to_is_enough_for_a_build() {
+    let mut tree = Tree::new(TREE);
+    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "there")).ok();
+    let root = crate::manager::root(&tree).display().to_string();
+    // A place where not even the superuser makes a directory.
+    for (name, value) in
+        [("HOME", "/proc/nobody"), ("XDG_CACHE_HOME", "/proc/nobody"), ("RUSTOMIZE_PLUGIN_PATH", root.as_str())]
+    {
+        tree.variables.insert(name, value.to_owned());
+    }
+    assert!(tree.build(&[]).ok().contains("v: there"));
+    tree.variables.insert("RUSTOMIZE_PLUGIN_PATH", "/proc/nobody/plugins".to_owned());
+    tree.run(&["plugin", "install", "--path", "/bin/true", "h.io/acme/app"]).fails_with(&["/proc/nobody/plugins"]);
+}

@@ -1,9 +1,10 @@
 //! Flags exactly as typed.
 
 use super::plugin_flags::PluginFlags;
+use crate::manager::fetch::FetchLimits;
 use crate::manager::install::PARALLEL;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Parser)]
 #[command(
@@ -341,7 +342,7 @@ pub enum RunAs {
 }
 
 /// `plugin install`
-#[derive(Args, Default)]
+#[derive(Args)]
 pub struct Install {
     /// Whose plugin, as in github.com/acme/app, with a constraint on its version; or its name in plugins.yaml
     #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME")]
@@ -378,6 +379,20 @@ pub struct Install {
     /// How many plugins are fetched and unpacked at once
     #[arg(long, value_name = "NUMBER", default_value_t = PARALLEL)]
     pub parallel: usize,
+
+    /// How large a file of a plugin may be, as in 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub size_limit: u64,
+}
+
+impl Install {
+    /// What is meant where nothing is said but the directory.
+    pub fn of(directory: &Path) -> Install {
+        let (what, path, from, frozen) = Default::default();
+        let (directory, parallel, size_limit) = (directory.to_owned(), PARALLEL, FetchLimits::default().size);
+        let (no_project, exact, offline) = Default::default();
+        Install { what, directory, no_project, path, from, exact, frozen, offline, parallel, size_limit }
+    }
 }
 
 /// The languages of `plugin new`.
@@ -499,6 +514,10 @@ pub struct Lock {
     /// How many plugins are fetched and unpacked at once
     #[arg(long, value_name = "NUMBER", default_value_t = PARALLEL)]
     pub parallel: usize,
+
+    /// How large a file of a plugin may be, as in 64MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub size_limit: u64,
 }
 
 /// `version`.

@@ -9,7 +9,7 @@ use super::report::Report;
 use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
 use crate::manager::fetch::{Base, FetchLimits, Transfer, token_variable};
-use crate::manager::install::{Event, Installer, PARALLEL};
+use crate::manager::install::{Event, Installer};
 use crate::manager::lock::{self, Lock};
 use crate::manager::name::Platform;
 use crate::manager::permissions::Permissions;
@@ -111,10 +111,10 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn transfer(offline: bool, progress: Option<&Progress>) -> Transfer {
+fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
     let cache = build::cache(|name| variable(name).map(Into::into));
     let secret = |host: &str| variable(&token_variable(host))?.into_string().ok();
-    let transfer = Transfer::new(FetchLimits::default(), cache, offline).with_secrets(secret);
+    let transfer = Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline).with_secrets(secret);
     match progress.and_then(Progress::watch) {
         Some(watch) => transfer.watched(watch),
         None => transfer,
@@ -135,7 +135,7 @@ pub fn install(args: &Install, is_json: bool, options: &PluginOptions) -> Result
 /// Everything that `plugins.yaml` names.
 fn project(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()> {
     required(&args.directory)?;
-    let installed = install_project(&args.directory, options, is_frozen(args.frozen), args.offline, args.parallel)?;
+    let installed = install_project(args, options)?;
     report(installed.values()).print(is_json)
 }
 
@@ -143,13 +143,8 @@ fn project(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
 ///
 /// # Errors
 /// What the installer says; or only what is locked may be installed, and nothing is.
-pub fn install_project(
-    directory: &Path,
-    options: &PluginOptions,
-    is_frozen: bool,
-    offline: bool,
-    parallel: usize,
-) -> Result<BTreeMap<Source, Installed>> {
+pub fn install_project(args: &Install, options: &PluginOptions) -> Result<BTreeMap<Source, Installed>> {
+    let (directory, is_frozen) = (args.directory.as_path(), is_frozen(args.frozen));
     let wanted = Requirements::read(directory)?.plugins;
     let known = Lock::read(directory)?;
     if is_frozen && known.is_none() {
@@ -162,12 +157,12 @@ pub fn install_project(
     let trust = trust()?;
     let root = locked_root()?;
     let progress = Progress::new();
-    let transfer = transfer(offline, Some(&progress));
+    let transfer = transfer(args.offline, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = known.clone().unwrap_or_default();
     installer.is_frozen = is_frozen;
-    installer.parallel = parallel;
+    installer.parallel = args.parallel;
     installer.all_platforms = !is_frozen;
     installer.install(&wanted, &Base::new(directory))?;
     if !is_frozen && known.as_ref() != Some(&installer.lock) {
@@ -186,7 +181,8 @@ pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<bool> {
         // What cannot be used is said where it is asked for, with its place.
         let is_missing = |wanted: &Requirement| matches!(manager.installed(project, wanted), Ok(None));
         if project.requirements.plugins.iter().any(is_missing) {
-            install_project(&project.directory, options, manager.is_frozen, false, PARALLEL)?;
+            let args = Install { frozen: Some(manager.is_frozen), ..Install::of(&project.directory) };
+            install_project(&args, options)?;
             has_installed = true;
         }
     }
@@ -252,7 +248,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     let name = source.name().to_owned();
     let wanted = Requirement { name, source, constraint, from, provides: Vec::new(), place: None };
     let progress = Progress::new();
-    let transfer = transfer(args.offline, Some(&progress));
+    let transfer = transfer(args.offline, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.all_platforms = false;
@@ -266,7 +262,7 @@ fn install_required(args: &Install, wanted: Requirement, options: &PluginOptions
     let trust = trust()?;
     let root = locked_root()?;
     let progress = Progress::new();
-    let transfer = transfer(args.offline, Some(&progress));
+    let transfer = transfer(args.offline, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = known.clone().unwrap_or_default();
@@ -305,7 +301,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     let trust = trust()?;
     let root = locked_root()?;
     let progress = Progress::new();
-    let transfer = transfer(false, Some(&progress));
+    let transfer = transfer(false, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = known;
@@ -363,7 +359,7 @@ pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let trust = trust()?;
     let root = locked_root()?;
     let progress = Progress::new();
-    let transfer = transfer(false, Some(&progress));
+    let transfer = transfer(false, FetchLimits::default().size, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
     installer.known = Lock::read(&args.directory)?.unwrap_or_default();
@@ -431,7 +427,12 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
 /// The server cannot be asked, or it cannot be written.
 pub fn sync_environment(environment: &Environment, server: &str) -> Result<Synced> {
     let Some(place) = &environment.synced else { bail!("no place to sync to: set HOME or XDG_CACHE_HOME") };
-    Ok(sync::sync(&transfer(false, None), server.trim_end_matches('/'), &environment.name, place)?)
+    Ok(sync::sync(
+        &transfer(false, FetchLimits::default().size, None),
+        server.trim_end_matches('/'),
+        &environment.name,
+        place,
+    )?)
 }
 
 /// Runs `plugin serve`, until it is ended.

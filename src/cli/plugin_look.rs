@@ -7,7 +7,6 @@ use super::plugin_install::{install_one, locked_root};
 use super::report::Report;
 use crate::manager::describe::{Command, Description};
 use crate::manager::discover::{Candidate, Refusal, all, candidates, choose};
-use crate::manager::install::PARALLEL;
 use crate::manager::lock::Lock;
 use crate::manager::manifest::Manifest;
 use crate::manager::name::Platform;
@@ -45,8 +44,7 @@ pub fn describe(what: &str, offline: bool, options: &PluginOptions) -> Result<()
         let installed = match found {
             Some(verified) => Some(verified.installed),
             None => {
-                let directory = PathBuf::from(".");
-                let install = Install { directory, offline, parallel: PARALLEL, ..Install::default() };
+                let install = Install { offline, ..Install::of(Path::new(".")) };
                 install_one(&install, what, options)?.into_iter().find(|installed| installed.source == source)
             }
         };

@@ -122,7 +122,10 @@ impl Http {
             }
             if body.len() as u64 > self.limit {
                 let error = Error::new(ErrorKind::Io, format!("'{url}' is larger than {} bytes", self.limit));
-                return Err(Fault { is_answer: true, error: error.hint("--remote-size-limit sets the limit") });
+                return Err(Fault {
+                    is_answer: true,
+                    error: error.hint("--remote-size-limit sets the limit, for plugins --size-limit"),
+                });
             }
             return Ok(Answer { status, headers: response.headers().clone(), body });
         }
