@@ -33,7 +33,7 @@ fn environment(tree: &Tree, name: &str, text: &str) {
 }
 
 #[test]
-fn m01_to_m04_a_bundle_on_the_module_path_is_enabled_by_being_there() {
+fn m01_to_m04_m28_m34_a_bundle_on_the_module_path_is_enabled_by_being_there() {
     let mut tree = tree();
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
     bundle(&tree, "default/modules/one", "one");

@@ -444,3 +444,46 @@ fn u02_a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
     let run = tree.run(&["plugin", "sync", "--placement", "../home/placed"]);
     assert!(run.stderr.contains("shared object that only this program can load"), "{}", run.stderr);
 }
+
+#[test]
+fn u38_a_requirement_names_a_plugin_and_its_parameters() {
+    let tree = Tree::new(TREE);
+    let script = |more: &str| format!("v=$(echo \"${{RUSTOMIZE_PLUGIN_PARAMETERS:-none}}\" | tr '\"' .){more}");
+    directory(&tree, "plugins/app", "1.0.0", "", &(script("") + MADE));
+    let requires = |parameters: &str| {
+        require(&tree, &format!("{{app: {{source: h.io/acme/app, from: ./plugins/app, parameters: {parameters}}}}}"));
+    };
+    requires("{b: [1, x], a: {deep: true}}");
+    tree.run(&["plugin", "install"]).ok();
+    let lock = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+    assert!(lock.contains(r#""parameters": "{\"a\":{\"deep\":true},\"b\":[1,\"x\"]}""#), "{lock}");
+    let out = tree.build(&["--offline"]).ok();
+    assert!(out.contains("v: '{.a.:{.deep.:true},.b.:[1,.x.]}'"), "{out}");
+    // Other parameters are another lock.
+    requires("{b: 2}");
+    tree.run(&["plugin", "lock", "--check"]).fails_with(&["is not what"]);
+    requires("{}");
+    tree.run(&["plugin", "lock"]).ok();
+    says(&tree.build(&["--offline"]).ok(), "'{}'");
+    requires("null");
+    says(&tree.build(&["--offline"]).ok(), "none");
+    // What it needs is told what the plugin's own file says.
+    tree.write(
+        "plugins/lib/plugin.yaml",
+        &format!(
+            "{HEAD}kind: Plugin\nversion: 1.0.0\nruntime: bash\ngenerators: [{{apiVersion: ex.io/v1, kind: Lib}}]\n"
+        ),
+    );
+    tree.write("plugins/lib/main.sh", "echo \"lib $RUSTOMIZE_PLUGIN_PARAMETERS\" | tr '\"' .\n");
+    let needs = "dependencies: {lib: {source: h.io/acme/lib, from: ../lib, parameters: {x: y}}}\n";
+    directory(
+        &tree,
+        "plugins/app",
+        "1.0.0",
+        needs,
+        &format!("v=$(\"$(dirname \"$0\")/.rustomize/sdk/lib/call\"){MADE}"),
+    );
+    tree.run(&["plugin", "install"]).ok();
+    let out = tree.build(&["--offline"]).ok();
+    assert!(out.contains("lib {.x.:.y.}"), "{out}");
+}

@@ -246,7 +246,8 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         }
     }
     let name = source.name().to_owned();
-    let wanted = Requirement { name, source, constraint, from, provides: Vec::new(), place: None };
+    let wanted =
+        Requirement { name, source, constraint, from, parameters: String::new(), provides: Vec::new(), place: None };
     let progress = Progress::new();
     let transfer = transfer(args.offline, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);

@@ -252,7 +252,7 @@ impl<'i> Installer<'i> {
         for need in needs {
             if let Some(installed) = self.done.get(&need.source) {
                 let command = installed.command().map_err(|why| fault(why.to_string()))?;
-                given.push((need.name.as_str(), installed, self.describe(&installed.path)?, command));
+                given.push((need, installed, self.describe(&installed.path)?, command));
             }
         }
         sdk::link(self.root, plugin, &given)
@@ -387,6 +387,7 @@ impl<'i> Installer<'i> {
             api: installed.file.api.to_string(),
             constraint: wanted.constraint.to_string(),
             from: wanted.from.clone(),
+            parameters: wanted.parameters.clone(),
             runtime,
             provides: provides.collect(),
             permissions: description.permissions.clone(),

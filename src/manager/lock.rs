@@ -42,6 +42,9 @@ pub struct Locked {
     /// Where it is fetched from, as the requirement says it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
+    /// What it is told in each call, as JSON.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub parameters: String,
     /// What runs it, if it is a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,

@@ -5,11 +5,14 @@ use super::source::Source;
 use super::version::Constraint;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
-use crate::yaml::{Arena, Node, Place, Pos, Value, first_document};
+use crate::yaml::{Arena, Node, Place, Pos, Value, first_document, json};
 use std::path::Path;
 
 /// The name of the file.
 pub const FILE: &str = "plugins.yaml";
+
+/// The variable in which a plugin finds its parameters, as JSON.
+pub const PARAMETERS: &str = "RUSTOMIZE_PLUGIN_PARAMETERS";
 
 /// The `apiVersion` of the file.
 pub const API_VERSION: &str = "rustomize.dev/v1";
@@ -32,6 +35,8 @@ pub struct Requirement {
     pub constraint: Constraint,
     /// Where it is fetched from, as it is written; empty for the releases of its source.
     pub from: String,
+    /// What it is told in each call, as JSON; empty for nothing (U38).
+    pub parameters: String,
     /// The kinds of configuration objects that ask for it; empty if the file does not say.
     pub provides: Vec<Provided>,
     /// Where it stands, for messages.
@@ -57,6 +62,7 @@ struct RawRequirement<'a> {
     source: &'a str,
     version: &'a str,
     from: &'a str,
+    parameters: Node<'a>,
     provides: Vec<RawProvided<'a>>,
 }
 
@@ -84,6 +90,7 @@ impl<'a> Decode<'a> for RawRequirement<'a> {
                 ("source", &mut self.source),
                 ("version", &mut self.version),
                 ("from", &mut self.from),
+                ("parameters", &mut self.parameters),
                 ("provides", &mut self.provides),
             ],
         )?;
@@ -232,7 +239,21 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
         provides.map(|p| Provided { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
     Location::parse(raw.from).map_err(|e| cx.error(node.pos, e.to_string()))?;
     let from = raw.from.to_owned();
-    Ok(Requirement { name: name.to_owned(), source, constraint, from, provides, place: cx.arena.place(pos) })
+    let mut parameters = String::new();
+    match raw.parameters.value {
+        Value::Mapping(_) => json::write(&mut parameters, &raw.parameters),
+        _ if raw.parameters.is_null() => {}
+        _ => return Err(cx.error(raw.parameters.pos, "'parameters' is a mapping of names to values")),
+    }
+    Ok(Requirement {
+        name: name.to_owned(),
+        source,
+        constraint,
+        from,
+        parameters,
+        provides,
+        place: cx.arena.place(pos),
+    })
 }
 
 #[cfg(test)]
@@ -287,6 +308,7 @@ mod tests {
             ("requires: {app: {source: h.io/a/b, version: 1.2}}\n", "put quotes around it"),
             ("requires: {app: {sorce: h.io/a/b}}\n", "did you mean 'source'"),
             ("requires: [app]\n", "a mapping of names"),
+            ("requires: {app: {source: h.io/a/b, parameters: [x]}}\n", "'parameters' is a mapping"),
             ("requires: {app: {source: h.io/a/b}, app: {source: h.io/a/b}}\n", "twice"),
             ("requires: [\n", "plugins.yaml:"),
         ] {

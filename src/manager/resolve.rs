@@ -102,6 +102,8 @@ pub struct Found {
     pub command: Command,
     pub component: Component,
     pub protocol: Protocol,
+    /// What it is told in each call, as JSON; empty for nothing.
+    pub parameters: String,
     /// What it asks for, and was granted.
     pub permissions: Permissions,
 }
@@ -196,7 +198,8 @@ impl Manager {
                                 format!("'{}' asks for {beyond}, which plugins.lock does not say", requirement.source);
                             return Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"));
                         }
-                        required.push(found(&verified, &description, component)?);
+                        let found = found(&verified, &description, component)?;
+                        required.push(Found { parameters: requirement.parameters.clone(), ..found });
                     }
                 }
                 None => missing = missing.or(Some(requirement)),
@@ -331,6 +334,7 @@ impl Manager {
         }
         let mut everything = Vec::new();
         for verified in plugins {
+            self.trust.rule(&verified.installed.source)?;
             let wrong = |why: Refusal| fault(format!("'{}': {why}", verified.installed.path.display()));
             let description = self.describe(options, &verified.installed).map_err(wrong)?;
             for (_, component) in description.components() {
@@ -418,7 +422,7 @@ fn found(verified: &Verified, description: &Description, component: Component) -
     let command = installed.command().map_err(wrong)?;
     sdk::verify(&sdk::clients(&installed.path)).map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let (protocol, permissions) = (description.protocol, description.permissions.clone());
-    Ok(Found { installed, opened, command, component, protocol, permissions })
+    Ok(Found { installed, opened, command, component, protocol, parameters: String::new(), permissions })
 }
 
 /// Writes a description in one step.

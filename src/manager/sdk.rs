@@ -8,6 +8,7 @@ use super::describe::{Command, Description};
 use super::discover::Installed;
 use super::place::LockedRoot;
 use super::placement::quoted;
+use super::requirements::{PARAMETERS, Requirement};
 use crate::diag::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -42,16 +43,21 @@ fn fault(message: String) -> Error {
 ///
 /// # Errors
 /// A name is none of a file, or the directory cannot be written.
-pub fn link(root: &LockedRoot, directory: &Path, needs: &[(&str, &Installed, Description, Command)]) -> Result<()> {
+pub fn link(
+    root: &LockedRoot,
+    directory: &Path,
+    needs: &[(&Requirement, &Installed, Description, Command)],
+) -> Result<()> {
     let folder = directory.join(MADE).join(SDK);
     let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
-    let known: Vec<&str> = needs.iter().map(|(name, ..)| *name).collect();
+    let known: Vec<&str> = needs.iter().map(|(need, ..)| need.name.as_str()).collect();
     for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(std::result::Result::ok) {
         if !known.iter().any(|name| entry.file_name() == **name) {
             fs::remove_dir_all(entry.path()).map_err(cannot)?;
         }
     }
-    for (name, installed, description, command) in needs {
+    for (need, installed, description, command) in needs {
+        let name = need.name.as_str();
         if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
             return Err(fault(format!("the dependency '{name}' has a name that is none of a directory")));
         }
@@ -68,7 +74,11 @@ pub fn link(root: &LockedRoot, directory: &Path, needs: &[(&str, &Installed, Des
         let call: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         let files = [
             (CLIENT, serde_json::to_string_pretty(&client).unwrap_or_default() + "\n", 0o644),
-            ("call", format!("#!/bin/sh\nexec {} \"$@\"\n", call.join(" ")), 0o755),
+            (
+                "call",
+                format!("#!/bin/sh\n{PARAMETERS}={} exec {} \"$@\"\n", quoted(&need.parameters), call.join(" ")),
+                0o755,
+            ),
         ];
         for (file, text, mode) in files {
             let path = folder.join(name).join(file);

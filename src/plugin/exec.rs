@@ -9,6 +9,7 @@ use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
+use crate::manager::requirements::PARAMETERS;
 use crate::pipeline::Session;
 use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
 use crate::resource::{ResMap, Resource};
@@ -67,6 +68,8 @@ pub struct Program {
     pub needs: Vec<PathBuf>,
     /// The component of an installed plugin.
     pub component: Option<String>,
+    /// What an installed plugin is told in each call, as JSON; empty for nothing.
+    pub parameters: String,
     /// How much of the user's rights it gets.
     pub isolation: Isolation,
 }
@@ -75,8 +78,15 @@ impl Program {
     /// One that somebody has placed, with the rights that all placed plugins have.
     pub fn placed(path: PathBuf, options: &PluginOptions) -> Program {
         let isolation = options.isolation.clone();
-        let (args, needs) = Default::default();
-        Program { path, opened: None, args, directory: None, needs, component: None, isolation }
+        let (args, needs, parameters) = Default::default();
+        Program { path, opened: None, args, directory: None, needs, component: None, parameters, isolation }
+    }
+
+    /// What it is told beside its configuration, where it is an installed plugin.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
+        let component = self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
+        let parameters = Some(&self.parameters).filter(|text| !text.is_empty());
+        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into())))
     }
 
     /// How to start it with arguments, able to read `paths`.
@@ -198,7 +208,7 @@ impl ExecPlugin {
             ("KUSTOMIZE_PLUGIN_CONFIG_STRING".into(), self.config.as_str().into()),
             ("KUSTOMIZE_PLUGIN_CONFIG_ROOT".into(), self.root.real.as_os_str().into()),
         ];
-        variables.extend(self.program.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into())));
+        variables.extend(self.program.variables());
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
             if !fits {

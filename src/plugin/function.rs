@@ -259,9 +259,13 @@ impl Function {
             true => Confined::as_it_is(&self.program.path, self.program.args.clone()),
             false => self.program.confined(options, [], &[&self.root.real]).map_err(fault)?,
         };
-        let component = self.program.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
-        let environment =
-            self.environment.iter().chain(&confined.grants.environment).cloned().chain(component).collect();
+        let environment = self
+            .environment
+            .iter()
+            .chain(&confined.grants.environment)
+            .cloned()
+            .chain(self.program.variables())
+            .collect();
         let call = Call {
             program: &confined.program,
             args: confined.args,

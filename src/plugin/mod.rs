@@ -205,7 +205,16 @@ impl External {
                 .map(External::SharedObject);
         }
         let component = Some(found.component.name);
-        let program = Program { path, opened: found.opened, args, directory, needs, component, isolation };
+        let program = Program {
+            path,
+            opened: found.opened,
+            args,
+            directory,
+            needs,
+            component,
+            parameters: found.parameters,
+            isolation,
+        };
         match found.protocol {
             Protocol::Krm => Function::of(session, root, config, program).map(External::Function),
             _ => ExecPlugin::load(session, root, config, mode, program).map(External::Exec),
