@@ -60,7 +60,7 @@ pub struct PluginFlags {
     #[arg(long)]
     pub plugin_allow_net: bool,
 
-    /// Let strictly isolated plugins have a variable of the environment; may be repeated
+    /// Let plugins that have an environment of their own, installed or strictly isolated ones, have a variable of yours; may be repeated
     #[arg(long, value_name = "NAME")]
     pub plugin_allow_env: Vec<String>,
 

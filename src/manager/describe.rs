@@ -194,7 +194,11 @@ impl Description {
     /// It is something else, or more than that.
     pub fn parse(text: &[u8]) -> Result<Description, serde_json::Error> {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(text)?;
-        serde_json::from_value(object.into())
+        let description: Description = serde_json::from_value(object.into())?;
+        match description.permissions.fault() {
+            Some(fault) => Err(serde::de::Error::custom(fault)),
+            None => Ok(description),
+        }
     }
 
     /// Holds the description to what the file's name says (P48, P50, P55).
@@ -251,6 +255,8 @@ mod tests {
         ];
         assert_eq!(components, want);
         assert_eq!(description.generators[1].kind, "B");
+        let up = r#"{"permissions": {"read": ["/etc/app/../shadow"]}}"#;
+        assert!(parse(up).is_err() && parse(r#"{"permissions": {"all": true}}"#).is_err());
         assert!(parse(&format!("{text} trailing")).is_err() && parse("[]").is_err() && parse("").is_err());
     }
 

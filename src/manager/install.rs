@@ -11,7 +11,7 @@ use super::manifest::Manifest;
 use super::name::{FileName, Platform};
 use super::permissions::Permissions;
 use super::place::LockedRoot;
-use super::prepare::{Choice, Prepared, Preparer, Unpacked, base_of, is_local, side_by_side};
+use super::prepare::{Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, side_by_side};
 use super::requirements::Requirement;
 use super::runtime;
 use super::sdk;
@@ -38,6 +38,22 @@ pub enum Event<'e> {
     Skipped { source: &'e Source, why: &'e Error },
 }
 
+/// What was prepared: a source, as it is wanted in one place.
+#[derive(PartialEq, Eq, Hash)]
+struct Turn {
+    source: Source,
+    constraint: String,
+    from: String,
+    base: Base,
+}
+
+impl Turn {
+    fn of(wanted: &Requirement, base: &Base) -> Turn {
+        let (source, constraint) = (wanted.source.clone(), wanted.constraint.to_string());
+        Turn { source, constraint, from: wanted.from.clone(), base: base.clone() }
+    }
+}
+
 /// For how many plugins something is done at once where nobody says it.
 pub const PARALLEL: usize = 4;
 
@@ -59,7 +75,7 @@ pub struct Installer<'i> {
     /// For how many plugins something is done at once.
     pub parallel: usize,
     /// What was done before its turn.
-    prepared: HashMap<Source, Result<Prepared>>,
+    prepared: HashMap<Turn, Result<Prepared>>,
     /// What was installed, and so is locked now.
     pub lock: Lock,
     /// The same, by source.
@@ -117,7 +133,7 @@ impl<'i> Installer<'i> {
         if new.len() > 1 {
             let preparer = self.preparer();
             let prepared = side_by_side(self.parallel, &new, |wanted| preparer.prepare(wanted, base));
-            self.prepared.extend(new.iter().map(|wanted| wanted.source.clone()).zip(prepared));
+            self.prepared.extend(new.iter().map(|wanted| Turn::of(wanted, base)).zip(prepared));
         }
         for requirement in wanted {
             let at = |e: Error| e.context(format!("installing '{}' ({})", requirement.name, requirement.source));
@@ -139,16 +155,16 @@ impl<'i> Installer<'i> {
             let message = format!("{} is wanted here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
-        let prepared = match self.prepared.remove(&wanted.source) {
+        let prepared = match self.prepared.remove(&Turn::of(wanted, base)) {
             Some(prepared) => prepared,
             None => self.preparer().prepare(wanted, base),
         };
-        let Prepared { choices, mut unpacked } = prepared?;
+        let Prepared { choices, mut ready } = prepared?;
         let mut last = None;
         for mut choice in choices {
             self.preparer().complete(wanted, &mut choice)?;
             chain.push(wanted.source.clone());
-            let tried = self.take(wanted, &choice, unpacked.take(), base, chain);
+            let tried = self.take(wanted, &choice, ready.take(), base, chain);
             chain.pop();
             match tried {
                 Ok((installed, locked)) => {
@@ -170,7 +186,7 @@ impl<'i> Installer<'i> {
         &mut self,
         wanted: &Requirement,
         choice: &Choice,
-        unpacked: Option<Unpacked>,
+        ready: Option<Ready>,
         base: &Base,
         chain: &mut Vec<Source>,
     ) -> std::result::Result<(Installed, Locked), Tried> {
@@ -179,7 +195,12 @@ impl<'i> Installer<'i> {
             let there: Vec<String> = choice.artifacts.iter().map(|a| a.platform.to_string()).collect();
             return Err(Tried::NotThis(fault(format!("there is nothing for {host}, but for {}", there.join(", ")))));
         };
-        if let (Some(pinned), Some(installed)) = (&choice.pinned, self.preparer().kept(wanted, choice)) {
+        let ready = match ready {
+            Some(ready) => ready,
+            None => self.preparer().ready(wanted, choice, artifact, base)?,
+        };
+        if let (Some(pinned), Ready::Kept(installed)) = (&choice.pinned, &ready) {
+            let installed = installed.clone();
             let description = self.describe(&installed.path)?;
             let needs = self.needs(&installed.path, pinned.archive.is_some())?;
             // Where it came from is looked at only for paths that begin there.
@@ -193,9 +214,9 @@ impl<'i> Installer<'i> {
             let locked = self.locked(wanted, &installed, description, needs, pinned.clone(), artifact, choice, base)?;
             return Ok((installed, locked));
         }
-        let unpacked = match unpacked {
-            Some(unpacked) => unpacked,
-            None => self.preparer().unpacked(&wanted.source, artifact, base)?,
+        let unpacked = match ready {
+            Ready::Unpacked(unpacked) => unpacked,
+            Ready::Kept(_) => self.preparer().unpacked(&wanted.source, artifact, base)?,
         };
         if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != unpacked.pinned.content) {
             let found = &unpacked.pinned.content;

@@ -36,8 +36,15 @@ pub(super) struct Preparer<'i> {
 pub(super) struct Prepared {
     /// What may be the version that is wanted, best first.
     pub(super) choices: Vec<Choice>,
-    /// The first of them, where it is not installed yet.
-    pub(super) unpacked: Option<Unpacked>,
+    /// The first of them, if there is something of it for this machine.
+    pub(super) ready: Option<Ready>,
+}
+
+/// What is there of a choice.
+pub(super) enum Ready {
+    /// It is installed, and stays.
+    Kept(Installed),
+    Unpacked(Unpacked),
 }
 
 /// Something that may be the version that is wanted.
@@ -73,16 +80,31 @@ impl Preparer<'_> {
         self.trust.rule(&wanted.source)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
         let mut choices = self.choices(wanted, &location)?;
-        let mut unpacked = None;
+        let mut ready = None;
         if let Some(first) = choices.first_mut() {
             self.complete(wanted, first)?;
-            if self.kept(wanted, first).is_none()
-                && let Some(artifact) = first.artifact()
-            {
-                unpacked = Some(self.unpacked(&wanted.source, artifact, base)?);
+            if let Some(artifact) = first.artifact() {
+                ready = Some(self.ready(wanted, first, artifact, base)?);
             }
         }
-        Ok(Prepared { choices, unpacked })
+        Ok(Prepared { choices, ready })
+    }
+
+    /// What is installed of a choice, or else what was fetched of it.
+    ///
+    /// # Errors
+    /// It cannot be fetched or unpacked.
+    pub(super) fn ready(
+        &self,
+        wanted: &Requirement,
+        choice: &Choice,
+        artifact: &Artifact,
+        base: &Base,
+    ) -> Result<Ready> {
+        match self.kept(wanted, choice) {
+            Some(installed) => Ok(Ready::Kept(installed)),
+            None => self.unpacked(&wanted.source, artifact, base).map(Ready::Unpacked),
+        }
     }
 
     /// Finds out what there is of a choice, where that is not known.
@@ -98,7 +120,7 @@ impl Preparer<'_> {
     }
 
     /// What is installed of a choice, and stays. What lies in the tree is looked at anew.
-    pub(super) fn kept(&self, wanted: &Requirement, choice: &Choice) -> Option<Installed> {
+    fn kept(&self, wanted: &Requirement, choice: &Choice) -> Option<Installed> {
         let (pinned, version) = (choice.pinned.as_ref()?, choice.version.as_ref()?);
         if is_local(wanted) { None } else { self.present(&wanted.source, version, &pinned.content) }
     }

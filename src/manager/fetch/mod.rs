@@ -57,7 +57,7 @@ pub enum Content {
 }
 
 /// Where relative paths begin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Base {
     pub directory: PathBuf,
     /// The clone that they may not leave.
