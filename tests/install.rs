@@ -551,6 +551,16 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     files.put("/app.minisig", sign(&good));
     install(&http).ok();
     assert!(tree.build(&[]).ok().contains("v: signed"));
+    // What was installed before a signature was asked for is not run before it is fetched anew.
+    let files_of = |end: &str| crate::support::files(&root(&tree), end);
+    let [signed] = files_of("_SIGNED").try_into().unwrap();
+    assert_eq!(fs::read_to_string(&signed).unwrap(), format!("{key}\n"));
+    fs::remove_file(&signed).unwrap();
+    tree.build(&[]).fails_with(&["'h.io/acme/app' has to be signed", "rustomize plugin install h.io/acme/app"]);
+    fs::write(&signed, format!("{}\n", signer().0)).unwrap();
+    tree.build(&[]).fails_with(&["'h.io/acme/app' has to be signed"]);
+    install(&http).ok();
+    assert!(tree.build(&[]).ok().contains("v: signed"));
     // What is installed and not trusted any more is not run either.
     trust("[]");
     tree.build(&[]).fails_with(&["'h.io/acme/app' is not trusted"]);

@@ -234,6 +234,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         let wanted = if constraint.exact().is_some() { Default::default() } else { constraint.clone() };
         if let Some(there) = choose(candidates(root.path(), &source, &Platform::host()), &wanted).map(|v| v.installed)
             && constraint.exact().is_none_or(|exact| there.file.version >= exact)
+            && trust.rule(&source)?.is_none_or(|rule| rule.is_signed(&there))
         {
             if !constraint.allows(&there.file.version) {
                 let version = &there.file.version;

@@ -3,7 +3,7 @@
 use super::content;
 use super::describe::{Command, DescribeError};
 use super::manifest::Manifest;
-use super::name::{FileName, NameError, PREFIX, Platform, SUM_SUFFIX, TREE_SUM_SUFFIX};
+use super::name::{FileName, NameError, PREFIX, Platform, SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX};
 use super::place::partial;
 use super::source::Source;
 use super::version::Constraint;
@@ -74,6 +74,11 @@ impl Installed {
             true => Ok(Verified { installed: self.clone(), opened }),
             false => Err(Refusal::SumDiffers { want: self.sum.clone(), found }),
         }
+    }
+
+    /// The key that had signed it when it was installed, if a signature was asked for then.
+    pub fn signer(&self) -> Option<String> {
+        Some(fs::read_to_string(sum_name(&self.path, SIGNED_SUFFIX)).ok()?.trim_end().to_owned())
     }
 
     /// How it is started.
@@ -206,7 +211,7 @@ fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
 }
 
 fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
-    let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, ".partial"];
+    let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ".partial"];
     let is_beside = |name: &str| beside.iter().any(|end| name.ends_with(end));
     let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.exists();
     let files = entries(directory).into_iter().filter(|(name, path)| is_candidate(name, path));

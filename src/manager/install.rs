@@ -4,11 +4,11 @@
 //! is found and make what its language needs; ask it what it does. What came out of it is what the lock file says.
 
 use super::describe::{Command, DescribeError, Description};
-use super::discover::Installed;
+use super::discover::{Installed, sum_name};
 use super::fetch::{Artifact, Base, Transfer};
 use super::lock::{Lock, Locked, Pinned, Provided};
 use super::manifest::Manifest;
-use super::name::{FileName, Platform};
+use super::name::{FileName, Platform, SIGNED_SUFFIX};
 use super::permissions::Permissions;
 use super::place::LockedRoot;
 use super::prepare::{Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, side_by_side};
@@ -250,6 +250,9 @@ impl<'i> Installer<'i> {
                     let description = self.describe(&target)?;
                     if let Some(rule) = self.trust.rule(&wanted.source)? {
                         rule.check_permissions(&wanted.source, &description.permissions)?;
+                    }
+                    if let Some(signer) = &unpacked.signer {
+                        self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
                     }
                     Ok(description)
                 };

@@ -12,6 +12,9 @@ pub const SUM_SUFFIX: &str = "_SHA256SUM";
 /// The end of the name of the file with the sum of a directory's files.
 pub const TREE_SUM_SUFFIX: &str = "_H1SUM";
 
+/// What follows a plugin's name in that of the file with the key that has signed it, where a signature was asked for.
+pub const SIGNED_SUFFIX: &str = "_SIGNED";
+
 /// A system and a processor in the words of release files: Go's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Platform {

@@ -4,7 +4,7 @@
 
 use super::content;
 use super::discover::{Candidate, sum_file, sum_name};
-use super::name::{SUM_SUFFIX, TREE_SUM_SUFFIX};
+use super::name::{SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX};
 use crate::diag::{Error, ErrorKind, Result};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -101,7 +101,8 @@ impl LockedRoot {
         let marker = partial(to);
         self.write(&marker, "it was not installed to its end", 0o644)?;
         // An older sum of the same name goes first: a new plugin is never held to it.
-        for old in [sum_name(to, SUM_SUFFIX), sum_name(to, TREE_SUM_SUFFIX), to.to_owned()] {
+        let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX].map(|suffix| sum_name(to, suffix));
+        for old in beside.into_iter().chain([to.to_owned()]) {
             let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
             match removed {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(cannot()(e)),
@@ -143,7 +144,8 @@ pub fn remove(root: &Path, candidates: &[Candidate]) -> Result<Vec<PathBuf>> {
     for candidate in candidates {
         let path = &candidate.path;
         // Without its sum a binary is not considered: that goes first.
-        for file in [&sum_name(path, SUM_SUFFIX), &sum_name(path, TREE_SUM_SUFFIX), path, &partial(path)] {
+        let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX].map(|suffix| sum_name(path, suffix));
+        for file in beside.iter().chain([path, &partial(path)]) {
             let removed = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
             match removed {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("remove", file)(e)),

@@ -6,6 +6,7 @@
 use super::content::sha256;
 use super::describe::Protocol;
 use super::place::LockedRoot;
+use super::requirements::PARAMETERS;
 use super::resolve::Found;
 use crate::diag::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -152,8 +153,12 @@ fn launcher(found: &Found) -> Result<String> {
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }
+    let parameters = match found.parameters.as_str() {
+        "" => String::new(),
+        text => format!("{PARAMETERS}={} ", quoted(text)),
+    };
     Ok(format!(
-        "#!/bin/sh\n# {} v{}, laid here by 'rustomize plugin sync --placement'.\nRUSTOMIZE_PLUGIN_COMPONENT={} exec {command}\"$@\"\n",
+        "#!/bin/sh\n# {} v{}, laid here by 'rustomize plugin sync --placement'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}exec {command}\"$@\"\n",
         found.installed.source,
         found.installed.file.version,
         quoted(&found.component.name),

@@ -61,6 +61,8 @@ pub(super) struct Unpacked {
     /// The file or directory that is the plugin.
     pub(super) path: PathBuf,
     pub(super) pinned: Pinned,
+    /// The key that has signed it, where a signature is asked for.
+    pub(super) signer: Option<String>,
     /// Where its own relative paths begin.
     pub(super) base: Base,
     /// What holds it.
@@ -174,7 +176,9 @@ impl Preparer<'_> {
     pub(super) fn present(&self, source: &Source, version: &Version, content: &str) -> Option<Installed> {
         let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
         let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
-        wanted.find(|installed| installed.verify().is_ok())
+        // What was installed before a signature was asked for is fetched anew.
+        let is_signed = |installed: &Installed| matches!(self.trust.rule(source), Ok(rule) if rule.is_none_or(|rule| rule.is_signed(installed)));
+        wanted.find(|installed| is_signed(installed) && installed.verify().is_ok())
     }
 
     /// Fetches an artifact and unpacks it where it can be renamed from.
@@ -184,12 +188,14 @@ impl Preparer<'_> {
         let content = staged.path().join("content");
         fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(artifact, base)?;
+        let mut signer = None;
         if let Some(rule) = self.trust.rule(source)? {
             rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
             match &fetched.content {
                 // Before anything of it is unpacked.
                 Content::Bytes(bytes) if rule.wants_signature() => {
-                    rule.check_signature(&artifact.url, bytes, &self.transfer.signature(artifact)?)?;
+                    let signature = self.transfer.signature(artifact)?;
+                    signer = Some(rule.check_signature(&artifact.url, bytes, &signature)?.to_owned());
                 }
                 Content::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(artifact)?),
                 _ => {}
@@ -220,7 +226,7 @@ impl Preparer<'_> {
         let bytes = || files.iter().map(|(_, file)| file.metadata().map_or(0, |m| m.len())).sum();
         make_executable(&path).map_err(cannot)?;
         let pinned = Pinned { url: artifact.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
-        Ok(Unpacked { path, pinned, base: base_of(fetched, base), _staged: staged })
+        Ok(Unpacked { path, pinned, signer, base: base_of(fetched, base), _staged: staged })
     }
 }
 

@@ -166,6 +166,12 @@ impl Manager {
         };
         let Some(found) = found else { return Ok(self.ambient(id, role).map(Use::Ambient)) };
         let source = &found.installed.source;
+        if self.trust.rule(source)?.is_some_and(|rule| !rule.is_signed(&found.installed)) {
+            let message = format!("'{source}' has to be signed, and nothing says that what is installed of it is");
+            return Err(fault(message).hint(format!(
+                "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
+            )));
+        }
         let beyond = self.trust.ungranted(source, &found.permissions, &options.isolation.permissions())?;
         if !beyond.is_empty() && options.isolation.installed != Level::Off {
             return Err(not_granted(source, &beyond));
@@ -322,23 +328,25 @@ impl Manager {
     /// # Errors
     /// One that is required is not installed, or is not what is locked, or does not say what it does.
     pub fn everything(&self, options: &PluginOptions) -> Result<Vec<Found>> {
-        let mut plugins: Vec<Verified> = Vec::new();
+        let mut plugins: Vec<(Verified, String)> = Vec::new();
         for (project, requirement) in self.requirements() {
             let installed = self.installed(project, requirement).map_err(|e| e.at(requirement.place.clone()))?;
-            plugins.push(installed.ok_or_else(|| not_installed(requirement))?);
+            plugins.push((installed.ok_or_else(|| not_installed(requirement))?, requirement.parameters.clone()));
         }
         if self.requirements().next().is_none() {
             let found = all(&self.root, &Platform::host());
             let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
-            plugins.extend(best.filter_map(|candidate| candidate.verdict.as_ref().ok()?.verify().ok()));
+            let best = best.filter_map(|candidate| candidate.verdict.as_ref().ok()?.verify().ok());
+            plugins.extend(best.map(|verified| (verified, String::new())));
         }
         let mut everything = Vec::new();
-        for verified in plugins {
+        for (verified, parameters) in plugins {
             self.trust.rule(&verified.installed.source)?;
             let wrong = |why: Refusal| fault(format!("'{}': {why}", verified.installed.path.display()));
             let description = self.describe(options, &verified.installed).map_err(wrong)?;
             for (_, component) in description.components() {
-                everything.push(found(&verified, &description, component.clone())?);
+                let found = found(&verified, &description, component.clone())?;
+                everything.push(Found { parameters: parameters.clone(), ..found });
             }
         }
         Ok(everything)

@@ -3,6 +3,7 @@
 //! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository holds changes it: `plugins.yaml` asks, this file grants. Without
 //! it every source may be installed, as what it was when it was locked.
 
+use super::discover::Installed;
 use super::permissions::{Permissions, is_like};
 use super::requirements::{API_VERSION, check_head};
 use super::source::Source;
@@ -253,17 +254,22 @@ impl Rule {
         }
     }
 
-    /// Holds content to the signature that came with it.
+    /// Whether what is installed was signed by one of the keys, where that is asked for.
+    pub fn is_signed(&self, installed: &Installed) -> bool {
+        !self.wants_signature() || installed.signer().is_some_and(|signer| self.keys.contains(&signer))
+    }
+
+    /// Holds content to the signature that came with it, and gives the key.
     ///
     /// # Errors
     /// It is by none of the keys, or of something else.
-    pub fn check_signature(&self, shown: &str, content: &[u8], signature: &str) -> Result<()> {
+    pub fn check_signature(&self, shown: &str, content: &[u8], signature: &str) -> Result<&str> {
         let signature = Signature::decode(signature)
             .map_err(|_| refused(format!("the signature of '{shown}' is none of minisign")))?;
         let is_by =
             |key: &String| PublicKey::from_base64(key).is_ok_and(|key| key.verify(content, &signature, false).is_ok());
-        if self.keys.iter().any(is_by) {
-            return Ok(());
+        if let Some(key) = self.keys.iter().find(|key| is_by(key)) {
+            return Ok(key);
         }
         let message = format!("'{shown}' is not signed by one of the keys that are trusted for '{}'", self.pattern);
         Err(refused(message).at(self.place.clone()).hint("nothing was installed"))
