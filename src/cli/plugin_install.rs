@@ -154,21 +154,38 @@ pub fn install_project(args: &Install, options: &PluginOptions) -> Result<BTreeM
             directory.display()
         );
     }
+    let done = run(args, &wanted, known.clone().unwrap_or_default(), (is_frozen, !is_frozen), options)?;
+    if !is_frozen && known.as_ref() != Some(&done.lock) {
+        done.lock.write(directory)?;
+    }
+    Ok(done.installed)
+}
+
+/// What came of an installation.
+struct Done {
+    installed: BTreeMap<Source, Installed>,
+    lock: Lock,
+}
+
+/// Installs what is wanted, and what that needs, and tells on stderr what happens. `known` is what is locked; the two flags are whether only that may be
+/// installed, and whether all platforms are locked.
+fn run(
+    args: &Install,
+    wanted: &[Requirement],
+    known: Lock,
+    (is_frozen, all_platforms): (bool, bool),
+    options: &PluginOptions,
+) -> Result<Done> {
     let trust = trust()?;
     let root = locked_root()?;
     let progress = Progress::new();
     let transfer = transfer(args.offline, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
-    installer.known = known.clone().unwrap_or_default();
-    installer.is_frozen = is_frozen;
+    (installer.known, installer.is_frozen, installer.all_platforms) = (known, is_frozen, all_platforms);
     installer.parallel = args.parallel;
-    installer.all_platforms = !is_frozen;
-    installer.install(&wanted, &Base::new(directory))?;
-    if !is_frozen && known.as_ref() != Some(&installer.lock) {
-        installer.lock.write(directory)?;
-    }
-    Ok(installer.done)
+    installer.install(wanted, &Base::new(&args.directory))?;
+    Ok(Done { installed: installer.done, lock: installer.lock })
 }
 
 /// Installs what a directory needs, if something of it is not there, and gives whether it was not. It costs a look at what is.
@@ -227,14 +244,13 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         (None, Some(from)) => from.clone(),
         (None, None) => String::new(),
     };
-    let trust = trust()?;
-    let root = locked_root()?;
     // What is there will do (U29, U30), but where that is not what is asked for (U31).
     if args.path.is_none() && !args.exact {
         let wanted = if constraint.exact().is_some() { Default::default() } else { constraint.clone() };
-        if let Some(there) = choose(candidates(root.path(), &source, &Platform::host()), &wanted).map(|v| v.installed)
+        let found = candidates(&root::root(variable)?, &source, &Platform::host());
+        if let Some(there) = choose(found, &wanted).map(|verified| verified.installed)
             && constraint.exact().is_none_or(|exact| there.file.version >= exact)
-            && trust.rule(&source)?.is_none_or(|rule| rule.is_signed(&there))
+            && trust()?.rule(&source)?.is_none_or(|rule| rule.is_signed(&there))
         {
             if !constraint.allows(&there.file.version) {
                 let version = &there.file.version;
@@ -249,37 +265,22 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     let name = source.name().to_owned();
     let wanted =
         Requirement { name, source, constraint, from, parameters: String::new(), provides: Vec::new(), place: None };
-    let progress = Progress::new();
-    let transfer = transfer(args.offline, args.size_limit, Some(&progress));
-    let tell = |event: Event<'_>| progress.tell(event);
-    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
-    installer.all_platforms = false;
-    installer.install(&[wanted], &Base::new(Path::new(".")))?;
-    Ok(installer.done.into_values().collect())
+    Ok(run(args, &[wanted], Lock::default(), (false, false), options)?.installed.into_values().collect())
 }
 
 /// One of the plugins that `plugins.yaml` names, and what it needs.
 fn install_required(args: &Install, wanted: Requirement, options: &PluginOptions) -> Result<Vec<Installed>> {
     let known = Lock::read(&args.directory)?;
-    let trust = trust()?;
-    let root = locked_root()?;
-    let progress = Progress::new();
-    let transfer = transfer(args.offline, args.size_limit, Some(&progress));
-    let tell = |event: Event<'_>| progress.tell(event);
-    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
-    installer.known = known.clone().unwrap_or_default();
-    installer.is_frozen = is_frozen(args.frozen);
-    installer.all_platforms = !installer.is_frozen;
-    installer.parallel = args.parallel;
-    installer.install(&[wanted], &Base::new(&args.directory))?;
-    if !installer.is_frozen {
+    let is_frozen = is_frozen(args.frozen);
+    let done = run(args, &[wanted], known.clone().unwrap_or_default(), (is_frozen, !is_frozen), options)?;
+    if !is_frozen {
         let mut lock = known.clone().unwrap_or_default();
-        lock.plugins.extend(installer.lock.plugins);
+        lock.plugins.extend(done.lock.plugins);
         if known.as_ref() != Some(&lock) {
             lock.write(&args.directory)?;
         }
     }
-    Ok(installer.done.into_values().collect())
+    Ok(done.installed.into_values().collect())
 }
 
 /// Runs `plugin lock`.
@@ -300,17 +301,10 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
         };
         known.plugins.retain(|source, _| !is_upgraded(source));
     }
-    let trust = trust()?;
-    let root = locked_root()?;
-    let progress = Progress::new();
-    let transfer = transfer(false, args.size_limit, Some(&progress));
-    let tell = |event: Event<'_>| progress.tell(event);
-    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
-    installer.known = known;
-    installer.is_frozen = args.check;
-    installer.parallel = args.parallel;
-    installer.install(&wanted, &Base::new(&args.directory))?;
-    let is_other = old.as_ref() != Some(&installer.lock);
+    let (parallel, size_limit) = (args.parallel, args.size_limit);
+    let install = Install { parallel, size_limit, ..Install::of(&args.directory) };
+    let lock = run(&install, &wanted, known, (args.check, true), options)?.lock;
+    let is_other = old.as_ref() != Some(&lock);
     if args.check {
         if is_other {
             bail!(
@@ -322,10 +316,10 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
         return Ok(());
     }
     if is_other {
-        installer.lock.write(&args.directory)?;
+        lock.write(&args.directory)?;
     }
     let mut report = Report::default();
-    for (source, locked) in &installer.lock.plugins {
+    for (source, locked) in &lock.plugins {
         let platforms: Vec<&str> = locked.platforms.keys().map(String::as_str).collect();
         let value = json!({ "source": source, "version": locked.version, "platforms": platforms });
         report.add(format!("{source} v{}: {}", locked.version, platforms.join(", ")), value);
@@ -358,34 +352,27 @@ pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
         &line(&if constraint.is_any() { String::new() } else { constraint.to_string() }),
     )?;
     let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
-    let trust = trust()?;
-    let root = locked_root()?;
-    let progress = Progress::new();
-    let transfer = transfer(false, FetchLimits::default().size, Some(&progress));
-    let tell = |event: Event<'_>| progress.tell(event);
-    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
-    installer.known = Lock::read(&args.directory)?.unwrap_or_default();
-    installer.install(&wanted, &Base::new(&args.directory))?;
+    let known = Lock::read(&args.directory)?.unwrap_or_default();
+    let Done { installed, mut lock } = run(&Install::of(&args.directory), &wanted, known, (false, true), options)?;
     // As cargo does it: whatever is compatible with what was found.
-    let found = installer.done.get(&source).map(|installed| installed.file.version.to_string());
+    let found = installed.get(&source).map(|installed| installed.file.version.to_string());
     let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
     let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
         let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));
         format!("~> {minor}")
     });
-    let (text, lock) = match compatible {
-        None => (text, installer.lock.clone()),
+    let text = match compatible {
+        None => text,
         Some(compatible) => {
-            let mut lock = installer.lock.clone();
             if let Some(locked) = lock.plugins.get_mut(&source.to_string()) {
                 locked.constraint.clone_from(&compatible);
             }
-            (requirements::with(&old, name, &line(&compatible))?, lock)
+            requirements::with(&old, name, &line(&compatible))?
         }
     };
     replace(&path, &text)?;
     lock.write(&args.directory)?;
-    report(installer.done.values()).print(is_json)
+    report(installed.values()).print(is_json)
 }
 
 /// Runs `plugin sync`.
