@@ -160,7 +160,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         read: absolute(&flags.plugin_allow_read),
         write: absolute(&flags.plugin_allow_write),
         network: flags.plugin_allow_net,
-        variables: names.filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
+        variables: names.map(|name| (name.to_owned(), variable(name))).collect(),
     }
 }
 

@@ -249,7 +249,8 @@ impl<'i> Installer<'i> {
                     }
                     let description = self.describe(&target)?;
                     if let Some(rule) = self.trust.rule(&wanted.source)? {
-                        rule.check_permissions(&wanted.source, &description.permissions)?;
+                        let home = self.options.home();
+                        rule.check_permissions(&wanted.source, &description.permissions, home.as_deref())?;
                     }
                     if let Some(signer) = &unpacked.signer {
                         self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
@@ -390,8 +391,8 @@ impl<'i> Installer<'i> {
                 Err(e) => return Err(e.context(format!("locking it for {name}"))),
             }
         }
-        let beyond =
-            self.trust.ungranted(&wanted.source, &description.permissions, &self.options.isolation.permissions())?;
+        let (flags, home) = (self.options.isolation.permissions(), self.options.home());
+        let beyond = self.trust.ungranted(&wanted.source, &description.permissions, &flags, home.as_deref())?;
         if !beyond.is_empty() {
             (self.events)(Event::Asks { source: &wanted.source, beyond: &beyond });
         }

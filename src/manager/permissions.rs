@@ -78,10 +78,13 @@ impl Permissions {
         wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
     }
 
-    /// What of this is not in `granted`.
+    /// What of this is not in `granted`. `home` is what `~` stands for: a shell may have put it in its place in one of the two.
     #[must_use]
-    pub fn beyond(&self, granted: &Permissions) -> Permissions {
-        let is_below = |path: &String, places: &[String]| places.iter().any(|place| Path::new(path).starts_with(place));
+    pub fn beyond(&self, granted: &Permissions, home: Option<&Path>) -> Permissions {
+        let is_below = |path: &String, places: &[String]| {
+            let path = real(path, home);
+            places.iter().any(|place| path.starts_with(real(place, home)))
+        };
         let is_read = |path: &&String| !is_below(path, &granted.read) && !is_below(path, &granted.write);
         Permissions {
             network: self.network && !granted.network,
@@ -93,11 +96,9 @@ impl Permissions {
 
     /// The paths to read, and those to write, in the home of a user.
     pub fn paths(&self, home: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let real = |path: &String| match path.strip_prefix("~/") {
-            Some(rest) => home.map(|home| home.join(rest)),
-            None => Some(PathBuf::from(path)),
-        };
-        (self.read.iter().filter_map(real).collect(), self.write.iter().filter_map(real).collect())
+        let all =
+            |paths: &[String]| paths.iter().map(|path| real(path, home)).filter(|path| path.is_absolute()).collect();
+        (all(&self.read), all(&self.write))
     }
 
     /// The arguments of `plugin trust` that grant this.
@@ -111,6 +112,14 @@ impl Permissions {
             flags.extend(values.iter().map(|value| format!("{flag} '{value}'")));
         }
         flags.join(" ")
+    }
+}
+
+/// A path with the home in the place of `~`, where there is one.
+fn real(path: &str, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
     }
 }
 
@@ -155,15 +164,20 @@ mod tests {
     #[test]
     fn what_is_beyond_a_grant() {
         let asked = of(true, &["/etc/app/x", "~/.kube/config", "/w/in"], &["/w/out"], &["AWS_PROFILE", "HOME"]);
-        assert_eq!(asked.beyond(&Permissions::default()), asked);
-        assert!(asked.beyond(&asked).is_empty());
+        assert_eq!(asked.beyond(&Permissions::default(), None), asked);
+        assert!(asked.beyond(&asked, None).is_empty());
         let granted = of(true, &["/etc/app", "~/.kube"], &["/w"], &["AWS_*"]);
-        assert_eq!(asked.beyond(&granted), of(false, &[], &[], &["HOME"]));
+        assert_eq!(asked.beyond(&granted, None), of(false, &[], &[], &["HOME"]));
         // A part of a name is no directory, and what may be read may not be written.
         assert_eq!(
-            of(false, &["/etc/apple"], &["/etc/app"], &[]).beyond(&granted),
+            of(false, &["/etc/apple"], &["/etc/app"], &[]).beyond(&granted, None),
             of(false, &["/etc/apple"], &["/etc/app"], &[])
         );
+        // A shell puts the home in the place of `~`, in a grant as in what is asked for.
+        let (short, long) = (of(false, &["~/.kube"], &[], &[]), of(false, &["/home/u/.kube"], &[], &[]));
+        let home = Some(Path::new("/home/u"));
+        assert!(short.beyond(&long, home).is_empty() && long.beyond(&short, home).is_empty());
+        assert_eq!(short.beyond(&long, Some(Path::new("/root"))), short);
         assert!(is_like("A*C*", "ABCD") && !is_like("A*C", "ABCD") && is_like("*", ""));
     }
 

@@ -172,7 +172,8 @@ impl Manager {
                 "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
             )));
         }
-        let beyond = self.trust.ungranted(source, &found.permissions, &options.isolation.permissions())?;
+        let (flags, home) = (options.isolation.permissions(), options.home());
+        let beyond = self.trust.ungranted(source, &found.permissions, &flags, home.as_deref())?;
         if !beyond.is_empty() && options.isolation.installed != Level::Off {
             return Err(not_granted(source, &beyond));
         }
@@ -198,7 +199,7 @@ impl Manager {
                     let component = self.component(options, &verified.installed, &requirement.name, id, asked);
                     if let Ok(Some((description, component))) = component {
                         let locked = project.lock.as_ref().and_then(|lock| lock.of(&requirement.source));
-                        let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions));
+                        let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions, None));
                         if let Some(beyond) = beyond.filter(|beyond| !beyond.is_empty()) {
                             let message =
                                 format!("'{}' asks for {beyond}, which plugins.lock does not say", requirement.source);

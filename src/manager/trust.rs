@@ -125,9 +125,15 @@ impl Trust {
     ///
     /// # Errors
     /// The source is denied, or no rule allows it.
-    pub fn ungranted(&self, source: &Source, asked: &Permissions, others: &Permissions) -> Result<Permissions> {
+    pub fn ungranted(
+        &self,
+        source: &Source,
+        asked: &Permissions,
+        others: &Permissions,
+        home: Option<&Path>,
+    ) -> Result<Permissions> {
         let granted = self.rule(source)?.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
-        Ok(asked.beyond(&granted).beyond(others))
+        Ok(asked.beyond(&granted, home).beyond(others, home))
     }
 
     /// The rule for a source, the first that is for it; `None` if there is no file.
@@ -246,8 +252,8 @@ impl Rule {
     ///
     /// # Errors
     /// It asks for more.
-    pub fn check_permissions(&self, source: &Source, asked: &Permissions) -> Result<()> {
-        let beyond = self.permissions.as_ref().map(|granted| asked.beyond(granted)).unwrap_or_default();
+    pub fn check_permissions(&self, source: &Source, asked: &Permissions, home: Option<&Path>) -> Result<()> {
+        let beyond = self.permissions.as_ref().map(|granted| asked.beyond(granted, home)).unwrap_or_default();
         match beyond.is_empty() {
             true => Ok(()),
             false => Err(not_granted(source, &beyond).at(self.place.clone())),

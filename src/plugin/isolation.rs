@@ -36,8 +36,8 @@ pub struct Isolation {
     pub write: Vec<PathBuf>,
     /// Whether plugins may use the network.
     pub network: bool,
-    /// What is left of the environment where it is one of their own.
-    pub variables: Vec<(String, OsString)>,
+    /// What is left of the environment where it is one of their own; `None` for what is not set.
+    pub variables: Vec<(String, Option<OsString>)>,
 }
 
 /// What one process of a plugin gets.
@@ -136,7 +136,7 @@ impl Isolation {
         isolation.read.extend(read);
         isolation.write.extend(write);
         isolation.network |= granted.network;
-        isolation.variables.extend(granted.env.iter().filter_map(|name| Some((name.clone(), variable(name)?))));
+        isolation.variables.extend(granted.env.iter().map(|name| (name.clone(), variable(name))));
         isolation
     }
 
@@ -175,7 +175,8 @@ impl Isolation {
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
         if is_apart {
             environment.push(("HOME".into(), own.path().into()));
-            environment.extend(self.variables.iter().map(|(name, value)| (name.clone().into(), value.clone())));
+            let set = self.variables.iter().filter_map(|(name, value)| Some((name.clone().into(), value.clone()?)));
+            environment.extend(set);
         }
         Ok(Grants {
             confinement: Confinement { memory, sandbox: Some(sandbox) },

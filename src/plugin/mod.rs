@@ -90,6 +90,11 @@ impl Default for PluginOptions {
 }
 
 impl PluginOptions {
+    /// The user's home.
+    pub fn home(&self) -> Option<PathBuf> {
+        (self.variable)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    }
+
     /// What one call may take.
     pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
