@@ -494,3 +494,31 @@ fn u38_a_requirement_names_a_plugin_and_its_parameters() {
     let out = tree.build(&["--offline"]).ok();
     assert!(out.contains("lib {.x.:.y.}"), "{out}");
 }
+
+/// With a stand-in for deno, which says how it is called.
+#[test]
+fn deno_keeps_what_it_fetches_with_the_plugin_and_finds_it_in_the_sandbox() {
+    let mut tree = Tree::new(TREE);
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+    tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
+    let deno = format!(
+        "#!/bin/sh\ncase \"$1\" in\ncache) mkdir -p \"$DENO_DIR\" && echo fetched > \"$DENO_DIR/deps\" ;;\n\
+         run) v=\"$(cat \"$DENO_DIR/deps\") $(echo \"$*\" | grep -c -- '--allow-all --cached-only .*/main.ts ')\"{MADE};;\nesac\n"
+    );
+    tree.write("../home/bin/deno", &deno);
+    directory(&tree, "plugins/app", "1.0.0", "", "");
+    let manifest = fs::read_to_string(tree.path().join("plugins/app/plugin.yaml")).unwrap();
+    tree.write("plugins/app/plugin.yaml", &manifest.replace("runtime: bash", "runtime: deno"));
+    tree.write("plugins/app/main.ts", "");
+    tree.write("plugins/app/deno.lock", "{}");
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    says(&tree.build(&["--offline"]).ok(), "fetched 1");
+    // Where kustomize starts it, too.
+    tree.run(&["plugin", "sync", "--placement", "../home/placed"]).ok();
+    tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", tree.home().join("placed").display().to_string());
+    fs::remove_dir_all(tree.path().join("plugins")).unwrap();
+    fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    says(&tree.build(&["--offline"]).ok(), "fetched 1");
+}

@@ -6,6 +6,7 @@ use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level};
 use crate::process::{Call, Failed, Failure, Limits, run};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -28,12 +29,20 @@ pub struct Command {
     pub directory: Option<PathBuf>,
     /// The plugins that it calls, and the programs that run those.
     pub needs: Vec<PathBuf>,
+    /// Variables that what runs it needs.
+    pub environment: Vec<(&'static str, OsString)>,
 }
 
 impl Command {
     /// That of an executable.
     pub fn of_binary(path: &Path) -> Command {
-        Command { program: path.to_owned(), args: Vec::new(), directory: None, needs: Vec::new() }
+        let (args, needs, environment) = Default::default();
+        Command { program: path.to_owned(), args, directory: None, needs, environment }
+    }
+
+    /// The variables that it is started with.
+    pub fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
+        self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))
     }
 
     /// What it reads besides the program.
@@ -178,7 +187,7 @@ impl Description {
             program: &confined.program,
             args: confined.args,
             directory: None,
-            environment: confined.grants.environment.clone(),
+            environment: command.variables().chain(confined.grants.environment.clone()).collect(),
             inherits: confined.grants.inherits,
             without: &[],
             stdin: None,

@@ -261,14 +261,23 @@ impl Manifest {
             }
             Runtime::Nodejs => ("node".into(), words(&[])),
             Runtime::Go => (made.join("bin").join("plugin"), Vec::new()),
-            Runtime::Deno => ("deno".into(), words(&["run", "--quiet", "--no-prompt", "--cached-only"])),
+            Runtime::Deno => ("deno".into(), words(&["run", "--quiet", "--no-prompt", "--allow-all", "--cached-only"])),
             Runtime::Bash => ("bash".into(), words(&[])),
             Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
         let of = |client: Client| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
         let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
-        Command { program, args, directory: Some(directory.to_owned()), needs }
+        let environment = self.environment(directory);
+        Command { program, args, directory: Some(directory.to_owned()), needs, environment }
+    }
+
+    /// The variables that the runtime needs in a directory: where it keeps what it has fetched.
+    pub fn environment(&self, directory: &Path) -> Vec<(&'static str, OsString)> {
+        match self.runtime {
+            Runtime::Deno => vec![("DENO_DIR", directory.join(super::content::MADE).join("deno").into_os_string())],
+            _ => Vec::new(),
+        }
     }
 
     /// The machines that the directory is for.

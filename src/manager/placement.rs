@@ -4,7 +4,7 @@
 //! down beside it, so that nothing else is ever changed, and what is not wanted any more goes.
 
 use super::content::sha256;
-use super::describe::Protocol;
+use super::describe::{Command, Protocol};
 use super::place::LockedRoot;
 use super::requirements::PARAMETERS;
 use super::resolve::Found;
@@ -153,16 +153,23 @@ fn launcher(found: &Found) -> Result<String> {
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }
+    let own = assignments(&found.command);
     let parameters = match found.parameters.as_str() {
         "" => String::new(),
         text => format!("{PARAMETERS}={} ", quoted(text)),
     };
     Ok(format!(
-        "#!/bin/sh\n# {} v{}, laid here by 'rustomize plugin sync --placement'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}exec {command}\"$@\"\n",
+        "#!/bin/sh\n# {} v{}, laid here by 'rustomize plugin sync --placement'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}{own}exec {command}\"$@\"\n",
         found.installed.source,
         found.installed.file.version,
         quoted(&found.component.name),
     ))
+}
+
+/// The variables of a command, before it in a line of the shell.
+pub(super) fn assignments(command: &Command) -> String {
+    let one = |(name, value): &(&str, std::ffi::OsString)| format!("{name}={} ", quoted(&value.to_string_lossy()));
+    command.environment.iter().map(one).collect()
 }
 
 /// A word of the shell.

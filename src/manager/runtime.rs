@@ -24,7 +24,8 @@ pub fn prepare(manifest: &Manifest, directory: &Path, options: &PluginOptions) -
     let made = directory.join(MADE);
     let has = |name: &str| directory.join(name).is_file();
     let path = |path: &Path| path.display().to_string();
-    let step = |program: &str, args: &[&str]| step(program, args, directory, options);
+    let environment = manifest.environment(directory);
+    let step = |program: &str, args: &[&str]| step(program, args, directory, &environment, options);
     match &manifest.runtime {
         // An environment of its own in any case: the interpreter stays the same one, wherever PATH leads later.
         Runtime::Python if !has("requirements.txt") => {
@@ -64,12 +65,18 @@ fn needs_packages(directory: &Path) -> bool {
     package["dependencies"].as_object().is_some_and(|dependencies| !dependencies.is_empty())
 }
 
-fn step(program: &str, args: &[&str], directory: &Path, options: &PluginOptions) -> Result<()> {
+fn step(
+    program: &str,
+    args: &[&str],
+    directory: &Path,
+    environment: &[(&'static str, OsString)],
+    options: &PluginOptions,
+) -> Result<()> {
     let call = Call {
         program: Path::new(program),
         args: args.iter().map(OsString::from).collect(),
         directory: Some(directory),
-        environment: Vec::new(),
+        environment: environment.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
         inherits: true,
         without: &["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"],
         stdin: None,

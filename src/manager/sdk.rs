@@ -7,7 +7,7 @@ use super::content::{self, MADE};
 use super::describe::{Command, Description};
 use super::discover::Installed;
 use super::place::LockedRoot;
-use super::placement::quoted;
+use super::placement::{assignments, quoted};
 use super::requirements::{PARAMETERS, Requirement};
 use crate::diag::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,12 @@ pub fn link(
             (CLIENT, serde_json::to_string_pretty(&client).unwrap_or_default() + "\n", 0o644),
             (
                 "call",
-                format!("#!/bin/sh\n{PARAMETERS}={} exec {} \"$@\"\n", quoted(&need.parameters), call.join(" ")),
+                format!(
+                    "#!/bin/sh\n{PARAMETERS}={} {}exec {} \"$@\"\n",
+                    quoted(&need.parameters),
+                    assignments(command),
+                    call.join(" ")
+                ),
                 0o755,
             ),
         ];

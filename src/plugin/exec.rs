@@ -70,6 +70,8 @@ pub struct Program {
     pub component: Option<String>,
     /// What an installed plugin is told in each call, as JSON; empty for nothing.
     pub parameters: String,
+    /// Variables that what runs it needs.
+    pub environment: Vec<(&'static str, OsString)>,
     /// How much of the user's rights it gets.
     pub isolation: Isolation,
 }
@@ -78,15 +80,26 @@ impl Program {
     /// One that somebody has placed, with the rights that all placed plugins have.
     pub fn placed(path: PathBuf, options: &PluginOptions) -> Program {
         let isolation = options.isolation.clone();
-        let (args, needs, parameters) = Default::default();
-        Program { path, opened: None, args, directory: None, needs, component: None, parameters, isolation }
+        let (args, needs, parameters, environment) = Default::default();
+        Program {
+            path,
+            opened: None,
+            args,
+            directory: None,
+            needs,
+            component: None,
+            parameters,
+            environment,
+            isolation,
+        }
     }
 
     /// What it is told beside its configuration, where it is an installed plugin.
     pub(super) fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
         let component = self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
         let parameters = Some(&self.parameters).filter(|text| !text.is_empty());
-        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into())))
+        let own = self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()));
+        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into()))).chain(own)
     }
 
     /// How to start it with arguments, able to read `paths`.

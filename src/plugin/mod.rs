@@ -203,7 +203,7 @@ impl External {
     ) -> Result<Self> {
         let options = &session.plugins.options;
         let isolation = options.isolation.of_installed(&found.permissions, options.variable);
-        let Command { program: path, args, directory, needs } = found.command;
+        let Command { program: path, args, directory, needs, environment } = found.command;
         if found.protocol == Protocol::SharedObject {
             let own = locate::program_for(&path, &path, options)?;
             return SharedObjectPlugin::load(session, root, config, mode, (&own, &path), &isolation)
@@ -218,6 +218,7 @@ impl External {
             needs,
             component,
             parameters: found.parameters,
+            environment,
             isolation,
         };
         match found.protocol {
