@@ -199,24 +199,22 @@ impl<'i> Installer<'i> {
             Some(ready) => ready,
             None => self.preparer().ready(wanted, choice, artifact, base)?,
         };
-        if let (Some(pinned), Ready::Kept(installed)) = (&choice.pinned, &ready) {
-            let installed = installed.clone();
-            let description = self.describe(&installed.path)?;
-            let needs = self.needs(&installed.path, pinned.archive.is_some())?;
-            // Where it came from is looked at only for paths that begin there.
-            let own = match needs.iter().any(is_local) {
-                true => base_of(self.transfer.fetch(artifact, base)?.content, base),
-                false => base.clone(),
-            };
-            self.install_below(&needs, &own, chain)?;
-            self.link(&installed.path, &needs)?;
-            (self.events)(Event::Kept(&installed));
-            let locked = self.locked(wanted, &installed, description, needs, pinned.clone(), artifact, choice, base)?;
-            return Ok((installed, locked));
-        }
         let unpacked = match ready {
             Ready::Unpacked(unpacked) => unpacked,
-            Ready::Kept(_) => self.preparer().unpacked(&wanted.source, artifact, base)?,
+            Ready::Kept(installed, pinned) => {
+                let description = self.describe(&installed.path)?;
+                let needs = self.needs(&installed.path, pinned.archive.is_some())?;
+                // Where it came from is looked at only for paths that begin there.
+                let own = match needs.iter().any(is_local) {
+                    true => base_of(self.transfer.fetch(artifact, base)?.content, base),
+                    false => base.clone(),
+                };
+                self.install_below(&needs, &own, chain)?;
+                self.link(&installed.path, &needs)?;
+                (self.events)(Event::Kept(&installed));
+                let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
+                return Ok((installed, locked));
+            }
         };
         if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != unpacked.pinned.content) {
             let found = &unpacked.pinned.content;

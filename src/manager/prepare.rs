@@ -42,8 +42,8 @@ pub(super) struct Prepared {
 
 /// What is there of a choice.
 pub(super) enum Ready {
-    /// It is installed, and stays.
-    Kept(Installed),
+    /// It is installed as what it is locked as, and stays.
+    Kept(Installed, Pinned),
     Unpacked(Unpacked),
 }
 
@@ -104,7 +104,7 @@ impl Preparer<'_> {
         base: &Base,
     ) -> Result<Ready> {
         match self.kept(wanted, choice) {
-            Some(installed) => Ok(Ready::Kept(installed)),
+            Some((installed, pinned)) => Ok(Ready::Kept(installed, pinned)),
             None => self.unpacked(&wanted.source, artifact, base).map(Ready::Unpacked),
         }
     }
@@ -122,9 +122,10 @@ impl Preparer<'_> {
     }
 
     /// What is installed of a choice, and stays. What lies in the tree is looked at anew.
-    fn kept(&self, wanted: &Requirement, choice: &Choice) -> Option<Installed> {
-        let (pinned, version) = (choice.pinned.as_ref()?, choice.version.as_ref()?);
-        if is_local(wanted) { None } else { self.present(&wanted.source, version, &pinned.content) }
+    fn kept(&self, wanted: &Requirement, choice: &Choice) -> Option<(Installed, Pinned)> {
+        let pinned = choice.pinned.as_ref().filter(|_| !is_local(wanted))?;
+        let installed = self.present(&wanted.source, choice.version.as_ref()?, &pinned.content)?;
+        Some((installed, pinned.clone()))
     }
 
     /// What may be the version that is wanted, best first.

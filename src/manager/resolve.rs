@@ -51,12 +51,19 @@ pub struct Manager {
     pub looked: Looked,
 }
 
+/// The apiVersion and the kind of a configuration object, and the component that it asks for.
+type Asked = (String, String, Option<String>);
+
 /// What a manager has found: a build looks at nothing twice.
 #[derive(Clone, Debug, Default)]
 pub struct Looked {
     /// By the directory of the project and the source of the plugin.
     installed: RefCell<BTreeMap<(PathBuf, Source), Option<Verified>>>,
     all: OnceCell<Rc<Vec<Candidate>>>,
+    /// What holds to its sum, by its path.
+    verified: RefCell<BTreeMap<PathBuf, Verified>>,
+    /// What is used.
+    found: RefCell<BTreeMap<Asked, Found>>,
     /// By the sum of the content.
     descriptions: RefCell<BTreeMap<String, Rc<Description>>>,
 }
@@ -149,6 +156,10 @@ impl Manager {
         role: Role,
         asked: Option<&str>,
     ) -> Result<Option<Use>> {
+        let key = (api_version(id), id.gvk.kind.to_owned(), asked.map(str::to_owned));
+        if let Some(known) = self.looked.found.borrow().get(&key) {
+            return Ok(Some(Use::Installed(Box::new(known.clone()))));
+        }
         let mut found = None;
         for project in &self.projects {
             found = found.or(self.required(project, options, id, asked)?);
@@ -177,6 +188,7 @@ impl Manager {
         if !beyond.is_empty() && options.isolation.installed != Level::Off {
             return Err(not_granted(source, &beyond));
         }
+        self.looked.found.borrow_mut().insert(key, found.clone());
         Ok(Some(Use::Installed(Box::new(found))))
     }
 
@@ -237,7 +249,7 @@ impl Manager {
                     Ok(None) => break,
                     // Only what is used is hashed.
                     Ok(Some((description, component))) => {
-                        let Ok(verified) = installed.verify() else { continue };
+                        let Some(verified) = self.verified(installed) else { continue };
                         discovered.push(found(&verified, &description, component)?);
                         break;
                     }
@@ -248,6 +260,16 @@ impl Manager {
             0 | 1 => Ok(discovered.pop()),
             _ => Err(ambiguous(id, &discovered)),
         }
+    }
+
+    /// An installed plugin, if its content is what it should be.
+    fn verified(&self, installed: &Installed) -> Option<Verified> {
+        if let Some(known) = self.looked.verified.borrow().get(&installed.path) {
+            return Some(known.clone());
+        }
+        let verified = installed.verify().ok()?;
+        self.looked.verified.borrow_mut().insert(installed.path.clone(), verified.clone());
+        Some(verified)
     }
 
     /// What a program in PATH is called that is for a kind of configuration objects (U08).

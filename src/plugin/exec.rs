@@ -9,6 +9,7 @@ use super::{PluginOptions, wire};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
+use crate::manager::describe::Role;
 use crate::manager::requirements::PARAMETERS;
 use crate::pipeline::Session;
 use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
@@ -37,11 +38,11 @@ pub enum Mode {
 
 impl Mode {
     /// What a plugin is that does it.
-    pub fn role(self) -> &'static str {
+    pub fn role(self) -> Role {
         match self {
-            Mode::Generate => "generator",
-            Mode::Transform => "transformer",
-            Mode::Validate => "validator",
+            Mode::Generate => Role::Generator,
+            Mode::Transform => Role::Transformer,
+            Mode::Validate => Role::Validator,
         }
     }
 

@@ -23,7 +23,7 @@ pub mod wire;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
-use crate::manager::describe::{Command, Protocol, Role};
+use crate::manager::describe::{Command, Protocol};
 use crate::manager::resolve::{COMPONENT, Found, Managed, Manager, Use};
 use crate::pipeline::Session;
 use crate::process::Limits;
@@ -163,7 +163,7 @@ impl External {
         let found = match placed {
             Some(placed) => Some(Use::Bundled(placed)),
             None => {
-                let find = |manager: &Manager| manager.find(options, config.id(), role(mode), asked);
+                let find = |manager: &Manager| manager.find(options, config.id(), mode.role(), asked);
                 let manager = session.plugins.manager().map_err(|e| e.at(place.clone()))?;
                 manager.map_or(Ok(None), find).map_err(|e| e.at(place.clone()))?
             }
@@ -237,15 +237,6 @@ impl External {
             External::SharedObject(plugin) => plugin.print_for(session, map),
             External::Function(function) => function.print_for(session, map),
         }
-    }
-}
-
-/// What a plugin has to be that is asked for something.
-fn role(mode: Mode) -> Role {
-    match mode {
-        Mode::Generate => Role::Generator,
-        Mode::Transform => Role::Transformer,
-        Mode::Validate => Role::Validator,
     }
 }
 
