@@ -10,11 +10,10 @@
 pub mod arena;
 pub mod document;
 pub mod emit;
-mod fast;
-mod full;
 pub mod json;
 pub mod natural;
 pub mod node;
+mod reader;
 pub mod rewrite;
 pub mod scalar;
 pub mod shared;

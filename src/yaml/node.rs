@@ -30,6 +30,13 @@ pub enum Style {
     Folded,
 }
 
+impl Style {
+    /// The style of a text between two of these quotes.
+    pub fn of_quote(quote: u8) -> Style {
+        if quote == b'"' { Style::Double } else { Style::Single }
+    }
+}
+
 /// The tag of a scalar. `Auto` is the usual case: the type follows from style and text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {

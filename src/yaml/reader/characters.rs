@@ -1,0 +1,154 @@
+//! Characters: which are refused, where lines end, which bytes start a plain scalar.
+
+use super::{Malformed, Reader, Source};
+use memchr::{memchr, memchr_iter};
+use std::ops::Range;
+
+/// What a look over the whole text has found.
+pub(super) struct Survey {
+    /// Whether there are line breaks other than LF, or byte order marks behind the start.
+    pub has_rare_breaks: bool,
+    pub has_tabs: bool,
+}
+
+/// Looks at each character once.
+///
+/// # Errors
+/// The first character that upstream's reader refuses.
+pub(super) fn survey(source: &Source, piece: Range<usize>) -> Result<Survey, Malformed> {
+    let text = &source.text[piece.clone()];
+    let bytes = text.as_bytes();
+    let is_control = |b: u8| (b < 0x20 && b != b'\n' && b != b'\t') || b == 0x7f;
+    let has_controls = bytes.iter().fold(false, |found, &b| found | is_control(b));
+    let survey = Survey { has_rare_breaks: has_controls, has_tabs: memchr(b'\t', bytes).is_some() };
+    if !has_controls && (text.is_ascii() || !has_rare_characters(bytes)) {
+        return Ok(survey);
+    }
+    let refused = |&(_, c): &(usize, char)| {
+        !matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
+    };
+    match text.char_indices().find(refused) {
+        Some((at, _)) => Err(Malformed {
+            message: "control characters are not allowed".into(),
+            pos: source.pos(piece.start + at),
+        }),
+        None => Ok(Survey { has_rare_breaks: true, ..survey }),
+    }
+}
+
+/// Whether there may be a control character, a line break or a byte order mark among the characters beyond ASCII.
+fn has_rare_characters(bytes: &[u8]) -> bool {
+    let after = |i: usize, k: usize| bytes.get(i + k).copied().unwrap_or(0);
+    memchr_iter(0xc2, bytes).any(|i| after(i, 1) < 0xa0)
+        || memchr_iter(0xe2, bytes).any(|i| after(i, 1) == 0x80 && matches!(after(i, 2), 0xa8 | 0xa9))
+        || memchr_iter(0xef, bytes).any(|i| matches!((after(i, 1), after(i, 2)), (0xbb, 0xbf) | (0xbf, 0xbe | 0xbf)))
+}
+
+impl<const RARE: bool> Reader<'_, RARE> {
+    #[inline]
+    pub(super) fn byte(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// The length of the line break at an offset; 0 if there is none.
+    #[inline]
+    pub(super) fn break_len(&self, at: usize) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        if !RARE {
+            return usize::from(rest.first() == Some(&b'\n'));
+        }
+        match rest {
+            [b'\r', b'\n', ..] => 2,
+            [b'\r' | b'\n', ..] => 1,
+            [0xc2, 0x85, ..] => 2,
+            [0xe2, 0x80, 0xa8 | 0xa9, ..] => 3,
+            _ => 0,
+        }
+    }
+
+    /// What the line break at an offset means in a text: all are LF but the separators of Unicode.
+    pub(super) fn break_text(&self, at: usize) -> &'static str {
+        match self.bytes[at..] {
+            [0xe2, 0x80, 0xa8, ..] if RARE => "\u{2028}",
+            [0xe2, 0x80, 0xa9, ..] if RARE => "\u{2029}",
+            _ => "\n",
+        }
+    }
+
+    /// The offset of the next line break at or behind an offset, or the end.
+    #[inline]
+    pub(super) fn line_end(&self, from: usize) -> usize {
+        if !RARE {
+            return memchr(b'\n', &self.bytes[from..]).map_or(self.bytes.len(), |n| from + n);
+        }
+        (from..self.bytes.len()).find(|&i| self.break_len(i) > 0).unwrap_or(self.bytes.len())
+    }
+
+    /// Whether a blank, a line break or the end stands at an offset.
+    #[inline]
+    pub(super) fn is_blank_or_end(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            None | Some(b' ' | b'\n' | b'\t') => true,
+            Some(_) => RARE && self.break_len(at) > 0,
+        }
+    }
+
+    /// Whether `at` holds an indicator, which a blank or the end of the line follows.
+    #[inline]
+    pub(super) fn at_indicator(&self, indicator: u8) -> bool {
+        self.byte() == Some(indicator) && self.is_blank_or_end(self.at + 1)
+    }
+
+    /// Whether no token follows on this line.
+    pub(super) fn at_line_end(&self) -> bool {
+        matches!(self.byte(), None | Some(b'#')) || self.break_len(self.at) > 0
+    }
+
+    /// Whether a marker of documents stands at `at`, which is the start of a line.
+    pub(super) fn starts_marker(&self, marker: &[u8; 3]) -> bool {
+        self.bytes[self.at..].starts_with(marker) && self.is_blank_or_end(self.at + 3)
+    }
+
+    #[inline]
+    pub(super) fn skip_spaces(&mut self) {
+        while self.byte() == Some(b' ') {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn skip_blanks(&mut self) {
+        while matches!(self.byte(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// To the start of the next line.
+    pub(super) fn skip_line(&mut self) {
+        let end = self.line_end(self.at);
+        self.at = end + self.break_len(end);
+        self.line = self.at;
+    }
+
+    /// Whether a plain scalar may start at `at` in a block.
+    #[inline]
+    pub(super) fn starts_plain(&self) -> bool {
+        match self.byte() {
+            Some(b'-' | b'?' | b':') => !self.is_blank_or_end(self.at + 1),
+            Some(b) => PLAIN_START[b as usize],
+            None => false,
+        }
+    }
+}
+
+/// Bytes that may start a plain scalar whatever follows them.
+pub(super) const PLAIN_START: [bool; 256] = {
+    let mut table = [true; 256];
+    let indicators = b" \t\r\n-?:,[]{}#&*!|>'\"%@`";
+    let mut i = 0;
+    while i < indicators.len() {
+        table[indicators[i] as usize] = false;
+        i += 1;
+    }
+    table
+};

@@ -1,0 +1,252 @@
+//! Lists and mappings in brackets.
+
+use super::property::Properties;
+use super::{COMPLEX_KEY, END, Kind, MAX_KEY, NO_TOKEN, Read, Reader};
+use crate::yaml::{Key, Node, Scalar, Style, Tag, Value};
+
+/// What may come next between brackets.
+enum Next {
+    /// An item, a key or the closing bracket.
+    Entry,
+    /// What follows the colon of a key.
+    Value,
+    /// A comma or the closing bracket.
+    Separator,
+}
+
+/// A scalar or alias, before it is known what it is for.
+struct Token<'a> {
+    node: Node<'a>,
+    is_alias: bool,
+    is_key: bool,
+}
+
+impl<'a, const RARE: bool> Reader<'a, RARE> {
+    /// A list or mapping from its opening bracket to behind its closing one.
+    pub(super) fn flow(&mut self, properties: Properties<'a>) -> Read<Node<'a>> {
+        let outside = self.levels.len();
+        let column = self.levels.last().map_or(END, |level| level.column);
+        self.open_flow(column, properties)?;
+        let mut next = Next::Entry;
+        loop {
+            self.skip_flow_blanks()?;
+            let Some(level) = self.levels.last() else { return Err(self.error(UNCLOSED, self.at)) };
+            let (kind, column) = (level.kind, level.column);
+            let Some(byte) = self.byte() else { return Err(self.error(unclosed(kind), self.at)) };
+            next = match next {
+                Next::Entry if closes(kind, byte) => Next::Separator,
+                Next::Entry => self.flow_entry(kind, column, byte)?,
+                Next::Value => self.flow_value(kind, column, byte)?,
+                Next::Separator if kind == Kind::FlowPair => {
+                    self.close()?;
+                    Next::Separator
+                }
+                Next::Separator if byte == b',' => {
+                    self.at += 1;
+                    Next::Entry
+                }
+                Next::Separator if closes(kind, byte) => {
+                    self.at += 1;
+                    let node = self.take_level()?.unwrap_or_default();
+                    if self.levels.len() == outside {
+                        return Ok(node);
+                    }
+                    self.complete_flow(node, false)?;
+                    Next::Separator
+                }
+                Next::Separator => return Err(self.error(unclosed(kind), self.at)),
+            };
+        }
+    }
+
+    fn open_flow(&mut self, column: isize, properties: Properties<'a>) -> Read<()> {
+        let kind = if self.bytes[self.at] == b'[' { Kind::FlowSequence } else { Kind::FlowMapping };
+        self.open(kind, column, properties)?;
+        self.at += 1;
+        Ok(())
+    }
+
+    /// An item or key. A key whose value does not follow gets an empty one.
+    fn flow_entry(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
+        if byte == b'?' {
+            self.at += 1;
+            return self.explicit_flow_key(kind, column);
+        }
+        let start = self.at;
+        let mut own = Properties::default();
+        let byte = self.flow_properties(&mut own)?;
+        if matches!(byte, Some(b'[' | b'{')) {
+            if kind == Kind::FlowMapping {
+                return Err(self.error(COMPLEX_KEY, start));
+            }
+            self.open_flow(column, own)?;
+            return Ok(Next::Entry);
+        }
+        let token = self.flow_token(start, column, own)?;
+        match (kind, token.is_key) {
+            (Kind::FlowSequence, false) => {
+                self.complete_flow(token.node, token.is_alias)?;
+                Ok(Next::Separator)
+            }
+            (Kind::FlowSequence, true) => {
+                self.open(Kind::FlowPair, column, Properties::default())?;
+                self.set_key(token.node)?;
+                Ok(Next::Value)
+            }
+            (_, true) => {
+                self.set_key(token.node)?;
+                Ok(Next::Value)
+            }
+            (_, false) => {
+                self.set_key(token.node)?;
+                self.end_flow_key()?;
+                Ok(Next::Separator)
+            }
+        }
+    }
+
+    /// A key behind its question mark, which may have any length and several lines.
+    fn explicit_flow_key(&mut self, kind: Kind, column: isize) -> Read<Next> {
+        if kind == Kind::FlowSequence {
+            self.open(Kind::FlowPair, column, Properties::default())?;
+        }
+        self.skip_flow_blanks()?;
+        let start = self.at;
+        let mut own = Properties::default();
+        let key = match self.flow_properties(&mut own)? {
+            Some(b',' | b':' | b']' | b'}') if own.is_empty() => self.empty(),
+            Some(b'[' | b'{') => return Err(self.error(COMPLEX_KEY, start)),
+            _ => self.flow_token(usize::MAX, column, own)?.node,
+        };
+        self.set_key(key)?;
+        self.skip_flow_blanks()?;
+        if self.byte() == Some(b':') {
+            self.at += 1;
+            return Ok(Next::Value);
+        }
+        self.end_flow_key()?;
+        Ok(Next::Separator)
+    }
+
+    /// What follows a colon.
+    fn flow_value(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
+        let end = if kind == Kind::FlowPair { b']' } else { b'}' };
+        if byte == b',' || byte == end {
+            self.end_flow_key()?;
+            return Ok(Next::Separator);
+        }
+        let mut own = Properties::default();
+        if let Some(b'[' | b'{') = self.flow_properties(&mut own)? {
+            self.open_flow(column, own)?;
+            return Ok(Next::Entry);
+        }
+        let token = self.flow_token(usize::MAX, column, own)?;
+        self.complete_flow(token.node, token.is_alias)?;
+        Ok(Next::Separator)
+    }
+
+    /// The properties of a node, and the byte behind them.
+    fn flow_properties(&mut self, own: &mut Properties<'a>) -> Read<Option<u8>> {
+        while matches!(self.byte(), Some(b'&' | b'!')) {
+            self.property(own)?;
+            self.skip_flow_blanks()?;
+        }
+        Ok(self.byte())
+    }
+
+    /// A scalar or alias. It is a key if a colon follows on its line, near `start`; [`usize::MAX`] stands for a place where
+    /// no key can be.
+    fn flow_token(&mut self, start: usize, column: isize, own: Properties<'a>) -> Read<Token<'a>> {
+        let from = self.at;
+        let pos = self.source.pos(from);
+        let mut is_alias = false;
+        let node = match self.byte() {
+            Some(quote @ (b'"' | b'\'')) => {
+                let text = self.quoted(quote)?;
+                self.scalar(text, Style::of_quote(quote), own, pos)?
+            }
+            Some(b'*') if own.is_empty() => {
+                is_alias = true;
+                self.alias()?
+            }
+            Some(_) if self.starts_flow_plain() => {
+                let text = self.plain_flow(column)?;
+                self.scalar(text, Style::Plain, own, pos)?
+            }
+            _ if !own.is_empty() => self.scalar("", Style::Plain, own, pos)?,
+            Some(b'%' | b'@' | b'`') => return Err(self.error(NO_TOKEN, from)),
+            _ => return Err(self.error("did not find expected node content", from)),
+        };
+        let end = self.at;
+        self.skip_blanks();
+        let is_near = || self.at - start <= MAX_KEY || self.text[start..self.at].chars().count() <= MAX_KEY;
+        let is_key = start != usize::MAX && self.byte() == Some(b':') && start >= self.line && is_near();
+        self.at = if is_key { self.at + 1 } else { end };
+        Ok(Token { node, is_alias, is_key })
+    }
+
+    fn set_key(&mut self, node: Node<'a>) -> Read<()> {
+        let key: Key<'a> = self.key_of(node)?;
+        if let Some(level) = self.levels.last_mut() {
+            level.key = Some(key);
+        }
+        Ok(())
+    }
+
+    /// Gives the key that waits an empty value.
+    fn end_flow_key(&mut self) -> Read<()> {
+        let empty = self.empty();
+        self.complete_flow(empty, false)
+    }
+
+    /// As [`Reader::complete`]. A value left out between brackets is printed as an empty string by upstream.
+    fn complete_flow(&mut self, mut node: Node<'a>, is_alias: bool) -> Read<()> {
+        let is_value = self.levels.last().is_some_and(|level| level.key.is_some());
+        if let Value::Scalar(Scalar { text: "", style: Style::Plain, tag: tag @ Tag::Auto }) = &mut node.value
+            && is_value
+            && !is_alias
+        {
+            *tag = Tag::Empty;
+        }
+        self.complete(node, is_alias)
+    }
+
+    /// Over blanks, comments and line breaks.
+    pub(super) fn skip_flow_blanks(&mut self) -> Read<()> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'#') => self.at = self.line_end(self.at),
+                Some(b) => match self.break_len(self.at) {
+                    0 if self.at > self.line => return Ok(()),
+                    0 if RARE && self.text[self.at..].starts_with('\u{feff}') => {
+                        self.at += '\u{feff}'.len_utf8();
+                    }
+                    0 if self.at_document_end() && (b != b'-' || self.starts_marker(b"---")) => {
+                        return Err(self.error("did not find expected ',' or a closing bracket", self.at));
+                    }
+                    0 => return Ok(()),
+                    n => {
+                        self.at += n;
+                        self.line = self.at;
+                    }
+                },
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+const UNCLOSED: &str = "did not find expected ',' or ']'";
+
+fn closes(kind: Kind, byte: u8) -> bool {
+    match kind {
+        Kind::FlowSequence => byte == b']',
+        Kind::FlowMapping => byte == b'}',
+        _ => false,
+    }
+}
+
+fn unclosed(kind: Kind) -> &'static str {
+    if kind == Kind::FlowMapping { "did not find expected ',' or '}'" } else { UNCLOSED }
+}

@@ -1,0 +1,633 @@
+//! The reader: one YAML document into a tree, in one pass.
+//!
+//! The grammar is that of go-yaml, a port of libyaml, which is YAML 1.1 with corners of its own. Lists and mappings
+//! that are open lie on a stack of [`Level`]s, so that deep texts need no recursion. This file reads blocks and
+//! [`flow`] reads brackets; [`scalar`] reads texts, [`property`] reads anchors, tags and merge keys, and
+//! [`characters`] knows line breaks.
+//!
+//! Texts whose only line break is LF, nearly all, are read by a version of the code that knows no other one.
+
+mod characters;
+mod flow;
+mod property;
+mod scalar;
+
+use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
+use super::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Source, Style, Tag, Value};
+use characters::Survey;
+use property::{Anchors, Properties, TagHandles};
+use scalar::Stop;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// A step of the reader. The error is boxed, so that the usual result fits into a register.
+type Read<T> = Result<T, Box<Malformed>>;
+
+/// The column of the end of a document: left of every other.
+const END: isize = -1;
+
+/// How many characters may lie between the start of a key and its colon.
+const MAX_KEY: usize = 1_024;
+
+/// Reads the first document of a piece of a source; `None` if it has none. What follows the document is ignored, as
+/// kustomize does, unless it is malformed within three tokens.
+///
+/// # Errors
+/// What is malformed, and where. Cost: O(text + nodes that aliases add).
+pub fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> Result<Option<Node<'a>>, Malformed> {
+    let mark = if source.text[piece.clone()].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let piece = piece.start + mark..piece.end;
+    let survey = characters::survey(source, piece.clone())?;
+    let root = if survey.has_rare_breaks {
+        Reader::<true>::new(arena, source, piece, survey).document()
+    } else {
+        Reader::<false>::new(arena, source, piece, survey).document()
+    };
+    root.map_err(|malformed| *malformed)
+}
+
+/// What a list or mapping that is open is written as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    BlockMapping,
+    BlockSequence,
+    /// A list whose dashes stand in the column of the mapping that holds it.
+    IndentlessSequence,
+    FlowMapping,
+    FlowSequence,
+    /// The one entry of `[a: b]`, a mapping without brackets of its own.
+    FlowPair,
+}
+
+/// A list or mapping whose end has not come yet.
+struct Level<'a> {
+    kind: Kind,
+    /// The indentation while this level is the innermost one: the column of the entries of a block.
+    column: isize,
+    /// Where the entries or items of this level start on their stack.
+    mark: usize,
+    pos: Pos,
+    /// The number of its anchor.
+    anchor: Option<usize>,
+    /// The key that waits for its value.
+    key: Option<Key<'a>>,
+    /// Whether one of the keys is `<<`.
+    has_merge: bool,
+}
+
+/// The state of a pass over one document. `RARE` is whether line breaks other than LF are looked for.
+struct Reader<'a, const RARE: bool> {
+    arena: &'a Arena,
+    source: &'a Source,
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    /// Where the current line starts.
+    line: usize,
+    /// The column of the token at `at`, where that is the first one of an entry; [`END`] behind the last one.
+    indent: isize,
+    has_tabs: bool,
+    /// The lists and mappings that are open, the innermost one last.
+    levels: Vec<Level<'a>>,
+    /// The entries of all open mappings, one behind the other.
+    entries: Vec<Entry<'a>>,
+    /// The items of all open lists.
+    items: Vec<Node<'a>>,
+    root: Option<Node<'a>>,
+    /// Where a text is put together before the arena gets it in its final size.
+    scratch: String,
+    anchors: Anchors<'a>,
+    handles: TagHandles,
+}
+
+impl<'a, const RARE: bool> Reader<'a, RARE> {
+    fn new(arena: &'a Arena, source: &'a Source, piece: Range<usize>, survey: Survey) -> Self {
+        let text = &source.text[..piece.end];
+        Reader {
+            arena,
+            source,
+            text,
+            bytes: text.as_bytes(),
+            at: piece.start,
+            line: piece.start,
+            indent: END,
+            has_tabs: survey.has_tabs,
+            levels: Vec::new(),
+            entries: Vec::new(),
+            items: Vec::new(),
+            root: None,
+            scratch: String::new(),
+            anchors: Anchors::new(MAX_ALIAS_NODES),
+            handles: TagHandles::default(),
+        }
+    }
+
+    fn document(&mut self) -> Read<Option<Node<'a>>> {
+        self.next_line()?;
+        let is_explicit = self.directives()?;
+        if self.starts_marker(b"---") {
+            self.at += 3;
+            self.node(Place { parent: END, may_be_key: false, ..Place::default() })?;
+        } else if is_explicit {
+            return Err(self.error("did not find expected <document start>", self.at));
+        } else if self.starts_marker(b"...") {
+            return Err(self.error("did not find expected node content", self.at));
+        } else if self.indent == END {
+            return Ok(None);
+        } else {
+            self.node(Place { parent: END, ..Place::default() })?;
+        }
+        self.blocks()?;
+        self.check_rest()?;
+        Ok(self.root.take().filter(|root| !is_absent(root)))
+    }
+
+    /// Looks at the three tokens behind the root, as far as go-yaml does before it gives the document out.
+    fn check_rest(&mut self) -> Read<()> {
+        for _ in 0..3 {
+            self.skip_flow_blanks().ok();
+            if self.at == self.line && self.byte() == Some(b'%') {
+                self.directives()?;
+            }
+            let Some(byte) = self.byte() else { break };
+            match byte {
+                b'"' | b'\'' => drop(self.quoted(byte)?),
+                b'@' | b'`' | b'%' => return Err(self.error(NO_TOKEN, self.at)),
+                _ if self.starts_plain() => match self.plain_line() {
+                    Stop::Colon(end) | Stop::Line(end) => self.at = end,
+                },
+                _ => self.at += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads entries until the root is complete.
+    fn blocks(&mut self) -> Read<()> {
+        while let Some(level) = self.levels.last() {
+            let (kind, column) = (level.kind, level.column);
+            match self.indent.cmp(&column) {
+                Ordering::Less => self.close()?,
+                Ordering::Greater => return Err(self.misplaced(kind)),
+                Ordering::Equal if kind == Kind::BlockMapping => self.entry(column)?,
+                Ordering::Equal if self.at_indicator(b'-') => {
+                    self.at += 1;
+                    self.node(Place { parent: column, ..Place::default() })?;
+                }
+                Ordering::Equal if kind == Kind::IndentlessSequence => self.close()?,
+                Ordering::Equal => return Err(self.misplaced(kind)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The error for a token that cannot stand where a block has its next entry.
+    fn misplaced(&self, kind: Kind) -> Box<Malformed> {
+        let message = match kind {
+            Kind::BlockSequence => "did not find expected '-' indicator",
+            _ => "did not find expected key",
+        };
+        self.error(message, self.at)
+    }
+
+    /// An entry of the innermost block mapping.
+    fn entry(&mut self, column: isize) -> Read<()> {
+        if self.at_indicator(b':') {
+            if self.levels.last().is_none_or(|level| level.key.is_none()) {
+                return Err(self.misplaced(Kind::BlockMapping));
+            }
+            self.at += 1;
+            return self.node(Place { parent: column, list_at_parent: true, after_dash: false, ..Place::default() });
+        }
+        self.end_explicit_key()?;
+        let start = self.at;
+        let (text, style) = match self.bytes[start] {
+            quote @ (b'"' | b'\'') => (self.quoted(quote)?, Style::of_quote(quote)),
+            _ if self.starts_plain() => match self.plain_line() {
+                Stop::Colon(end) => {
+                    self.at = end;
+                    (self.trimmed(start, end), Style::Plain)
+                }
+                Stop::Line(_) => return Err(self.error(NO_COLON, start)),
+            },
+            b'?' if self.at_indicator(b'?') => {
+                self.at += 1;
+                return self.node(Place { parent: column, list_at_parent: true, after_dash: false, ..Place::default() });
+            }
+            _ => return self.node(Place { parent: column, is_entry: true, ..Place::default() }),
+        };
+        if !self.take_colon(start) {
+            return Err(self.error(NO_COLON, start));
+        }
+        let key = Key::new(self.arena.key(text), style, Tag::Auto, self.source.pos(start));
+        self.value(column, key)
+    }
+
+    /// Gives the explicit key that waits for its value an empty one.
+    fn end_explicit_key(&mut self) -> Read<()> {
+        match self.levels.last_mut().and_then(|level| level.key.take()) {
+            Some(key) => self.push_entry(key, self.empty(), false),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the colon of a key that started at `start`, if there is one on the key's line and near enough.
+    fn take_colon(&mut self, start: usize) -> bool {
+        let end = self.at;
+        self.skip_blanks();
+        let is_near = || self.at - start <= MAX_KEY || self.text[start..self.at].chars().count() <= MAX_KEY;
+        let is_key = self.at_indicator(b':') && start >= self.line && is_near();
+        self.at = if is_key { self.at + 1 } else { end };
+        is_key
+    }
+
+    /// The value of an implicit key, from behind its colon.
+    fn value(&mut self, column: isize, key: Key<'a>) -> Read<()> {
+        self.skip_blanks();
+        let start = self.at;
+        let scalar = match self.byte() {
+            Some(quote @ (b'"' | b'\'')) => {
+                let text = self.quoted(quote)?;
+                self.end_of_line()?;
+                Scalar { text, style: Style::of_quote(quote), tag: Tag::Auto }
+            }
+            Some(b'|' | b'>') => self.block_scalar(column)?,
+            Some(_) if self.starts_plain() => {
+                let text = self.plain_block(column)?;
+                Scalar { text, style: Style::Plain, tag: Tag::Auto }
+            }
+            _ => {
+                if let Some(level) = self.levels.last_mut() {
+                    level.key = Some(key);
+                }
+                return self.node(Place {
+                    parent: column,
+                    may_be_key: false,
+                    list_at_parent: true,
+                    ..Place::default()
+                });
+            }
+        };
+        self.push_entry(key, Node { value: Value::Scalar(scalar), pos: self.source.pos(start) }, false)
+    }
+
+    /// A node of a block, from behind the indicator that announces it: from its properties on.
+    fn node(&mut self, mut place: Place) -> Read<()> {
+        let mut outer = Properties::default();
+        loop {
+            self.skip_to_content(place);
+            let start = self.at;
+            let mut own = Properties::default();
+            while matches!(self.byte(), Some(b'&' | b'!')) {
+                self.property(&mut own)?;
+                self.skip_blanks();
+            }
+            if !self.at_line_end() {
+                return self.content(start, place, outer, own);
+            }
+            if place.is_entry {
+                return Err(self.error(NO_COLON, start));
+            }
+            outer = outer.and(own).ok_or_else(|| self.error("did not find expected node content", start))?;
+            self.end_of_line()?;
+            if self.indent <= place.parent {
+                if place.list_at_parent && self.indent == place.parent && self.at_indicator(b'-') {
+                    return self.open(Kind::IndentlessSequence, place.parent, outer);
+                }
+                let empty = self.scalar("", Style::Plain, outer, self.source.pos(start))?;
+                return self.complete(empty, false);
+            }
+            place.may_be_key = true;
+        }
+    }
+
+    /// Skips blanks. A tab may stand where no key can start, or before a comment.
+    fn skip_to_content(&mut self, place: Place) {
+        let start = self.at;
+        self.skip_blanks();
+        let takes_tabs = !place.may_be_key || (!place.after_dash && self.byte() == Some(b'#'));
+        if self.has_tabs && !takes_tabs {
+            self.at = start;
+            self.skip_spaces();
+        }
+    }
+
+    /// A node whose first token stands on this line. `outer` are the properties on lines before, `own` those on this one,
+    /// which starts at `start`.
+    fn content(&mut self, start: usize, place: Place, outer: Properties<'a>, own: Properties<'a>) -> Read<()> {
+        let column = (start - self.line) as isize;
+        let from = self.at;
+        let pos = self.source.pos(from);
+        let block = match self.bytes[from] {
+            b'-' if self.at_indicator(b'-') => Some((Kind::BlockSequence, "block sequence entries")),
+            b'?' if self.at_indicator(b'?') => Some((Kind::BlockMapping, "mapping keys")),
+            _ => None,
+        };
+        if let Some((kind, what)) = block {
+            if !place.may_be_key || !own.is_empty() || place.is_entry {
+                return Err(self.error(format!("{what} are not allowed in this context"), from));
+            }
+            self.indent = column;
+            return self.open(kind, column, outer);
+        }
+        let both = |reader: &Self| {
+            let both = outer.and(own);
+            both.ok_or_else(|| reader.error("did not find expected node content", from))
+        };
+        let mut alias = None;
+        let (text, style) = match self.bytes[from] {
+            b':' if self.at_indicator(b':') && !own.is_empty() => ("", Style::Plain),
+            quote @ (b'"' | b'\'') => (self.quoted(quote)?, Style::of_quote(quote)),
+            b'*' => {
+                let node = self.alias()?;
+                let text = node.as_scalar().map_or("", |s| s.text);
+                alias = Some(node);
+                (text, Style::Plain)
+            }
+            b'[' | b'{' if !place.is_entry => {
+                let both = both(self)?;
+                let node = self.flow(both)?;
+                if place.may_be_key && self.take_colon(start) {
+                    return Err(self.error(COMPLEX_KEY, start));
+                }
+                self.complete(node, false)?;
+                return self.end_of_line();
+            }
+            b'|' | b'>' if !place.is_entry => {
+                let both = both(self)?;
+                let scalar = self.block_scalar(place.parent)?;
+                let node = self.scalar(scalar.text, scalar.style, both, pos)?;
+                return self.complete(node, false);
+            }
+            _ if self.starts_plain() => match self.plain_line() {
+                Stop::Colon(end) => {
+                    self.at = end;
+                    (self.trimmed(from, end), Style::Plain)
+                }
+                Stop::Line(_) if place.is_entry => return Err(self.error(NO_COLON, start)),
+                Stop::Line(_) => {
+                    let both = both(self)?;
+                    let text = self.plain_block(place.parent)?;
+                    let node = self.scalar(text, Style::Plain, both, pos)?;
+                    return self.complete(node, false);
+                }
+            },
+            b':' | b'-' | b'?' => return Err(self.misplaced(Kind::BlockMapping)),
+            b',' | b']' | b'}' | b'[' | b'{' | b'|' | b'>' => {
+                return Err(self.error("did not find expected node content", from));
+            }
+            _ => return Err(self.error(NO_TOKEN, from)),
+        };
+        if place.may_be_key && self.take_colon(start) {
+            return match alias {
+                Some(_) if !own.is_empty() => Err(self.error("did not find expected key", from)),
+                _ if place.is_entry => {
+                    let key = match alias {
+                        Some(alias) => self.key_of(alias)?,
+                        None => {
+                            let node = self.scalar(text, style, own, pos)?;
+                            self.key_of(node)?
+                        }
+                    };
+                    self.value(place.parent, key)
+                }
+                _ => {
+                    // The loop over blocks reads the key again: nesting must not nest calls.
+                    self.at = start;
+                    self.indent = column;
+                    self.open(Kind::BlockMapping, column, outer)
+                }
+            };
+        }
+        if place.is_entry {
+            return Err(self.error(NO_COLON, start));
+        }
+        match alias {
+            Some(_) if !own.is_empty() || !outer.is_empty() => {
+                return Err(self.error("did not find expected node content", from));
+            }
+            Some(node) => self.complete(node, true)?,
+            None => {
+                let both = both(self)?;
+                let node = self.scalar(text, style, both, pos)?;
+                self.complete(node, false)?;
+            }
+        }
+        self.end_of_line()
+    }
+
+    /// Opens a list or mapping.
+    fn open(&mut self, kind: Kind, column: isize, properties: Properties<'a>) -> Read<()> {
+        if self.levels.len() >= MAX_DEPTH {
+            return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), self.at));
+        }
+        let mark = match kind {
+            Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => self.entries.len(),
+            _ => self.items.len(),
+        };
+        let anchor = properties.anchor.map(|name| self.anchors.reserve(name));
+        let pos = self.source.pos(self.at);
+        self.levels.push(Level { kind, column, mark, pos, anchor, key: None, has_merge: false });
+        Ok(())
+    }
+
+    /// Closes the innermost list or mapping and puts it where it belongs.
+    fn close(&mut self) -> Read<()> {
+        self.end_explicit_key()?;
+        match self.take_level()? {
+            Some(node) => self.complete(node, false),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the innermost list or mapping off the stack.
+    fn take_level(&mut self) -> Read<Option<Node<'a>>> {
+        let Some(level) = self.levels.pop() else { return Ok(None) };
+        let value = match level.kind {
+            Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => {
+                let entries = self.entries.drain(level.mark..).collect();
+                Value::Mapping(if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) })
+            }
+            _ => Value::Sequence(self.items.drain(level.mark..).collect()),
+        };
+        let node = Node { value, pos: level.pos };
+        if let Some(anchor) = level.anchor {
+            self.anchors.set(anchor, &node);
+        }
+        Ok(Some(node))
+    }
+
+    /// Puts a complete node where it belongs: an item, a key or a value of the innermost level, or the root.
+    fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
+        let Some(level) = self.levels.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match level.kind {
+            Kind::BlockSequence | Kind::IndentlessSequence | Kind::FlowSequence => self.items.push(node),
+            _ => match level.key.take() {
+                Some(key) => return self.push_entry(key, node, is_alias),
+                None => {
+                    let key = self.key_of(node)?;
+                    if let Some(level) = self.levels.last_mut() {
+                        level.key = Some(key);
+                    }
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn key_of(&self, node: Node<'a>) -> Read<Key<'a>> {
+        match node.value {
+            Value::Scalar(s) => Ok(Key::new(self.arena.key(s.text), s.style, s.tag, node.pos)),
+            _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos })),
+        }
+    }
+
+    fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
+        if key.text == "<<" {
+            self.check_merge(&key, &value, is_alias)?;
+            if let Some(level) = self.levels.last_mut() {
+                level.has_merge = true;
+            }
+        }
+        self.entries.push(Entry { key, value });
+        Ok(())
+    }
+
+    /// The value that is left out at `at`: null in a block.
+    fn empty(&self) -> Node<'a> {
+        Node { value: Value::Scalar(Scalar::plain("")), pos: self.source.pos(self.at) }
+    }
+
+    fn error(&self, message: impl Into<String>, offset: usize) -> Box<Malformed> {
+        Box::new(Malformed { message: message.into(), pos: self.source.pos(offset) })
+    }
+
+    /// From the start of a line to its first token or that of a later line.
+    fn next_line(&mut self) -> Read<()> {
+        loop {
+            self.line = self.at;
+            if RARE && self.text[self.at..].starts_with('\u{feff}') {
+                // A mark at the start of a line is skipped and counts as one column.
+                self.at += '\u{feff}'.len_utf8();
+                self.line = self.at - 1;
+            }
+            self.skip_spaces();
+            match self.byte() {
+                None => {
+                    self.indent = END;
+                    return Ok(());
+                }
+                Some(b'\n') => self.at += 1,
+                Some(b'#') => self.skip_comments(),
+                Some(b'\t') => return Err(self.error("found a tab where an indentation space is expected", self.at)),
+                Some(_) if RARE && self.break_len(self.at) > 0 => self.at += self.break_len(self.at),
+                Some(_) => {
+                    self.indent = (self.at - self.line) as isize;
+                    if self.indent == 0 && self.at_document_end() {
+                        self.indent = END;
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Whether the token at the start of a line ends the document: a marker or a directive.
+    fn at_document_end(&self) -> bool {
+        match self.bytes[self.at] {
+            b'-' => self.starts_marker(b"---"),
+            b'.' => self.starts_marker(b"..."),
+            b => b == b'%',
+        }
+    }
+
+    /// Over the comment at `at` to the start of the next line. Comments that follow are skipped with it, and the blank
+    /// lines between them, which may then hold tabs: upstream gathers comments 512 bytes ahead.
+    fn skip_comments(&mut self) {
+        loop {
+            self.skip_line();
+            if !self.has_tabs {
+                return;
+            }
+            let near = self.bytes.len().min(self.at + 512);
+            let mut ahead = self.at;
+            let mut line = self.at;
+            while ahead < near {
+                match self.break_len(ahead) {
+                    0 if matches!(self.bytes[ahead], b' ' | b'\t') => ahead += 1,
+                    0 => break,
+                    n => {
+                        ahead += n;
+                        line = ahead;
+                    }
+                }
+            }
+            if self.bytes[..near].get(ahead) != Some(&b'#') {
+                return;
+            }
+            (self.at, self.line) = (ahead, line);
+        }
+    }
+
+    /// Over blanks and a comment to the next token on a later line. A token on this line is an error, unless it follows
+    /// the root.
+    fn end_of_line(&mut self) -> Read<()> {
+        self.skip_blanks();
+        match self.byte() {
+            None => {
+                self.indent = END;
+                Ok(())
+            }
+            Some(b'#') => {
+                self.skip_line();
+                self.next_line()
+            }
+            Some(_) => match self.break_len(self.at) {
+                0 if self.root.is_some() => {
+                    self.indent = END;
+                    Ok(())
+                }
+                0 if self.at_indicator(b':') => Err(self.error(NO_VALUE, self.at)),
+                0 => Err(self.error("did not find expected key", self.at)),
+                n => {
+                    self.at += n;
+                    self.next_line()
+                }
+            },
+        }
+    }
+}
+
+const NO_COLON: &str = "could not find expected ':'";
+const NO_VALUE: &str = "mapping values are not allowed in this context";
+const COMPLEX_KEY: &str = "a mapping key must be a scalar";
+const NO_TOKEN: &str = "found character that cannot start any token";
+
+/// Where a node of a block stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The indentation of the block around it.
+    parent: isize,
+    /// Whether a mapping or list may start on the line: not behind the colon of an implicit key, for one.
+    may_be_key: bool,
+    /// Whether a list may have its dashes in the parent's column.
+    list_at_parent: bool,
+    /// Whether a dash stands before it, or nothing.
+    after_dash: bool,
+    /// Whether it stands where the mapping around it has its keys.
+    is_entry: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Place { parent: END, may_be_key: true, list_at_parent: false, after_dash: true, is_entry: false }
+    }
+}
+
+/// A document of nothing but comments has an empty plain scalar for its root.
+fn is_absent(node: &Node<'_>) -> bool {
+    node.as_scalar().is_some_and(|s| s.style == Style::Plain && s.tag == Tag::Auto && s.text.is_empty())
+}

@@ -1,0 +1,314 @@
+//! What is said of a node besides its value: anchors, tags and merge keys.
+
+use super::{Malformed, Read, Reader};
+use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use base64::Engine;
+use hashbrown::HashMap;
+use std::borrow::Cow;
+
+/// The prefix of the tags that YAML defines, which `!!` stands for.
+const CORE: &str = "tag:yaml.org,2002:";
+
+/// The properties of a node that comes next.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Properties<'a> {
+    pub anchor: Option<&'a str>,
+    tag: Option<TagName>,
+}
+
+/// A tag as it was written, resolved. Names that kustomize does not know have no effect on the value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TagName {
+    /// `!`, which is as good as none.
+    NonSpecific,
+    Known(Tag),
+    Merge,
+    Unknown,
+}
+
+impl<'a> Properties<'a> {
+    pub fn is_empty(&self) -> bool {
+        self.anchor.is_none() && self.tag.is_none()
+    }
+
+    /// These properties and those behind them; `None` if a node would have two anchors or tags.
+    pub fn and(self, other: Self) -> Option<Self> {
+        let is_twice = self.anchor.is_some() && other.anchor.is_some() || self.tag.is_some() && other.tag.is_some();
+        (!is_twice).then_some(Properties { anchor: self.anchor.or(other.anchor), tag: self.tag.or(other.tag) })
+    }
+}
+
+/// The anchors of a document.
+pub(super) struct Anchors<'a> {
+    numbers: HashMap<&'a str, usize, foldhash::fast::RandomState>,
+    /// The nodes by number; `None` while a node is not complete.
+    nodes: Vec<Option<Node<'a>>>,
+    /// How many nodes aliases may still add.
+    budget: usize,
+}
+
+impl<'a> Anchors<'a> {
+    pub fn new(budget: usize) -> Self {
+        Anchors { numbers: HashMap::default(), nodes: Vec::new(), budget }
+    }
+
+    /// The number of a new anchor, which its name stands for from now on.
+    pub fn reserve(&mut self, name: &'a str) -> usize {
+        self.nodes.push(None);
+        self.numbers.insert(name, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    pub fn set(&mut self, number: usize, node: &Node<'a>) {
+        self.nodes[number] = Some(node.clone());
+    }
+}
+
+/// The handles that `%TAG` directives define, with their prefixes.
+#[derive(Default)]
+pub(super) struct TagHandles(Vec<(String, String)>);
+
+impl<'a, const RARE: bool> Reader<'a, RARE> {
+    /// Reads the anchor or tag at `at`.
+    pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Read<()> {
+        let start = self.at;
+        let mut next = Properties::default();
+        match self.bytes[start] {
+            b'&' => next.anchor = Some(self.anchor_name()?),
+            _ => next.tag = Some(self.tag()?),
+        }
+        match properties.and(next) {
+            Some(both) => *properties = both,
+            None => return Err(self.error("did not find expected node content", start)),
+        }
+        Ok(())
+    }
+
+    /// The name behind the `&` or `*` at `at`.
+    fn anchor_name(&mut self) -> Read<&'a str> {
+        let start = self.at;
+        self.at += 1;
+        while self.byte().is_some_and(is_word) {
+            self.at += 1;
+        }
+        let name = &self.text[start + 1..self.at];
+        let is_ended = self.is_blank_or_end(self.at)
+            || matches!(self.byte(), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
+        if name.is_empty() || !is_ended {
+            return Err(self.error("did not find expected alphabetic or numeric character", start));
+        }
+        Ok(name)
+    }
+
+    /// A copy of the node that the alias at `at` names.
+    pub(super) fn alias(&mut self) -> Read<Node<'a>> {
+        let start = self.at;
+        let name = self.anchor_name()?;
+        let Some(&number) = self.anchors.numbers.get(name) else {
+            return Err(self.error(format!("unknown anchor '{name}' referenced"), start));
+        };
+        let Some(node) = &self.anchors.nodes[number] else {
+            return Err(self.error("an alias stands inside the value it names", start));
+        };
+        match self.anchors.budget.checked_sub(node.size()) {
+            Some(left) => self.anchors.budget = left,
+            None => {
+                let most = super::MAX_ALIAS_NODES;
+                return Err(self.error(format!("aliases add more than {most} nodes to this document"), start));
+            }
+        }
+        Ok(node.clone())
+    }
+
+    /// The tag at `at`.
+    fn tag(&mut self) -> Read<TagName> {
+        let start = self.at;
+        let rest = &self.bytes[start + 1..];
+        let word = rest.iter().take_while(|&&b| is_word(b)).count();
+        let name = if rest.first() == Some(&b'<') {
+            self.at += 2;
+            let name = self.tag_uri("", start)?;
+            if name.is_empty() || self.byte() != Some(b'>') {
+                return Err(self.error("did not find the expected '>'", start));
+            }
+            self.at += 1;
+            name
+        } else if rest.get(word) == Some(&b'!') {
+            let handle = &self.text[start..start + word + 2];
+            self.at += word + 2;
+            let prefix = match self.handles.0.iter().find(|(name, _)| name == handle) {
+                Some((_, prefix)) => prefix.clone(),
+                None if handle == "!!" => CORE.to_owned(),
+                None => return Err(self.error("found undefined tag handle", start)),
+            };
+            let before = self.at;
+            let name = self.tag_uri(&prefix, start)?;
+            if self.at == before {
+                return Err(self.error("did not find expected tag URI", start));
+            }
+            name
+        } else {
+            self.at += 1;
+            let prefix = self.handles.0.iter().find(|(name, _)| name == "!").map_or("!", |(_, prefix)| prefix).to_owned();
+            self.tag_uri(&prefix, start)?
+        };
+        if !self.is_blank_or_end(self.at) {
+            return Err(self.error("did not find expected whitespace or line break", start));
+        }
+        Ok(tag_name(&name))
+    }
+
+    /// A prefix and the characters of an address at `at`, with `%` escapes resolved.
+    fn tag_uri(&mut self, prefix: &str, start: usize) -> Read<String> {
+        let mut bytes = prefix.as_bytes().to_vec();
+        while let Some(b) = self.byte().filter(|&b| is_word(b) || b";/?:@&=+$,.!~*'()[]%".contains(&b)) {
+            if b != b'%' {
+                bytes.push(b);
+                self.at += 1;
+                continue;
+            }
+            let hex = self.text.get(self.at + 1..self.at + 3).filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()));
+            match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+                Some(octet) => bytes.push(octet),
+                None => return Err(self.error("did not find URI escaped octet", start)),
+            }
+            self.at += 3;
+        }
+        String::from_utf8(bytes).map_err(|_| self.error("found an incorrect leading UTF-8 octet", start))
+    }
+
+    /// A scalar with its properties.
+    pub(super) fn scalar(
+        &mut self,
+        text: &'a str,
+        style: Style,
+        properties: Properties<'a>,
+        pos: Pos,
+    ) -> Read<Node<'a>> {
+        let mut scalar = Scalar { text, style, tag: Tag::Auto };
+        match properties.tag {
+            None | Some(TagName::NonSpecific | TagName::Merge) => {}
+            Some(TagName::Known(Tag::Binary)) => scalar = self.binary(scalar, pos)?,
+            Some(TagName::Unknown | TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
+            Some(TagName::Known(tag)) => scalar = Scalar { text, style: Style::Plain, tag },
+        }
+        let node = Node { value: Value::Scalar(scalar), pos };
+        if let Some(name) = properties.anchor {
+            let number = self.anchors.reserve(name);
+            self.anchors.set(number, &node);
+        }
+        Ok(node)
+    }
+
+    fn binary(&self, scalar: Scalar<'a>, pos: Pos) -> Read<Scalar<'a>> {
+        let digits: String = scalar.text.split_whitespace().collect();
+        match base64::engine::general_purpose::STANDARD.decode(digits) {
+            Ok(bytes) => Ok(Scalar::string(self.arena.text(&String::from_utf8_lossy(&bytes)))),
+            Err(_) => {
+                Err(Box::new(Malformed { message: "!!binary value contains invalid base64 data".into(), pos }))
+            }
+        }
+    }
+
+    /// Checks that the value of a `<<` key can be merged: it is a mapping, or a list of mappings that is no alias.
+    pub(super) fn check_merge(&self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
+        if !is_merge(key) {
+            return Ok(());
+        }
+        let is_fine = match &value.value {
+            Value::Mapping(_) => true,
+            Value::Sequence(items) => !is_alias && items.iter().all(|item| item.as_mapping().is_some()),
+            Value::Scalar(_) => false,
+        };
+        let message = "map merge requires map or sequence of maps as the value";
+        if is_fine { Ok(()) } else { Err(Box::new(Malformed { message: message.into(), pos: value.pos })) }
+    }
+
+    /// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and earlier sources win over
+    /// later ones. kustomize drops the key in any style, and merges only what a plain one names.
+    pub(super) fn merged(&self, entries: Vec<Entry<'a>>) -> Read<Mapping<'a>> {
+        let (merges, own): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
+        let mut mapping = Mapping::from_entries(own);
+        let mut merges = merges.into_iter().filter(|entry| is_merge(&entry.key));
+        let Some(first) = merges.next() else { return Ok(mapping) };
+        if let Some(second) = merges.next() {
+            return Err(Box::new(Malformed { message: "duplicate merge key".into(), pos: second.key.pos }));
+        }
+        let sources = match first.value.value {
+            Value::Sequence(items) => items,
+            _ => vec![first.value],
+        };
+        for source in sources {
+            let Value::Mapping(source) = source.value else { continue };
+            for entry in source.into_entries() {
+                if !mapping.contains(entry.key.text) {
+                    mapping.insert(entry.key, entry.value);
+                }
+            }
+        }
+        Ok(mapping)
+    }
+
+    /// The directives before a document; whether there are any.
+    pub(super) fn directives(&mut self) -> Read<bool> {
+        let mut has_version = false;
+        let mut is_explicit = false;
+        while self.indent == super::END && self.byte() == Some(b'%') {
+            let end = self.line_end(self.at);
+            let line = &self.text[self.at..end];
+            let line = line.split_once(" #").map_or(line, |(line, _)| line);
+            let words: Vec<&str> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
+            match words[..] {
+                ["%YAML", "1.1"] if !has_version => has_version = true,
+                ["%YAML", ..] if has_version => return Err(self.error("found duplicate %YAML directive", self.at)),
+                ["%YAML", ..] => return Err(self.error("found incompatible YAML document", self.at)),
+                ["%TAG", handle, prefix] if is_handle(handle) => {
+                    if self.handles.0.iter().any(|(name, _)| name == handle) {
+                        return Err(self.error("found duplicate %TAG directive", self.at));
+                    }
+                    self.handles.0.push((handle.to_owned(), prefix.to_owned()));
+                }
+                _ => return Err(self.error("found unknown directive name", self.at)),
+            }
+            is_explicit = true;
+            self.skip_line();
+            self.next_line()?;
+        }
+        Ok(is_explicit)
+    }
+}
+
+fn is_handle(text: &str) -> bool {
+    let inner = text.strip_prefix('!').map(|rest| rest.strip_suffix('!').unwrap_or(rest));
+    inner.is_some_and(|inner| inner.bytes().all(is_word)) && (text.len() == 1 || text.ends_with('!'))
+}
+
+fn is_merge(key: &Key<'_>) -> bool {
+    key.style == Style::Plain && key.tag == Tag::Auto
+}
+
+fn is_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
+}
+
+fn tag_name(name: &str) -> TagName {
+    let short: Cow<'_, str> = match name.strip_prefix(CORE) {
+        Some(rest) => rest.into(),
+        None if name == "!" => return TagName::NonSpecific,
+        None => match name.strip_prefix("!!") {
+            Some(rest) => rest.into(),
+            None => return TagName::Unknown,
+        },
+    };
+    TagName::Known(match &*short {
+        "str" => Tag::Str,
+        "int" => Tag::Int,
+        "float" => Tag::Float,
+        "bool" => Tag::Bool,
+        "null" => Tag::Null,
+        "timestamp" => Tag::Timestamp,
+        "binary" => Tag::Binary,
+        "merge" => return TagName::Merge,
+        _ => return TagName::Unknown,
+    })
+}
