@@ -76,6 +76,52 @@ fn corpus() -> String {
     text
 }
 
+/// A definition as generators write it: descriptions of many lines, plain and quoted, folded at 80 columns, and keys that
+/// are too long for one line.
+fn generated_definition(text: &mut String, i: usize) {
+    let _ = write!(
+        text,
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  annotations:\n    \
+         controller-gen.kubebuilder.io/version: v0.14.0\n  name: parts{i}.example.com\nspec:\n  group: example.com\n  names:\n    \
+         kind: Part{i}\n    listKind: Part{i}List\n    plural: parts{i}\n  scope: Namespaced\n  versions:\n  - name: v1\n    \
+         schema:\n      openAPIV3Schema:\n        properties:\n          spec:\n            properties:\n"
+    );
+    for field in 0..30 {
+        let pad = "              ";
+        let _ = write!(
+            text,
+            "{pad}field{field}:\n{pad}  description: Field number {field} is a list of references to objects in the same\n{pad}    \
+             namespace that are used for pulling any of the images. If specified, these\n{pad}    objects are passed to the \
+             individual implementations for them to use. More\n{pad}    info at https://example.com/docs/concepts#field{field}\n{pad}  \
+             items:\n{pad}    properties:\n{pad}      key:\n{pad}        description: 'Name of the referent. More info: \
+             https://example.com/docs/names#names\n{pad}          TODO: Add other useful fields. apiVersion, kind, uid? It''s \
+             optional.'\n{pad}        type: string\n{pad}      other:\n{pad}        description: \"The part of the \\\"other\\\" \
+             field that is to be looked\n{pad}          at: one of Always, Never, or IfNotPresent.\\n Defaults to Always if\n{pad}          \
+             no tag is specified.\"\n{pad}        type: string\n{pad}    required:\n{pad}    - key\n{pad}    type: object\n{pad}  \
+             type: array\n"
+        );
+        if field % 10 == 0 {
+            let long = "a pattern of a key that is longer than the printer writes on one line ".repeat(2);
+            let _ = write!(text, "{pad}? {long}{field}\n{pad}: description: A field with a long name.\n{pad}  type: string\n");
+        }
+    }
+    text.push_str("            type: object\n        type: object\n    served: true\n    storage: true\n");
+}
+
+/// About four megabytes of definitions as generators write them.
+fn generated_definitions() -> String {
+    let mut text = String::new();
+    let mut i = 0;
+    while text.len() < 4_000_000 {
+        if i > 0 {
+            text.push_str("---\n");
+        }
+        generated_definition(&mut text, i);
+        i += 1;
+    }
+    text
+}
+
 /// Runs until the patience is at an end and prints the best speed.
 fn measure(what: &str, bytes: usize, mut run: impl FnMut()) {
     let end = Instant::now() + PATIENCE;
@@ -110,6 +156,12 @@ fn main() {
             emit::document(&mut out, &node).unwrap();
         }
         black_box(out);
+    });
+    let definitions = generated_definitions();
+    measure("read generated CRDs", definitions.len(), || {
+        let arena = Arena::new();
+        let source = arena.add_source("bench", definitions.clone());
+        black_box(documents(&arena, source).unwrap());
     });
     let directory = tempfile::TempDir::new().unwrap();
     std::fs::write(directory.path().join("all.yaml"), &text).unwrap();

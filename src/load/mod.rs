@@ -12,6 +12,7 @@ pub use path::{clean, join};
 pub use repo_spec::RepoSpec;
 
 use crate::diag::{Error, ErrorKind, Result};
+use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
 use git::Git;
 use hashbrown::HashMap;
@@ -282,7 +283,7 @@ impl<'a> Files<'a> {
             if let Some(source) = self.sources.borrow().get(Path::new(path)) {
                 return Ok(source);
             }
-            let source = self.arena.add_file(path, utf8(self.fetch(path)?.to_vec(), path)?);
+            let source = self.arena.add_file(path, decoded(self.fetch(path)?.to_vec(), path)?);
             self.sources.borrow_mut().insert(path.into(), source);
             return Ok(source);
         }
@@ -290,7 +291,7 @@ impl<'a> Files<'a> {
         if let Some(source) = self.sources.borrow().get(&real) {
             return Ok(source);
         }
-        let text = utf8(read(&file, path)?, path)?;
+        let text = decoded(read(&file, path)?, path)?;
         let source = self.arena.add_file(join(&root.shown, path), text);
         self.sources.borrow_mut().insert(real, source);
         Ok(source)
@@ -356,10 +357,9 @@ impl<'a> Files<'a> {
     }
 }
 
-fn utf8(bytes: Vec<u8>, path: &str) -> Result<String, NotLoaded> {
-    String::from_utf8(bytes).map_err(|e| {
-        let place = format!("byte {}", e.utf8_error().valid_up_to());
-        not_loaded(Error::input(format!("'{path}' is not valid UTF-8 at {place}")))
+fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
+    encoding::decode(bytes).map_err(|e| {
+        not_loaded(Error::input(format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset)))
     })
 }
 

@@ -1,6 +1,7 @@
 //! The memory of a build: source texts, and the texts that build steps make.
 
 use super::Pos;
+use super::encoding::Text;
 use super::node::{fingerprint, same};
 use bumpalo::Bump;
 use elsa::{FrozenVec, index_set::FrozenIndexSet};
@@ -36,6 +37,8 @@ pub struct Source {
     pub base: u32,
     /// Whether this is the text of a file of that name; false for inline texts and the output of plugins.
     pub is_file: bool,
+    /// Whether the file was UTF-16: see [`Text`].
+    pub is_wide: bool,
 }
 
 /// A place in a file, for messages: line and column count from 1, columns in characters.
@@ -89,22 +92,23 @@ impl Arena {
     }
 
     /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places, nothing else.
-    pub fn add_file(&self, name: impl Into<String>, text: String) -> &Source {
+    pub fn add_file(&self, name: impl Into<String>, text: Text) -> &Source {
         self.add(name.into(), text, true)
     }
 
     /// Takes a text in that is no file of its own: an inline patch, the output of a plugin.
     pub fn add_source(&self, name: impl Into<String>, text: String) -> &Source {
-        self.add(name.into(), text, false)
+        self.add(name.into(), text.into(), false)
     }
 
-    fn add(&self, name: String, text: String, is_file: bool) -> &Source {
+    fn add(&self, name: String, text: Text, is_file: bool) -> &Source {
+        let Text { text, is_wide } = text;
         let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
         let base = match self.sources.len().checked_sub(1).and_then(|last| self.sources.get(last)) {
             Some(last) => last.base.saturating_add(u32::try_from(last.text.len() + 1).unwrap_or(u32::MAX)),
             None => 1,
         };
-        self.sources.push_get(Box::new(Source { name, text, base, is_file }))
+        self.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide }))
     }
 
     /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size of the source).

@@ -25,10 +25,10 @@ pub struct Malformed {
 ///
 /// Cost: O(text).
 pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
-    let pieces = split(source)?;
+    let pieces = if source.is_wide { vec![0..source.text.len()] } else { split(source)? };
     let mut documents = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        documents.extend(parse(arena, source, piece)?);
+        documents.extend(reader::parse(arena, source, piece)?);
     }
     Ok(documents)
 }
@@ -36,23 +36,7 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
 /// Reads the first document of a text and ignores what follows, as the reference does with a kustomization file.
 /// `None` if there is none.
 pub fn first_document<'a>(arena: &'a Arena, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
-    let text = source.text.as_str();
-    // Comments may stand before the marker that starts the first document.
-    let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    let head: usize = text.split_inclusive('\n').take_while(|line| blank(line)).map(str::len).sum();
-    let mut from = head + if text[head..].starts_with("---") { 3 } else { 0 };
-    while let Some(found) = memchr::memmem::find(&text.as_bytes()[from..], b"\n---") {
-        let end = from + found + 1;
-        if matches!(text.as_bytes().get(end + 3), None | Some(b' ' | b'\t' | b'\n')) {
-            return parse(arena, source, 0..end);
-        }
-        from = end;
-    }
-    parse(arena, source, 0..text.len())
-}
-
-fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> Result<Option<Node<'a>>, Malformed> {
-    reader::parse(arena, source, piece)
+    reader::parse(arena, source, 0..source.text.len())
 }
 
 /// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line `---`, and one at

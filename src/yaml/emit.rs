@@ -179,6 +179,9 @@ impl Printer<'_> {
     /// A key with its colon; `false` if it had to be written with `?`, on a line of its own.
     fn key(&mut self, key: &Key<'_>, top: bool) -> Emit<bool> {
         match key.kind() {
+            Kind::Str if key.tag == Tag::Custom && !top => {
+                return Err(unprintable(format!("mapping key {:?} has a tag of its own", key.text), key.pos));
+            }
             Kind::Str | Kind::Binary => {}
             Kind::Null => {
                 return Err(unprintable(format!("mapping key {:?} is null", key.text), key.pos));

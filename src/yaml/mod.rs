@@ -10,6 +10,7 @@
 pub mod arena;
 pub mod document;
 pub mod emit;
+pub mod encoding;
 pub mod json;
 pub mod natural;
 pub mod node;

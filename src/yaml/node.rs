@@ -48,6 +48,8 @@ pub enum Tag {
     Null,
     Timestamp,
     Binary,
+    /// A tag that kustomize does not know: the value is a string, but a key of that kind is none.
+    Custom,
     /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is typed anew.
     Untyped,
     /// A value left out between brackets, as in `{a: }`: null to every build step, an empty string in the output.
@@ -79,7 +81,7 @@ impl<'a> Scalar<'a> {
     /// The type the reference gives this scalar. O(length of the text), O(1) for most.
     pub fn kind(&self) -> Kind {
         match self.tag {
-            Tag::Str => Kind::Str,
+            Tag::Str | Tag::Custom => Kind::Str,
             Tag::Empty => Kind::Null,
             Tag::Auto | Tag::Untyped if self.style == Style::Plain => scalar::resolve(self.text),
             Tag::Auto | Tag::Untyped => Kind::Str,
@@ -97,7 +99,7 @@ impl<'a> Scalar<'a> {
     /// The type that this scalar was given and that its text is none of, as when a replacement has put a name where a number
     /// was. Upstream carries such values along until it reads them. O(length of the text), O(1) for most.
     pub fn mismatch(&self) -> Option<&'static str> {
-        if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Empty) {
+        if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom | Tag::Empty) {
             return None;
         }
         match self.kind() {
@@ -113,7 +115,7 @@ impl<'a> Scalar<'a> {
     /// Whether this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         match self.tag {
-            Tag::Str => false,
+            Tag::Str | Tag::Custom => false,
             // Upstream asks for the tag, and there is none; nothing at all is a place that was made and not filled.
             Tag::Untyped => self.style == Style::Plain && self.text.is_empty(),
             Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),

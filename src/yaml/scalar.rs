@@ -21,7 +21,7 @@ impl Kind {
     pub fn from_tag(tag: super::Tag) -> Kind {
         use super::Tag;
         match tag {
-            Tag::Auto | Tag::Untyped | Tag::Str => Kind::Str,
+            Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom => Kind::Str,
             Tag::Int => Kind::Int,
             Tag::Float => Kind::Float,
             Tag::Bool => Kind::Bool,

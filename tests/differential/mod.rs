@@ -5,6 +5,7 @@
 //! case or explained. `RUSTOMIZE_WHY=1` prints why trees do not build: those test little, and should be few. What is accepted is listed in [`accepted`], with its reason.
 
 pub mod reference;
+mod documents;
 mod tree;
 
 use rustomize::pipeline::{self, Options, Session};

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// What a look over the whole text has found.
 pub(super) struct Survey {
-    /// Whether there are line breaks other than LF, or byte order marks behind the start.
+    /// Whether there may be line breaks other than LF.
     pub has_rare_breaks: bool,
     pub has_tabs: bool,
 }
@@ -36,12 +36,12 @@ pub(super) fn survey(source: &Source, piece: Range<usize>) -> Result<Survey, Mal
     }
 }
 
-/// Whether there may be a control character, a line break or a byte order mark among the characters beyond ASCII.
+/// Whether there may be a control character or a line break among the characters beyond ASCII.
 fn has_rare_characters(bytes: &[u8]) -> bool {
     let after = |i: usize, k: usize| bytes.get(i + k).copied().unwrap_or(0);
     memchr_iter(0xc2, bytes).any(|i| after(i, 1) < 0xa0)
         || memchr_iter(0xe2, bytes).any(|i| after(i, 1) == 0x80 && matches!(after(i, 2), 0xa8 | 0xa9))
-        || memchr_iter(0xef, bytes).any(|i| matches!((after(i, 1), after(i, 2)), (0xbb, 0xbf) | (0xbf, 0xbe | 0xbf)))
+        || memchr_iter(0xef, bytes).any(|i| after(i, 1) == 0xbf && after(i, 2) >= 0xbe)
 }
 
 impl<const RARE: bool> Reader<'_, RARE> {
@@ -135,7 +135,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
     pub(super) fn starts_plain(&self) -> bool {
         match self.byte() {
             Some(b'-' | b'?' | b':') => !self.is_blank_or_end(self.at + 1),
-            Some(b) => PLAIN_START[b as usize],
+            Some(b) => PLAIN_START[b as usize] && !(RARE && self.break_len(self.at) > 0),
             None => false,
         }
     }

@@ -1,7 +1,7 @@
 //! Lists and mappings in brackets.
 
 use super::property::Properties;
-use super::{COMPLEX_KEY, END, Kind, MAX_KEY, NO_TOKEN, Read, Reader};
+use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Read, Reader};
 use crate::yaml::{Key, Node, Scalar, Style, Tag, Value};
 
 /// What may come next between brackets.
@@ -179,8 +179,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         };
         let end = self.at;
         self.skip_blanks();
-        let is_near = || self.at - start <= MAX_KEY || self.text[start..self.at].chars().count() <= MAX_KEY;
-        let is_key = start != usize::MAX && self.byte() == Some(b':') && start >= self.line && is_near();
+        let is_key = start != usize::MAX && self.byte() == Some(b':') && self.is_near(start);
         self.at = if is_key { self.at + 1 } else { end };
         Ok(Token { node, is_alias, is_key })
     }
@@ -199,13 +198,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.complete_flow(empty, false)
     }
 
-    /// As [`Reader::complete`]. A value left out between brackets is printed as an empty string by upstream.
+    /// As [`Reader::complete`], for items and values. One left out between brackets is printed as an empty string by
+    /// upstream.
     fn complete_flow(&mut self, mut node: Node<'a>, is_alias: bool) -> Read<()> {
-        let is_value = self.levels.last().is_some_and(|level| level.key.is_some());
-        if let Value::Scalar(Scalar { text: "", style: Style::Plain, tag: tag @ Tag::Auto }) = &mut node.value
-            && is_value
-            && !is_alias
-        {
+        if let Value::Scalar(Scalar { text: "", style: Style::Plain, tag: tag @ Tag::Auto }) = &mut node.value {
             *tag = Tag::Empty;
         }
         self.complete(node, is_alias)
@@ -219,9 +215,6 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Some(b'#') => self.at = self.line_end(self.at),
                 Some(b) => match self.break_len(self.at) {
                     0 if self.at > self.line => return Ok(()),
-                    0 if RARE && self.text[self.at..].starts_with('\u{feff}') => {
-                        self.at += '\u{feff}'.len_utf8();
-                    }
                     0 if self.at_document_end() && (b != b'-' || self.starts_marker(b"---")) => {
                         return Err(self.error("did not find expected ',' or a closing bracket", self.at));
                     }

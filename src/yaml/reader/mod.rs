@@ -3,13 +3,14 @@
 //! The grammar is that of go-yaml, a port of libyaml, which is YAML 1.1 with corners of its own. Lists and mappings
 //! that are open lie on a stack of [`Level`]s, so that deep texts need no recursion. This file reads blocks and
 //! [`flow`] reads brackets; [`scalar`] reads texts, [`property`] reads anchors, tags and merge keys, and
-//! [`characters`] knows line breaks.
+//! [`characters`] knows line breaks, and [`rest`] looks at what follows the document.
 //!
 //! Texts whose only line break is LF, nearly all, are read by a version of the code that knows no other one.
 
 mod characters;
 mod flow;
 mod property;
+mod rest;
 mod scalar;
 
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
@@ -94,6 +95,8 @@ struct Reader<'a, const RARE: bool> {
     /// The items of all open lists.
     items: Vec<Node<'a>>,
     root: Option<Node<'a>>,
+    /// Where a root in brackets starts, if it could be a key.
+    root_key: Option<usize>,
     /// Where a text is put together before the arena gets it in its final size.
     scratch: String,
     anchors: Anchors<'a>,
@@ -116,6 +119,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             entries: Vec::new(),
             items: Vec::new(),
             root: None,
+            root_key: None,
             scratch: String::new(),
             anchors: Anchors::new(MAX_ALIAS_NODES),
             handles: TagHandles::default(),
@@ -140,26 +144,6 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.blocks()?;
         self.check_rest()?;
         Ok(self.root.take().filter(|root| !is_absent(root)))
-    }
-
-    /// Looks at the three tokens behind the root, as far as go-yaml does before it gives the document out.
-    fn check_rest(&mut self) -> Read<()> {
-        for _ in 0..3 {
-            self.skip_flow_blanks().ok();
-            if self.at == self.line && self.byte() == Some(b'%') {
-                self.directives()?;
-            }
-            let Some(byte) = self.byte() else { break };
-            match byte {
-                b'"' | b'\'' => drop(self.quoted(byte)?),
-                b'@' | b'`' | b'%' => return Err(self.error(NO_TOKEN, self.at)),
-                _ if self.starts_plain() => match self.plain_line() {
-                    Stop::Colon(end) | Stop::Line(end) => self.at = end,
-                },
-                _ => self.at += 1,
-            }
-        }
-        Ok(())
     }
 
     /// Reads entries until the root is complete.
@@ -235,8 +219,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn take_colon(&mut self, start: usize) -> bool {
         let end = self.at;
         self.skip_blanks();
-        let is_near = || self.at - start <= MAX_KEY || self.text[start..self.at].chars().count() <= MAX_KEY;
-        let is_key = self.at_indicator(b':') && start >= self.line && is_near();
+        let is_key = self.at_indicator(b':') && self.is_near(start);
         self.at = if is_key { self.at + 1 } else { end };
         is_key
     }
@@ -290,6 +273,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
             outer = outer.and(own).ok_or_else(|| self.error("did not find expected node content", start))?;
             self.end_of_line()?;
+            if self.indent == place.parent && matches!(self.byte(), Some(b'|' | b'>')) && outer.is_empty() {
+                // A block scalar cannot be a key: it may start left of where other values do.
+                return self.content(self.at, place, outer, Properties::default());
+            }
             if self.indent <= place.parent {
                 if place.list_at_parent && self.indent == place.parent && self.at_indicator(b'-') {
                     return self.open(Kind::IndentlessSequence, place.parent, outer);
@@ -350,6 +337,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 if place.may_be_key && self.take_colon(start) {
                     return Err(self.error(COMPLEX_KEY, start));
                 }
+                self.root_key = place.may_be_key.then_some(start);
                 self.complete(node, false)?;
                 return self.end_of_line();
             }
@@ -479,7 +467,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     fn key_of(&self, node: Node<'a>) -> Read<Key<'a>> {
-        match node.value {
+        match &node.value {
+            // Upstream prints a key that was left out as an empty string.
+            Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos)),
             Value::Scalar(s) => Ok(Key::new(self.arena.key(s.text), s.style, s.tag, node.pos)),
             _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos })),
         }
@@ -509,11 +499,6 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn next_line(&mut self) -> Read<()> {
         loop {
             self.line = self.at;
-            if RARE && self.text[self.at..].starts_with('\u{feff}') {
-                // A mark at the start of a line is skipped and counts as one column.
-                self.at += '\u{feff}'.len_utf8();
-                self.line = self.at - 1;
-            }
             self.skip_spaces();
             match self.byte() {
                 None => {

@@ -18,7 +18,7 @@ pub(super) struct Properties<'a> {
 
 /// A tag as it was written, resolved. Names that kustomize does not know have no effect on the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TagName {
+pub(super) enum TagName {
     /// `!`, which is as good as none.
     NonSpecific,
     Known(Tag),
@@ -75,7 +75,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut next = Properties::default();
         match self.bytes[start] {
             b'&' => next.anchor = Some(self.anchor_name()?),
-            _ => next.tag = Some(self.tag()?),
+            _ => match self.tag()? {
+                Some(tag) => next.tag = Some(tag),
+                None => return Err(self.error("found undefined tag handle", start)),
+            },
         }
         match properties.and(next) {
             Some(both) => *properties = both,
@@ -85,7 +88,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The name behind the `&` or `*` at `at`.
-    fn anchor_name(&mut self) -> Read<&'a str> {
+    pub(super) fn anchor_name(&mut self) -> Read<&'a str> {
         let start = self.at;
         self.at += 1;
         while self.byte().is_some_and(is_word) {
@@ -120,47 +123,45 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(node.clone())
     }
 
-    /// The tag at `at`.
-    fn tag(&mut self) -> Read<TagName> {
+    /// The tag at `at`; `None` if its handle is not defined.
+    pub(super) fn tag(&mut self) -> Read<Option<TagName>> {
         let start = self.at;
         let rest = &self.bytes[start + 1..];
         let word = rest.iter().take_while(|&&b| is_word(b)).count();
+        let prefix = |handles: &TagHandles, handle: &str, default| {
+            let found = handles.0.iter().find(|(name, _)| name == handle);
+            found.map_or(default, |(_, prefix)| Some(prefix.clone()))
+        };
         let name = if rest.first() == Some(&b'<') {
             self.at += 2;
-            let name = self.tag_uri("", start)?;
+            let name = self.tag_uri(start)?;
             if name.is_empty() || self.byte() != Some(b'>') {
                 return Err(self.error("did not find the expected '>'", start));
             }
             self.at += 1;
-            name
+            Some(name)
         } else if rest.get(word) == Some(&b'!') {
-            let handle = &self.text[start..start + word + 2];
             self.at += word + 2;
-            let prefix = match self.handles.0.iter().find(|(name, _)| name == handle) {
-                Some((_, prefix)) => prefix.clone(),
-                None if handle == "!!" => CORE.to_owned(),
-                None => return Err(self.error("found undefined tag handle", start)),
-            };
-            let before = self.at;
-            let name = self.tag_uri(&prefix, start)?;
-            if self.at == before {
+            let uri = self.tag_uri(start)?;
+            if uri.is_empty() {
                 return Err(self.error("did not find expected tag URI", start));
             }
-            name
+            let core = (word == 0).then(|| CORE.to_owned());
+            prefix(&self.handles, &self.text[start..start + word + 2], core).map(|prefix| prefix + &uri)
         } else {
             self.at += 1;
-            let prefix = self.handles.0.iter().find(|(name, _)| name == "!").map_or("!", |(_, prefix)| prefix).to_owned();
-            self.tag_uri(&prefix, start)?
+            let uri = self.tag_uri(start)?;
+            prefix(&self.handles, "!", Some("!".to_owned())).map(|prefix| prefix + &uri)
         };
         if !self.is_blank_or_end(self.at) {
             return Err(self.error("did not find expected whitespace or line break", start));
         }
-        Ok(tag_name(&name))
+        Ok(name.map(|name| tag_name(&name)))
     }
 
-    /// A prefix and the characters of an address at `at`, with `%` escapes resolved.
-    fn tag_uri(&mut self, prefix: &str, start: usize) -> Read<String> {
-        let mut bytes = prefix.as_bytes().to_vec();
+    /// The characters of an address at `at`, with `%` escapes resolved.
+    fn tag_uri(&mut self, start: usize) -> Read<String> {
+        let mut bytes = Vec::new();
         while let Some(b) = self.byte().filter(|&b| is_word(b) || b";/?:@&=+$,.!~*'()[]%".contains(&b)) {
             if b != b'%' {
                 bytes.push(b);
@@ -189,7 +190,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         match properties.tag {
             None | Some(TagName::NonSpecific | TagName::Merge) => {}
             Some(TagName::Known(Tag::Binary)) => scalar = self.binary(scalar, pos)?,
-            Some(TagName::Unknown | TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
+            Some(TagName::Unknown) => scalar.tag = Tag::Custom,
+            Some(TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
             Some(TagName::Known(tag)) => scalar = Scalar { text, style: Style::Plain, tag },
         }
         let node = Node { value: Value::Scalar(scalar), pos };
@@ -251,30 +253,36 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// The directives before a document; whether there are any.
     pub(super) fn directives(&mut self) -> Read<bool> {
-        let mut has_version = false;
-        let mut is_explicit = false;
+        let (mut is_explicit, mut has_version) = (false, false);
         while self.indent == super::END && self.byte() == Some(b'%') {
-            let end = self.line_end(self.at);
-            let line = &self.text[self.at..end];
-            let line = line.split_once(" #").map_or(line, |(line, _)| line);
-            let words: Vec<&str> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
-            match words[..] {
-                ["%YAML", "1.1"] if !has_version => has_version = true,
-                ["%YAML", ..] if has_version => return Err(self.error("found duplicate %YAML directive", self.at)),
-                ["%YAML", ..] => return Err(self.error("found incompatible YAML document", self.at)),
-                ["%TAG", handle, prefix] if is_handle(handle) => {
-                    if self.handles.0.iter().any(|(name, _)| name == handle) {
-                        return Err(self.error("found duplicate %TAG directive", self.at));
-                    }
-                    self.handles.0.push((handle.to_owned(), prefix.to_owned()));
-                }
-                _ => return Err(self.error("found unknown directive name", self.at)),
-            }
-            is_explicit = true;
-            self.skip_line();
+            self.directive(&mut has_version)?;
             self.next_line()?;
+            is_explicit = true;
         }
         Ok(is_explicit)
+    }
+
+    /// The directive at `at`, with its line.
+    pub(super) fn directive(&mut self, has_version: &mut bool) -> Read<()> {
+        let start = self.at;
+        let line = &self.text[start..self.line_end(start)];
+        let line = line.find([' ', '\t']).and_then(|_| line.split_once(" #")).map_or(line, |(line, _)| line);
+        let words: Vec<&str> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
+        match words[..] {
+            ["%YAML", "1.1"] if !*has_version => *has_version = true,
+            ["%YAML", ..] if *has_version => return Err(self.error("found duplicate %YAML directive", start)),
+            ["%YAML", ..] => return Err(self.error("found incompatible YAML document", start)),
+            ["%TAG", handle, prefix] if is_handle(handle) => self.handles.add(handle, prefix),
+            _ => return Err(self.error("found unknown directive name", start)),
+        }
+        self.skip_line();
+        Ok(())
+    }
+}
+
+impl TagHandles {
+    fn add(&mut self, handle: &str, prefix: &str) {
+        self.0.push((handle.to_owned(), prefix.to_owned()));
     }
 }
 

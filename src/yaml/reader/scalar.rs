@@ -13,6 +13,14 @@ pub(super) enum Stop {
     Line(usize),
 }
 
+impl Stop {
+    fn offset(&self) -> usize {
+        match *self {
+            Stop::Colon(end) | Stop::Line(end) => end,
+        }
+    }
+}
+
 /// What becomes of the line breaks at the end of a block scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
@@ -52,39 +60,46 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// A plain scalar in a block with the indentation `parent`, from its first character to the next token.
     pub(super) fn plain_block(&mut self, parent: isize) -> Read<&'a str> {
+        let line = self.line;
+        let text = self.plain_lines(parent)?;
+        let is_deeper = (self.at - self.line) as isize > parent;
+        if self.at_indicator(b':') && is_deeper {
+            return Err(self.error(NO_VALUE, self.at));
+        }
+        if self.line > line { self.settle()? } else { self.end_of_line()? }
+        Ok(text)
+    }
+
+    /// The lines of a plain scalar in a block. Afterwards `at` is at a comment, at the colon of a key, at the end, or at the
+    /// first character of a line that does not belong to the scalar.
+    pub(super) fn plain_lines(&mut self, parent: isize) -> Read<&'a str> {
         let start = self.at;
-        let mut text = "";
+        let end = self.plain_line().offset();
+        let text = self.trimmed(start, end);
+        self.at = end;
+        if self.break_len(end) == 0 {
+            return Ok(text);
+        }
         let mut folded: Option<String> = None;
-        let mut gap = start;
-        loop {
+        while self.break_len(self.at) > 0 {
+            let gap = self.at;
+            self.skip_gap(parent + 1, start)?;
             let from = self.at;
-            let Stop::Line(end) = self.plain_line() else { return Err(self.error(NO_VALUE, from)) };
-            let piece = self.trimmed(from, end);
-            if from == start {
-                text = piece;
-            } else {
-                let out = folded.get_or_insert_with(|| {
-                    let mut out = std::mem::take(&mut self.scratch);
-                    out.clear();
-                    out.push_str(text);
-                    out
-                });
-                self.push_gap(out, gap, from, false);
-                out.push_str(piece);
-            }
-            self.at = end;
-            if self.break_len(end) == 0 {
-                self.end_of_line()?;
+            let column = (from - self.line) as isize;
+            let is_over = column <= parent || matches!(self.byte(), None | Some(b'#')) || (column == 0 && self.at_marker());
+            if is_over || self.at_indicator(b':') {
                 break;
             }
-            gap = end;
-            self.skip_gap(parent + 1, start)?;
-            let column = (self.at - self.line) as isize;
-            if column > parent && !matches!(self.byte(), None | Some(b'#')) && !(column == 0 && self.at_marker()) {
-                continue;
-            }
-            self.settle()?;
-            break;
+            let end = self.plain_line().offset();
+            let out = folded.get_or_insert_with(|| {
+                let mut out = std::mem::take(&mut self.scratch);
+                out.clear();
+                out.push_str(text);
+                out
+            });
+            self.push_gap(out, gap, from, false);
+            out.push_str(self.trimmed(from, end));
+            self.at = end;
         }
         Ok(match folded {
             None => text,
@@ -214,7 +229,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     pub(super) fn starts_flow_plain(&self) -> bool {
         match self.byte() {
             Some(b'-') => !self.is_blank_or_end(self.at + 1),
-            Some(b) => PLAIN_START[b as usize],
+            Some(b) => PLAIN_START[b as usize] && !(RARE && self.break_len(self.at) > 0),
             None => false,
         }
     }
@@ -365,6 +380,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// A block scalar in a block with the indentation `parent`, from its indicator to the next token.
     pub(super) fn block_scalar(&mut self, parent: isize) -> Read<Scalar<'a>> {
+        let scalar = self.block_text(parent)?;
+        self.next_line()?;
+        Ok(scalar)
+    }
+
+    /// A block scalar, from its indicator to the start of the first line behind it.
+    pub(super) fn block_text(&mut self, parent: isize) -> Read<Scalar<'a>> {
         let start = self.at;
         let style = if self.bytes[start] == b'|' { Style::Literal } else { Style::Folded };
         self.at += 1;
@@ -380,9 +402,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         } else {
             self.block_lines(&mut out, indent, chomp, start, style)?;
         }
-        let text = self.kept(out);
-        self.next_line()?;
-        Ok(Scalar { text, style, tag: Tag::Auto })
+        self.line = self.at;
+        Ok(Scalar { text: self.kept(out), style, tag: Tag::Auto })
     }
 
     /// The rest of the line of a block scalar's indicator: its chomping and the hint of its indentation, 0 if none.
