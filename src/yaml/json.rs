@@ -181,6 +181,89 @@ pub fn parse<'a>(arena: &'a Arena, text: &str) -> Result<Node<'a>, serde_json::E
     Ok(node)
 }
 
+/// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings with quotes and escapes,
+/// numbers digit by digit. O(size of the text).
+pub fn spelling<'a>(arena: &'a Arena, text: &'a str) -> Node<'a> {
+    Spelling { arena, rest: text }.value()
+}
+
+struct Spelling<'a> {
+    arena: &'a Arena,
+    rest: &'a str,
+}
+
+impl<'a> Spelling<'a> {
+    fn value(&mut self) -> Node<'a> {
+        match self.peek() {
+            Some(b'[') => {
+                self.skip();
+                let mut items = Vec::new();
+                while self.has_more() {
+                    items.push(self.value());
+                }
+                Value::Sequence(items).into()
+            }
+            Some(b'{') => {
+                self.skip();
+                let mut entries = Vec::new();
+                while self.has_more() {
+                    let name: String = serde_json::from_str(self.scalar()).unwrap_or_default();
+                    entries.push(Entry { key: Key::string(self.arena.text(&name)), value: self.value() });
+                }
+                let mut mapping = Mapping::from_entries(entries);
+                mapping.keep_last_of_each();
+                mapping.into()
+            }
+            _ => match self.scalar() {
+                "null" => Node::null(),
+                text => Node::string(text),
+            },
+        }
+    }
+
+    /// The next byte that has a meaning.
+    fn peek(&mut self) -> Option<u8> {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', ',', ':']);
+        self.rest.bytes().next()
+    }
+
+    /// Takes a bracket.
+    fn skip(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+
+    /// Whether another item follows; the bracket that closes is taken.
+    fn has_more(&mut self) -> bool {
+        let more = !matches!(self.peek(), None | Some(b']' | b'}'));
+        if !more {
+            self.skip();
+        }
+        more
+    }
+
+    /// Takes a scalar.
+    fn scalar(&mut self) -> &'a str {
+        self.peek();
+        let bytes = self.rest.as_bytes();
+        let is_string = bytes.first() == Some(&b'"');
+        let mut end = usize::from(is_string);
+        while end < bytes.len() {
+            match bytes[end] {
+                b'"' if is_string => {
+                    end += 1;
+                    break;
+                }
+                b'\\' if is_string => end += 2,
+                b',' | b':' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r' if !is_string => break,
+                _ => end += 1,
+            }
+        }
+        let (scalar, rest) = self.rest.split_at(end.min(bytes.len()));
+        self.rest = rest;
+        scalar
+    }
+}
+
 struct Seed<'a>(&'a Arena);
 
 impl<'a> Seed<'a> {
