@@ -21,7 +21,7 @@ use crate::plugin::External;
 use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
 use crate::transformer::{ref_var, transform_each};
-use crate::yaml::{Mapping, Node, Scalar, Source, Value, documents, first_document};
+use crate::yaml::{Mapping, Node, Scalar, Source, Value, documents, first_document, json};
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
@@ -269,7 +269,7 @@ fn add_missing<'a>(
     for entry in entries.iter().filter(|e| !into.contains(e.key.text)).collect::<Vec<_>>() {
         let value = match &entry.value.value {
             Value::Scalar(s) if s.is_null() => Node::string(null_text(s)),
-            Value::Scalar(s) => crate::yaml::json::fresh_string(s.text).into(),
+            Value::Scalar(s) => json::fresh_string(s.text).into(),
             _ => entry.value.clone(),
         };
         into.insert(entry.key, value);
@@ -439,5 +439,9 @@ fn plugin_configs<'a>(
         };
         configs.append_all(session.arena, found).map_err(|e| e.context(in_entry(entry)))?;
     }
-    Ok(configs.into_resources())
+    let mut configs = configs.into_resources();
+    for config in &mut configs {
+        json::reread(session.arena, config.node_mut()).map_err(|m| Error::malformed(session.arena, m))?;
+    }
+    Ok(configs)
 }
