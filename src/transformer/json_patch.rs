@@ -191,6 +191,7 @@ pub fn apply<'a>(
     }
     check_whole(node)?;
     if touches_metadata {
+        resource.check_annotations(arena)?;
         resource.stringify_metadata("annotations");
     }
     resource.json_form = true;
