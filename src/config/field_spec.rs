@@ -53,22 +53,52 @@ impl From<&DefaultSpec> for FieldSpec<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step<'a> {
     pub key: &'a str,
-    /// Written with `[]`: never made.
+    /// Written with `[]`: never made, and an empty list where it is null.
     pub list: bool,
+}
+
+impl<'a> Step<'a> {
+    fn new(part: &'a str) -> Self {
+        let (key, list) = part.strip_suffix("[]").map_or((part, false), |key| (key, true));
+        Step { key: key.trim(), list }
+    }
+
+    /// Refuses what is not the name of a field, once a mapping is asked for it. Upstream reads one part of a path as the
+    /// path of its own language, which has items of lists, too.
+    ///
+    /// # Errors
+    /// The step is empty, `*`, `-`, a number or in brackets.
+    pub fn check(&self) -> Result<()> {
+        let is_item = || {
+            self.key == "-" || self.key.parse::<i64>().is_ok() || (self.key.starts_with('[') && self.key.ends_with(']'))
+        };
+        match self.key.as_bytes() {
+            [] => Err(Error::input("cannot set or create an empty field name")),
+            b"*" => Err(Error::input("wildcard is not supported in the path of a field")
+                .hint("lists on the way are entered without a sign")),
+            [b'*' | b'-' | b'+' | b'[' | b'0'..=b'9', ..] if is_item() => {
+                Err(Error::input(format!("wrong node kind: '{}' is for an item of a list, found a mapping", self.key)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a null list an empty one, as upstream does on its way.
+    pub fn settle(&self, value: &mut Node<'_>) {
+        if self.list && value.is_null() {
+            value.value = Value::Sequence(Vec::new());
+        }
+    }
 }
 
 /// Splits a path at its slashes.
 pub fn split<'a>(arena: &'a Arena, path: &'a str) -> Vec<Step<'a>> {
     let path = path.strip_prefix('/').unwrap_or(path);
-    let step = |part: &'a str| {
-        let key = part.trim();
-        key.strip_suffix("[]").map_or(Step { key, list: false }, |key| Step { key, list: true })
-    };
     if !path.contains("\\/") {
-        return path.split('/').map(step).collect();
+        return path.split('/').map(Step::new).collect();
     }
     let marked = arena.text(&path.replace("\\/", "\u{0}"));
-    marked.split('/').map(|part| step(arena.text(&part.replace('\u{0}', "/")))).collect()
+    marked.split('/').map(|part| Step::new(arena.text(&part.replace('\u{0}', "/")))).collect()
 }
 
 /// What a missing field becomes.
@@ -82,7 +112,7 @@ pub enum Create {
 /// Calls `edit` on every node that a path leads to. O(nodes on the way).
 ///
 /// # Errors
-/// A scalar stands on the way, a part of the path is empty, or those of `edit`.
+/// A scalar stands on the way, a part of the path is not a field, or those of `edit`.
 pub fn walk<'a>(
     node: &mut Node<'a>,
     path: &[Step<'a>],
@@ -97,21 +127,17 @@ pub fn walk<'a>(
         Value::Scalar(s) if s.is_null() => Ok(()),
         Value::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar")),
         Value::Mapping(m) => {
-            if step.key.is_empty() {
-                return Err(Error::input("cannot set or create an empty field name"));
-            }
+            step.check()?;
             let makes = create != Create::No && !step.list;
             if !makes && !m.contains(step.key) {
                 return Ok(());
             }
             let value = m.get_or_insert_with(step.key, || Scalar::plain("").into());
-            if create != Create::No && value.is_null() {
-                value.value = match (step.list, rest.is_empty(), create, &value.value) {
-                    (true, ..) => Value::Sequence(Vec::new()),
-                    // A null that is written is a text to the transformer.
-                    (false, true, Create::Scalar, Value::Scalar(written)) => Value::Scalar(*written),
-                    _ => Value::Mapping(Mapping::new()),
-                };
+            step.settle(value);
+            // A null that is written is a text to a transformer that makes one.
+            let is_text = rest.is_empty() && create == Create::Scalar;
+            if makes && value.is_null() && !is_text {
+                value.value = Value::Mapping(Mapping::new());
             }
             walk(value, rest, create, edit)
         }

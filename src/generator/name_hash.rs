@@ -35,7 +35,7 @@ pub fn hash(resource: &Resource<'_>) -> Result<String> {
             let message =
                 format!("{} asks for a name hash, which only ConfigMap and Secret can have, not {kind}", resource.id());
             return Err(Error::input(message)
-                .hint("remove the annotation kustomize.config.k8s.io/needs-hash from what the plugin prints"));
+                .hint("remove the annotation that asks for it: kustomize.config.k8s.io/needs-hash in what a plugin prints, internal.config.kubernetes.io/needsHashSuffix in a file"));
         }
     }
     Ok(encode(&Sha256::digest(text.as_bytes())))

@@ -337,6 +337,7 @@ impl<'a> Files<'a> {
                 let file = Directory::open(parent).and_then(|d| d.open_file(name).map_err(io::Error::from));
                 file.map_err(|e| missing(path, &e)).map(|file| (real, file))
             }
+            Err(Errno::NOENT) => Err(missing(path, &Errno::NOENT.into())),
             Err(e) => {
                 self.restrict(root, real.clone(), real.is_dir())?;
                 Err(missing(path, &e.into()))
@@ -374,7 +375,8 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
         }
         _ => Error::new(ErrorKind::Io, format!("'{path}' cannot be read: {e}")),
     };
-    NotLoaded { missing: true, error }
+    // What may not be read is there: it is not looked for as a directory.
+    NotLoaded { missing: e.kind() != io::ErrorKind::PermissionDenied, error }
 }
 
 fn directory(path: &Path, named: &str) -> Result<Rc<Path>> {

@@ -21,7 +21,7 @@ use crate::plugin::External;
 use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
 use crate::transformer::{ref_var, transform_each};
-use crate::yaml::{Mapping, Node, Scalar, Source, Value, documents, first_document};
+use crate::yaml::{Mapping, Scalar, Source, documents, first_document, json};
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
@@ -222,18 +222,18 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
     }
     let old_metadata = old_node.get("metadata");
     for map in ["labels", "annotations"] {
-        if let Some(entries) = old_metadata.and_then(|m| m.get(map)).and_then(Node::as_mapping)
+        if let Some(old) = old_metadata.and_then(|m| m.get(map))
             && let Some(metadata) = new.metadata_mut()
         {
-            add_missing(metadata, map, entries, |null| null.text);
+            add_missing(metadata, map, &crate::resource::texts(old), |null| null.text);
         }
     }
     if merge_data {
         for map in ["data", "binaryData"] {
-            if let Some(entries) = old_node.get(map).and_then(Node::as_mapping)
+            if let Some(old) = old_node.get(map).filter(|old| old.as_mapping().is_some())
                 && let Some(root) = new.node_mut().as_mapping_mut()
             {
-                add_missing(root, map, entries, |_| "");
+                add_missing(root, map, &crate::resource::texts(old), |_| "");
             }
         }
     }
@@ -253,11 +253,12 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
     new.with_fresh_id()
 }
 
-/// Adds the entries that a mapping lacks, their values as strings; `null_text` says what a null is.
+/// Adds the entries that a mapping lacks as upstream writes them: values are strings, keys are not quoted.
+/// `null_text` says what a null is.
 fn add_missing<'a>(
     parent: &mut Mapping<'a>,
     map: &'a str,
-    entries: &Mapping<'a>,
+    entries: &[(&'a str, Scalar<'a>)],
     null_text: fn(&Scalar<'a>) -> &'a str,
 ) {
     if entries.is_empty() {
@@ -266,13 +267,10 @@ fn add_missing<'a>(
     let Some(into) = crate::resource::mapping_in(parent, map) else {
         return;
     };
-    for entry in entries.iter().filter(|e| !into.contains(e.key.text)).collect::<Vec<_>>() {
-        let value = match &entry.value.value {
-            Value::Scalar(s) if s.is_null() => Node::string(null_text(s)),
-            Value::Scalar(s) => crate::yaml::json::fresh_string(s.text).into(),
-            _ => entry.value.clone(),
-        };
-        into.insert(entry.key, value);
+    let missing: Vec<_> = entries.iter().filter(|(key, _)| !into.contains(key)).collect();
+    for (key, value) in missing {
+        let text = if value.is_null() { null_text(value) } else { value.text };
+        into.insert(*key, json::fresh_string(text).into());
     }
 }
 
@@ -439,5 +437,9 @@ fn plugin_configs<'a>(
         };
         configs.append_all(session.arena, found).map_err(|e| e.context(in_entry(entry)))?;
     }
-    Ok(configs.into_resources())
+    let mut configs = configs.into_resources();
+    for config in &mut configs {
+        json::reread(session.arena, config.node_mut()).map_err(|m| Error::malformed(session.arena, m))?;
+    }
+    Ok(configs)
 }

@@ -157,7 +157,7 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
     drop_local_config(&mut map);
     order::sort(&mut map, &order);
     if session.options.managed_by_label || asked.contains(&"managedByLabel") {
-        add_managed_by_label(&mut map)?;
+        add_managed_by_label(session.arena, &mut map)?;
     }
     map.edit_content(|resource| {
         strip_build_annotations(resource);
@@ -231,7 +231,7 @@ fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
         _ => None,
     };
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
-        None => Ok(()),
+        None => map.iter().try_for_each(|r| r.check_annotations(arena)),
         Some((resource, what)) => {
             let error = Error::input(format!("missing {what} in object {}", resource.id()));
             Err(error.at(arena.place(resource.pos())).hint("a patch or transformer has taken it away"))
@@ -247,8 +247,15 @@ fn drop_local_config(map: &mut ResMap<'_>) {
     }
 }
 
-fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
+fn add_managed_by_label(arena: &Arena, map: &mut ResMap<'_>) -> Result<()> {
     map.edit_content(|resource| {
+        if let Some(labels) = resource.node().get("metadata").and_then(|m| m.get("labels"))
+            && labels.as_mapping().is_none()
+            && !labels.is_null()
+        {
+            let message = format!("wrong node kind: the labels of {} are {}", resource.id(), labels.shape());
+            return Err(Error::input(message).at(arena.place(labels.pos)));
+        }
         resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
         Ok(())
     })
@@ -290,6 +297,13 @@ pub(crate) fn is_build_annotation(key: &str) -> bool {
     )
 }
 
+/// Takes quotes and types off the keys.
+fn untype_keys(map: &mut Mapping<'_>) {
+    let mut entries = std::mem::take(map).into_entries();
+    entries.iter_mut().for_each(|e| (e.key.style, e.key.tag) = (Style::Plain, Tag::Auto));
+    *map = Mapping::from_entries(entries);
+}
+
 /// Takes the annotations off that are not for the output. What is left becomes a map of strings with untyped keys, as
 /// upstream rebuilds it; an empty map goes, and metadata that is missing is made.
 fn strip_build_annotations(resource: &mut Resource<'_>) {
@@ -302,12 +316,8 @@ fn strip_build_annotations(resource: &mut Resource<'_>) {
         return;
     };
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) {
-        let entries = std::mem::take(annotations).into_entries();
-        let kept = entries.into_iter().filter(|e| !is_build_annotation(e.key.text)).map(|mut e| {
-            (e.key.style, e.key.tag) = (Style::Plain, Tag::Auto);
-            e
-        });
-        *annotations = Mapping::from_entries(kept.collect());
+        annotations.retain(|key, _| !is_build_annotation(key.text));
+        untype_keys(annotations);
     }
     crate::resource::stringify(metadata, "annotations");
 }

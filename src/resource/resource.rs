@@ -2,7 +2,7 @@
 
 use super::{Gvk, PreviousId, ResId};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Style, Tag, Value, json, shared};
+use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Style, Tag, Value, json, shared};
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,8 +100,24 @@ impl<'a> Resource<'a> {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
         let mut resource = Resource::unchecked(node);
+        resource.check_annotations(arena)?;
         resource.share_kind(arena);
         Ok(resource)
+    }
+
+    /// Refuses annotations that are a list, unless its items are keys and values by turns, which upstream takes for a map.
+    ///
+    /// # Errors
+    /// The list has an odd number of items.
+    pub fn check_annotations(&self, arena: &Arena) -> Result<()> {
+        let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
+        match annotations.and_then(Node::as_sequence) {
+            Some(items) if items.len() % 2 == 1 => {
+                let message = format!("the annotations of {} are a list, not a mapping", self.id);
+                Err(Error::input(message).at(annotations.and_then(|a| arena.place(a.pos))))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Lets apiVersion and kind be the texts that all resources share: they are compared again and again.
@@ -332,7 +348,7 @@ impl<'a> Resource<'a> {
 
     /// Turns `metadata.<map>` into a map of strings: each scalar's text as written, other values empty. An empty or
     /// null map goes.
-    pub fn stringify_metadata(&mut self, map: &str) {
+    pub fn stringify_metadata(&mut self, map: &'a str) {
         if self.node.get("metadata").and_then(|m| m.get(map)).is_none() {
             return;
         }
@@ -343,10 +359,16 @@ impl<'a> Resource<'a> {
 }
 
 /// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`.
-pub fn stringify(parent: &mut Mapping<'_>, map: &str) {
+pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     let Some(node) = parent.get_mut(map) else {
         return;
     };
+    if node.as_sequence().is_some() {
+        let entries = texts(node).into_iter().map(|(key, s)| Entry { key: key.into(), value: Node::string(s.text) });
+        let mut mapping = Mapping::from_entries(entries.collect());
+        mapping.keep_last_of_each();
+        *node = mapping.into();
+    }
     match node.as_mapping_mut() {
         Some(entries) if !entries.is_empty() => {
             for (_, value) in entries.iter_mut() {
@@ -358,6 +380,17 @@ pub fn stringify(parent: &mut Mapping<'_>, map: &str) {
             }
         }
         _ => drop(parent.remove(map)),
+    }
+}
+
+/// The entries of a map of strings as upstream sees them: keys and values by turns, so that a list of texts is a map, too.
+/// What is not a scalar is empty.
+pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
+    let scalar = |node: &Node<'a>| node.as_scalar().copied().unwrap_or(Scalar::string(""));
+    match &map.value {
+        Value::Scalar(_) => Vec::new(),
+        Value::Mapping(m) => m.iter().map(|e| (e.key.text, scalar(&e.value))).collect(),
+        Value::Sequence(items) => items.chunks_exact(2).map(|pair| (scalar(&pair[0]).text, scalar(&pair[1]))).collect(),
     }
 }
 

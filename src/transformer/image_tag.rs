@@ -151,19 +151,18 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
 impl<'a> ImageTagTransformer<'a> {
     /// The second pass, for one spec. Lists of containers are done already.
     fn field(&self, arena: &'a Arena, node: &mut Node<'a>, path: &[Step<'a>]) -> Result<()> {
-        let [way @ .., list, image] = path else {
-            return walk(node, path, Create::No, &mut |node| self.set(arena, node, 1));
-        };
-        if !(image.key == "image" && is_container_list(list.key)) {
-            return walk(node, path, Create::No, &mut |node| self.set(arena, node, 1));
-        }
-        walk(node, way, Create::No, &mut |parent| match parent.as_mapping_mut().and_then(|m| m.get_mut(list.key)) {
-            // A list is done; anything else is what the spec says it is.
-            Some(found) if found.as_sequence().is_none() && !found.is_null() => {
-                walk(found, std::slice::from_ref(image), Create::No, &mut |node| self.set(arena, node, 1))
+        let edit = &mut |node: &mut Node<'a>| self.set(arena, node, 1);
+        match path {
+            [.., list, image] if image.key == "image" && is_container_list(list.key) => {
+                let way = &path[..path.len() - 1];
+                walk(node, way, Create::No, &mut |found| match &found.value {
+                    Value::Sequence(_) => Ok(()),
+                    // Anything else is what the spec says it is.
+                    _ => walk(found, std::slice::from_ref(image), Create::No, edit),
+                })
             }
-            _ => Ok(()),
-        })
+            _ => walk(node, path, Create::No, edit),
+        }
     }
 }
 

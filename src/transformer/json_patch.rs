@@ -3,37 +3,55 @@
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Arena, Key, Node, Value, json, scalar};
+use crate::yaml::{Arena, Key, Node, Pos, Value, json};
 
-/// One operation of a JSON patch.
+/// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
 #[derive(Clone, Debug, Default)]
 pub struct Operation<'a> {
-    pub op: &'a str,
-    pub path: Pointer<'a>,
-    pub from: Pointer<'a>,
-    /// Missing is null.
-    pub value: Option<Node<'a>>,
-    /// Whether the patch was JSON, not YAML: `test` then compares numbers by their text.
-    pub is_json: bool,
+    /// `None` if it is missing or not a string.
+    op: Option<&'a str>,
+    path: Pointer<'a>,
+    from: Pointer<'a>,
+    /// A value that is missing is null, except for `test`.
+    value: Option<Node<'a>>,
+    /// Whether the patch was written in JSON. The scalars in the value of a `test` are then their spelling.
+    is_json: bool,
+    pos: Pos,
 }
 
 /// A path, split once.
 #[derive(Clone, Debug, Default)]
 pub struct Pointer<'a> {
-    text: &'a str,
-    /// `None` for a text without a slash, which is no path.
+    /// `None` if it is missing or not a string.
+    text: Option<&'a str>,
+    /// `None` for a text without a slash, which is not a path.
     parts: Option<Vec<&'a str>>,
 }
 
 impl<'a> Pointer<'a> {
     /// Splits a path at its slashes; what stands before the first one does not count. `~1` is a slash, `~0` a tilde.
-    pub fn new(arena: &'a Arena, text: &'a str) -> Self {
+    fn new(arena: &'a Arena, text: &'a str) -> Self {
         let unescape = |part: &'a str| match part.contains('~') {
             true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
             false => part,
         };
         let parts = text.split_once('/').map(|(_, path)| path.split('/').map(unescape).collect());
-        Pointer { text, parts }
+        Pointer { text: Some(text), parts }
+    }
+
+    /// The text, for messages.
+    fn shown(&self) -> &'a str {
+        self.text.unwrap_or_default()
+    }
+
+    fn is_root(&self) -> bool {
+        self.text == Some("")
+    }
+
+    /// Whether this is the path of the annotations, or of something that they are in.
+    fn holds_annotations(&self) -> bool {
+        let is_above = |parts: &Vec<&str>| parts.iter().eq(["metadata", "annotations"].iter().take(parts.len()));
+        self.is_root() || self.parts.as_ref().is_some_and(is_above)
     }
 }
 
@@ -46,47 +64,85 @@ impl Operation<'_> {
                 .and_then(|parts| parts.first())
                 .is_none_or(|first| matches!(*first, "metadata" | "kind" | "apiVersion"))
         };
-        may_touch(&self.path) || (self.op == "move" && may_touch(&self.from))
+        may_touch(&self.path) || (self.op == Some("move") && may_touch(&self.from))
+    }
+
+    /// Whether the annotations are others after this, or gone.
+    fn replaces_annotations(&self) -> bool {
+        match self.op {
+            Some("test") => false,
+            Some("move") => self.path.holds_annotations() || self.from.holds_annotations(),
+            _ => self.path.holds_annotations(),
+        }
     }
 }
 
 impl<'a> Decode<'a> for Pointer<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let mut text = "";
-        text.decode(node, cx)?;
-        *self = Pointer::new(cx.arena, text);
+        *self = string(node, cx).map(|text| Pointer::new(cx.arena, text)).unwrap_or_default();
         Ok(())
     }
 }
 
 impl<'a> Decode<'a> for Operation<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let mut value = Node::null();
-        let given = cx.object(
-            node,
-            &mut [("op", &mut self.op), ("path", &mut self.path), ("from", &mut self.from), ("value", &mut value)],
-        )?;
-        self.value = Some(value).filter(|_| given.contains(&"value"));
+        self.pos = node.pos;
+        let Value::Mapping(fields) = &node.value else {
+            let fault = || cx.error(node.pos, format!("expected an operation, found {}", node.shape()));
+            return if node.is_null() { Ok(()) } else { Err(fault()) };
+        };
+        // Field names are matched exactly here: kustomize reads an operation into a map.
+        for entry in fields.iter() {
+            match entry.key.text {
+                "op" => self.op = string(&entry.value, cx),
+                "path" => self.path.decode(&entry.value, cx)?,
+                "from" => self.from.decode(&entry.value, cx)?,
+                "value" => self.value = Some(entry.value.clone()),
+                _ => {}
+            }
+        }
         Ok(())
     }
 }
 
-/// Reads the operations of a patch.
+/// The text of a string; `None` for anything else.
+fn string<'a>(node: &Node<'a>, cx: &Decoder<'a>) -> Option<&'a str> {
+    let mut text = None::<&str>;
+    text.decode(node, cx).ok()?;
+    text
+}
+
+/// Reads the operations of a patch that was written in YAML.
 ///
 /// # Errors
-/// The node is no list of mappings.
-pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Result<Vec<Operation<'a>>> {
+/// The node is not a list of mappings, or a value is not one that JSON has.
+pub fn from_yaml<'a>(arena: &'a Arena, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
     let mut operations: Vec<Operation<'a>> = Vec::new();
-    operations.decode(node, &Decoder::lenient(arena))?;
-    for operation in &mut operations {
-        operation.is_json = is_json;
-        if let Some(value) = &mut operation.value {
-            if !is_json {
-                json::from_yaml_1_1(arena, value);
-            }
-            if !(is_json && operation.op == "test") {
-                json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
-            }
+    operations.decode(node, &Decoder::strict(arena))?;
+    for value in operations.iter_mut().filter_map(|operation| operation.value.as_mut()) {
+        json::from_yaml_1_1(arena, value);
+        json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
+    }
+    Ok(operations)
+}
+
+/// Reads the operations of a patch that was written in JSON: `node` is the tree that `text` is parsed to.
+///
+/// # Errors
+/// As [`from_yaml`].
+pub fn from_json<'a>(arena: &'a Arena, text: &'a str, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
+    let mut operations: Vec<Operation<'a>> = Vec::new();
+    operations.decode(node, &Decoder::strict(arena))?;
+    let is_test = |operation: &Operation<'_>| operation.op == Some("test");
+    let spelled = operations.iter().any(is_test).then(|| json::spelling(arena, text));
+    for (i, operation) in operations.iter_mut().enumerate() {
+        operation.is_json = true;
+        let Some(value) = &mut operation.value else { continue };
+        if operation.op == Some("test") {
+            let spelled = spelled.as_ref().and_then(|list| list.as_sequence()?.get(i)?.get("value"));
+            *value = spelled.cloned().unwrap_or_default();
+        } else {
+            json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
         }
     }
     Ok(operations)
@@ -119,49 +175,88 @@ pub fn apply<'a>(
     {
         crate::resource::mapping_in(metadata, "annotations");
     }
+    let mut hides_annotations = resource.has_build_annotations();
     let node = resource.node_mut_in_form();
     for operation in operations {
-        run(node, operation).map_err(|e| e.at(operation.value.as_ref().and_then(|v| arena.place(v.pos))))?;
+        let at = |e: Error| {
+            let in_value = operation.value.as_ref().and_then(|v| arena.place(v.pos));
+            e.at(in_value.or_else(|| arena.place(operation.pos)))
+        };
+        if hides_annotations && operation.op == Some("test") && operation.path.holds_annotations() {
+            let hint = "kustomize keeps annotations of its own there during a build: test single ones";
+            return Err(at(failed_test(operation).hint(hint)));
+        }
+        run(node, operation).map_err(at)?;
+        hides_annotations &= !operation.replaces_annotations();
     }
+    check_whole(node)?;
     if touches_metadata {
+        resource.check_annotations(arena)?;
         resource.stringify_metadata("annotations");
     }
     resource.json_form = true;
     Ok(())
 }
 
+/// What is left of a resource must be a mapping with something in it.
+fn check_whole(node: &Node<'_>) -> Result<()> {
+    match &node.value {
+        Value::Mapping(m) if !m.is_empty() => Ok(()),
+        Value::Mapping(_) => Err(Error::input("missing Resource metadata: the patch leaves nothing of the resource")
+            .hint("to delete a resource, use a strategic merge patch with `$patch: delete`")),
+        _ => Err(Error::input(format!("the patch turns the resource into {}", node.shape()))),
+    }
+}
+
 fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
+    let op = operation.op.unwrap_or("unknown");
+    if !matches!(op, "add" | "remove" | "replace" | "move" | "copy" | "test") {
+        return Err(Error::input(format!("Unexpected kind: {op}"))
+            .hint("the 'op' of an operation is add, remove, replace, move, copy or test"));
+    }
+    let given = |pointer: &Pointer<'a>, field: &str| match pointer.text {
+        Some(_) => Ok(()),
+        None => Err(Error::input(format!("{op} operation failed to decode {field}: it is missing or not a string"))),
+    };
+    given(&operation.path, "path")?;
+    if matches!(op, "move" | "copy") {
+        given(&operation.from, "from")?;
+    }
     let value = || operation.value.clone().unwrap_or_default();
     let path = &operation.path;
-    match operation.op {
+    match op {
         "add" => add(root, path, value()),
         "remove" => remove(root, path).map(drop),
-        "replace" if path.text.is_empty() => {
-            *root = value();
-            Ok(())
-        }
+        "replace" if path.is_root() => replace_root(root, value()),
         "replace" => replace(root, path, value()),
         "move" => {
             let taken = remove(root, &operation.from).map_err(|e| e.context("in the 'from' of a move"))?;
             add(root, path, taken)
         }
         "copy" => {
-            let copied = get(root, &operation.from)
+            let copied = get(root, &operation.from, op)
                 .map_err(|e| e.context("in the 'from' of a copy"))?
                 .cloned()
                 .unwrap_or_default();
             add(root, path, copied)
         }
-        "test" => test(root, operation),
-        other => Err(Error::input(format!("Unexpected kind: {other}"))
-            .hint("an operation is add, remove, replace, move, copy or test")),
+        _ => test(root, operation),
     }
+}
+
+fn replace_root<'a>(root: &mut Node<'a>, value: Node<'a>) -> Result<()> {
+    if value.as_scalar().is_some() {
+        return Err(Error::input("replace operation value must be object or array")
+            .hint("the path \"\" is the resource as a whole"));
+    }
+    *root = value;
+    Ok(())
 }
 
 /// The mapping or list that holds what a path names, and the last part of the path.
 fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<(&'n mut Node<'a>, &'a str)> {
     let missing = || {
-        Error::input(format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.text))
+        Error::input(format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown()))
     };
     let Some((last, way)) = path.parts.as_ref().and_then(|parts| parts.split_last()) else {
         return Err(missing().hint("a path starts with '/'"));
@@ -192,7 +287,7 @@ fn existing(part: &str, len: usize) -> Option<usize> {
 }
 
 fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
-    Error::input(format!("error in {op} for path: '{}': Unable to access invalid index: {part}", path.text))
+    Error::input(format!("error in {op} for path: '{}': Unable to access invalid index: {part}", path.shown()))
 }
 
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
@@ -220,7 +315,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
         Value::Mapping(m) => m.remove(last).ok_or_else(|| {
             Error::input(format!(
                 "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
-                path.text
+                path.shown()
             ))
         }),
         Value::Sequence(items) => match existing(last, items.len()) {
@@ -240,7 +335,7 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
             let missing = || {
                 Error::input(format!(
                     "replace operation does not apply: doc is missing key: {}: missing value",
-                    path.text
+                    path.shown()
                 ))
             };
             items[i.ok_or_else(missing)?] = value;
@@ -251,57 +346,177 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
 }
 
 /// What a path names; `None` for a key that is not in its mapping.
-fn get<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>) -> Result<Option<&'n Node<'a>>> {
-    if path.text.is_empty() {
-        return Ok(Some(root));
-    }
-    let (node, last) = container(root, path, "test")?;
+fn get<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<Option<&'n Node<'a>>> {
+    let (node, last) = container(root, path, op)?;
     match &node.value {
         Value::Mapping(m) => Ok(m.get(last)),
         Value::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.get(i)),
-            None => Err(bad_index("test", path, last)),
+            None => Err(bad_index(op, path, last)),
         },
         Value::Scalar(_) => Ok(None),
     }
 }
 
 fn test<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
-    let found = get(root, &operation.path)?;
+    let found = match operation.path.is_root() {
+        true => Some(&*root),
+        false => get(root, &operation.path, "test")?,
+    };
     let is_equal = match (found, &operation.value) {
         (None, None) => true,
         (Some(node), None) | (None, Some(node)) => node.is_null(),
         (Some(found), Some(wanted)) => equal(found, wanted, operation.is_json),
     };
-    if is_equal {
-        Ok(())
-    } else {
-        Err(Error::input(format!("testing value {} failed: test failed", operation.path.text)))
-    }
+    if is_equal { Ok(()) } else { Err(failed_test(operation)) }
 }
 
-/// Compares as upstream does: scalars by their JSON text. A JSON patch keeps the text it was written with, so `1.0` is not
-/// `1`, and `<`, which the other side escapes, is never equal.
+fn failed_test(operation: &Operation<'_>) -> Error {
+    Error::input(format!("testing value {} failed: test failed", operation.path.shown()))
+}
+
+/// Compares as upstream does: scalars by their JSON text. A patch in JSON keeps the text it was written with, so `1.0` is
+/// not `1`, and `<`, which the other side escapes, is never equal. Upstream crashes where it compares a null in a list.
 fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
     match (&found.value, &wanted.value) {
         (Value::Mapping(a), Value::Mapping(b)) => {
             a.len() == b.len() && a.iter().all(|e| b.get(e.key.text).is_some_and(|v| equal(&e.value, v, is_json)))
         }
         (Value::Sequence(a), Value::Sequence(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, is_json))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| !a.is_null() && equal(a, b, is_json))
         }
-        (Value::Scalar(a), Value::Scalar(b)) => {
-            let (mut x, mut y) = (String::new(), String::new());
-            json::write(&mut x, found);
-            match (is_json, b.kind()) {
-                (true, scalar::Kind::Float | scalar::Kind::Int) => y.push_str(b.text),
-                (true, scalar::Kind::Str) if b.text.contains(['<', '>', '&', '\u{2028}', '\u{2029}']) => {
-                    return false;
-                }
-                _ => json::write(&mut y, wanted),
-            }
-            a.is_null() == b.is_null() && x == y
-        }
+        (Value::Scalar(a), Value::Scalar(b)) => match (a.is_null(), b.is_null()) {
+            (false, false) => json_text(found) == if is_json { b.text.to_owned() } else { json_text(wanted) },
+            (is_null, wants_null) => is_null && wants_null,
+        },
         _ => false,
+    }
+}
+
+fn json_text(node: &Node<'_>) -> String {
+    let mut text = String::new();
+    json::write(&mut text, node);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{emit, first_document};
+
+    const ROOT: &str = "kind: A\nl: [1, x, 2]\nm: {a: null, b: {}}\nt: text\n";
+
+    /// What one operation makes of [`ROOT`], or the end of its message.
+    fn patched(operation: &str) -> std::result::Result<String, String> {
+        let arena = Arena::new();
+        let read = |text: &str| first_document(&arena, arena.add_source("test", text.to_owned())).unwrap().unwrap();
+        let operations = from_yaml(&arena, &read(&format!("[{operation}]"))).map_err(|e| e.to_string())?;
+        let mut resource = Resource::unchecked(read(ROOT));
+        apply(&arena, &mut resource, &operations, false).map_err(|e| e.message().to_owned())?;
+        let mut out = String::new();
+        emit::document(&mut out, resource.node()).unwrap();
+        Ok(out)
+    }
+
+    #[track_caller]
+    fn gives(operation: &str, line: &str) {
+        let out = patched(operation).unwrap();
+        assert!(out.replace("\n  ", " ").lines().any(|l| l == line), "{operation}:\n{out}");
+    }
+
+    #[track_caller]
+    fn fails(operation: &str, message: &str) {
+        let got = patched(operation).unwrap_err();
+        assert!(got.contains(message), "{operation}: {got}");
+    }
+
+    #[test]
+    fn fields() {
+        for (operation, message) in [
+            ("{path: /t, value: z}", "Unexpected kind: unknown"),
+            ("{op: null, path: /t}", "Unexpected kind: unknown"),
+            ("{op: 5, path: /t}", "Unexpected kind: unknown"),
+            ("{op: Add, path: /t}", "Unexpected kind: Add"),
+            ("null", "Unexpected kind: unknown"),
+            ("5", "expected an operation"),
+            ("{op: add, Path: /t}", "failed to decode path"),
+            ("{op: add, path: 5}", "failed to decode path"),
+            ("{op: test, path: null}", "failed to decode path"),
+            ("{op: remove}", "failed to decode path"),
+            ("{op: move, path: /t}", "failed to decode from"),
+            ("{op: copy, path: /t, From: /m}", "failed to decode from"),
+            ("{op: copy, path: /t, from: {a: b}}", "failed to decode from"),
+        ] {
+            fails(operation, message);
+        }
+        gives("{op: add, path: /t, from: {a: b}, Value: z}", "t: null");
+        gives("{op: add, path: /t, value: z, more: 1}", "t: z");
+    }
+
+    #[test]
+    fn paths() {
+        gives("{op: add, path: junk/t, value: z}", "t: z");
+        gives("{op: add, path: /t~2~, value: z}", "t~2~: z");
+        gives("{op: add, path: /~01~1, value: z}", "~1/: z");
+        gives("{op: add, path: /, value: z}", "\"\": z");
+        for path in ["t", "\"\"", "/none/t", "/t/x", "/m/a/x"] {
+            fails(&format!("{{op: add, path: {path}, value: z}}"), "doc is missing path");
+        }
+        fails("{op: copy, from: \"\", path: /t}", "doc is missing path");
+        fails("{op: move, from: \"\", path: /t}", "doc is missing path");
+        gives("{op: copy, from: /none, path: /t}", "t: null");
+        fails("{op: move, from: /none, path: /t}", "nonexistent key");
+        gives("{op: copy, from: /t, path: /t}", "t: text");
+    }
+
+    #[test]
+    fn indexes() {
+        for (index, added) in
+            [("-", "1 x 2 9"), ("3", "1 x 2 9"), ("01", "1 9 x 2"), ("+1", "1 9 x 2"), ("-0", "9 1 x 2")]
+        {
+            let line = added.split(' ').fold("l:".to_owned(), |line, item| line + " - " + item);
+            let out = patched(&format!("{{op: add, path: /l/{index}, value: 9}}")).unwrap();
+            assert!(out.replace('\n', " ").contains(&line), "{index}: {out}");
+        }
+        for index in ["4", "-5", "a", "1_0", "99999999999999999999"] {
+            fails(&format!("{{op: add, path: /l/{index}, value: 9}}"), "invalid index");
+        }
+        for index in ["-", "3", "-4", "a"] {
+            fails(&format!("{{op: remove, path: /l/{index}}}"), "invalid index");
+            fails(&format!("{{op: test, path: /l/{index}, value: null}}"), "invalid index");
+            fails(&format!("{{op: replace, path: /l/{index}, value: 1}}"), "doc is missing key");
+        }
+        gives("{op: test, path: /l/-3, value: 1}", "kind: A");
+    }
+
+    #[test]
+    fn tests() {
+        for operation in [
+            "{op: test, path: /none}",
+            "{op: test, path: /m/a}",
+            "{op: test, path: /m, value: {b: {}, a: null}}",
+            "{op: test, path: /l, value: [1, x, 2]}",
+        ] {
+            gives(operation, "kind: A");
+        }
+        for operation in [
+            "{op: test, path: \"\"}",
+            "{op: test, path: \"\", value: null}",
+            "{op: test, path: /t}",
+            "{op: test, path: /m/b, value: []}",
+            "{op: test, path: /m, value: {b: {}}}",
+            "{op: test, path: /l, value: [1]}",
+        ] {
+            fails(operation, "test failed");
+        }
+    }
+
+    #[test]
+    fn the_root() {
+        fails("{op: replace, path: \"\"}", "must be object or array");
+        fails("{op: replace, path: \"\", value: text}", "must be object or array");
+        fails("{op: replace, path: \"\", value: []}", "turns the resource into a list");
+        fails("{op: replace, path: \"\", value: {}}", "leaves nothing of the resource");
+        gives("{op: replace, path: \"\", value: {kind: B}}", "kind: B");
     }
 }

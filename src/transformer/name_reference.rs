@@ -13,12 +13,14 @@
 //! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::Transformer;
-use crate::config::field_spec::split;
+use crate::config::TransformerConfig;
+use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{Gvk, NOT_NAMESPACED, Places, ResId, ResMap, Resource};
-use crate::yaml::{Arena, Node, Scalar, Tag, Value};
+use crate::yaml::scalar::Kind;
+use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use std::cell::OnceCell;
@@ -103,7 +105,7 @@ fn each_name<'a>(resource: &Resource<'a>, mut take: impl FnMut(&'a str, &'a str)
 /// The paths of all references of one kind of referrer. Actions are the targets that a field may refer to, in order.
 #[derive(Default)]
 struct Trie<'a> {
-    children: Vec<(&'a str, Trie<'a>)>,
+    children: Vec<(Step<'a>, Trie<'a>)>,
     actions: Vec<Action<'a>>,
 }
 
@@ -121,10 +123,11 @@ impl<'a> Trie<'a> {
             for spec in reference.fields.iter().filter(|spec| spec.gvk.selects(referrer)) {
                 let mut trie = &mut root;
                 for step in split(arena, spec.path) {
-                    let at = trie.children.iter().position(|(key, _)| *key == step.key).unwrap_or_else(|| {
-                        trie.children.push((step.key, Trie::default()));
+                    let at = trie.children.iter().position(|(have, _)| have.key == step.key).unwrap_or_else(|| {
+                        trie.children.push((step, Trie::default()));
                         trie.children.len() - 1
                     });
+                    trie.children[at].0.list |= step.list;
                     trie = &mut trie.children[at].1;
                 }
                 trie.actions.push(Action {
@@ -140,21 +143,33 @@ impl<'a> Trie<'a> {
 
 impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        if map.iter().all(|r| r.previous().is_empty()) {
-            return Ok(());
+        let is_quiet = map.iter().all(|r| r.previous().is_empty());
+        // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which nothing is to be done.
+        let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
+        let tries = self.tries(map, session.arena, suffix);
+        let walk = |resource: &Resource<'a>, node: &mut Node<'a>, candidates: Option<&Candidates<'_, 'a>>| match tries
+            .get(&referrer_gvk(resource))
+        {
+            Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, candidates)
+                .and_then(|referrer| referrer.walk(node, trie))
+                .map_err(|e| e.at(session.arena.place(node.pos))),
+            _ => Ok(()),
+        };
+        if is_quiet {
+            if tries.is_empty() {
+                return Ok(());
+            }
+            // Upstream walks here, too: it refuses what it cannot walk, and makes null lists empty.
+            return map.edit_content(|resource| {
+                let mut node = std::mem::take(resource.node_mut_in_form());
+                let walked = walk(resource, &mut node, None);
+                *resource.node_mut_in_form() = node;
+                walked
+            });
         }
         map.edit_nodes(|map, nodes| {
-            let tries = self.tries(map, session.arena);
             let candidates = Candidates::of(map, &wanted_kinds(&tries));
-            for (resource, node) in map.iter().zip(nodes) {
-                let Some(trie) = tries.get(&referrer_gvk(resource)) else { continue };
-                if trie.children.is_empty() {
-                    continue;
-                }
-                let referrer = Referrer::of(resource, node, &candidates)?;
-                referrer.walk(node, trie).map_err(|e| e.at(session.arena.place(node.pos)))?;
-            }
-            Ok(())
+            map.iter().zip(nodes).try_for_each(|(resource, node)| walk(resource, node, Some(&candidates)))
         })
     }
 }
@@ -166,10 +181,16 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 }
 
 impl<'a> NameReferenceTransformer<'a> {
-    /// The paths of references of each kind that is there.
-    fn tries(&self, map: &ResMap<'a>, arena: &'a Arena) -> Table<Gvk<'a>, Trie<'a>> {
+    /// Whether `configurations` or `crds` have added references.
+    fn has_own_references(&self) -> bool {
+        let count = |references: &[NameBackReferences<'_>]| references.iter().map(|r| r.fields.len()).sum::<usize>();
+        count(&self.references) != count(&TransformerConfig::defaults().name_reference)
+    }
+
+    /// The paths of references of each kind that is there, or of the kinds with a suffix.
+    fn tries(&self, map: &ResMap<'a>, arena: &'a Arena, suffix: Option<&str>) -> Table<Gvk<'a>, Trie<'a>> {
         let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
-        for resource in map.iter() {
+        for resource in map.iter().filter(|r| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix))) {
             let gvk = referrer_gvk(resource);
             tries.entry(gvk).or_insert_with(|| Trie::of(arena, &self.references, &gvk));
         }
@@ -193,6 +214,25 @@ fn wanted_kinds<'a>(tries: &Table<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
     kinds
 }
 
+/// The namespace of a subject of a RoleBinding that is a ServiceAccount and says one.
+fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Option<&'a str>> {
+    if subject.as_mapping().is_none() {
+        return Err(Error::input(format!("a subject of {binding} is {}, not a mapping", subject.shape())));
+    }
+    let (Some(kind), Some(namespace)) = (subject.get("kind"), subject.get("namespace")) else {
+        return Ok(None);
+    };
+    let string = |node: &Node<'a>| node.as_scalar().filter(|s| s.kind() == Kind::Str).map(|s| s.text);
+    match (string(kind), string(namespace)) {
+        (None, _) => Err(Error::input(format!("the kind of a subject of {binding} is not a string"))),
+        (Some("ServiceAccount"), None) => {
+            Err(Error::input(format!("Invalid Input: namespace is blank for resource {binding}")))
+        }
+        (Some("ServiceAccount"), namespace) => Ok(namespace),
+        _ => Ok(None),
+    }
+}
+
 /// A resource that holds references.
 struct Referrer<'c, 'a> {
     resource: &'c Resource<'a>,
@@ -200,26 +240,17 @@ struct Referrer<'c, 'a> {
     role_ref: Option<(&'a str, &'a str)>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
     subject_namespaces: Vec<&'a str>,
-    candidates: &'c Candidates<'c, 'a>,
+    /// `None` where no name has changed.
+    candidates: Option<&'c Candidates<'c, 'a>>,
 }
 
 impl<'c, 'a> Referrer<'c, 'a> {
-    fn of(resource: &'c Resource<'a>, node: &Node<'a>, candidates: &'c Candidates<'c, 'a>) -> Result<Self> {
+    fn of(resource: &'c Resource<'a>, node: &Node<'a>, candidates: Option<&'c Candidates<'c, 'a>>) -> Result<Self> {
         let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
         let mut subject_namespaces = Vec::new();
         if resource.id().gvk.kind == "RoleBinding" {
             for subject in node.get("subjects").and_then(Node::as_sequence).unwrap_or_default() {
-                if subject.get_text("kind") != Some("ServiceAccount") {
-                    continue;
-                }
-                match subject.get("namespace") {
-                    Some(namespace) if namespace.is_null() => {
-                        let message = format!("Invalid Input: namespace is blank for resource {}", resource.id());
-                        return Err(Error::input(message));
-                    }
-                    Some(_) => subject_namespaces.extend(subject.get_text("namespace")),
-                    None => {}
-                }
+                subject_namespaces.extend(account_namespace(subject, resource.id())?);
             }
         }
         Ok(Referrer { resource, id: *resource.id(), role_ref, subject_namespaces, candidates })
@@ -234,41 +265,27 @@ impl<'c, 'a> Referrer<'c, 'a> {
         if trie.children.is_empty() {
             return Ok(());
         }
+        self.walk_children(node, trie)
+    }
+
+    /// The paths that go on from here. A list has taken the actions already; its items go on with the same paths.
+    fn walk_children(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
         match &mut node.value {
             Value::Mapping(m) => {
-                for (key, child) in &trie.children {
-                    if let Some(value) = m.get_mut(key) {
+                for (step, child) in &trie.children {
+                    step.check()?;
+                    if let Some(value) = m.get_mut(step.key) {
+                        step.settle(value);
                         self.walk(value, child)?;
                     }
                 }
                 Ok(())
             }
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_below(item, trie)),
-            Value::Scalar(s) => self.end(s, trie),
-        }
-    }
-
-    /// Paths go on where the node does not.
-    fn end(&self, scalar: &Scalar<'a>, trie: &Trie<'a>) -> Result<()> {
-        if scalar.is_null() || trie.children.is_empty() || !trie.actions.is_empty() {
-            return Ok(());
-        }
-        Err(Error::input(format!("expected sequence or mapping node in object {}, found a scalar", self.id)))
-    }
-
-    /// An item of a list: the list has taken the actions already.
-    fn walk_below(&self, item: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
-        match &mut item.value {
-            Value::Mapping(m) => {
-                for (key, child) in &trie.children {
-                    if let Some(value) = m.get_mut(key) {
-                        self.walk(value, child)?;
-                    }
-                }
-                Ok(())
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_children(item, trie)),
+            Value::Scalar(s) if s.is_null() => Ok(()),
+            Value::Scalar(_) => {
+                Err(Error::input(format!("expected sequence or mapping node in object {}, found a scalar", self.id)))
             }
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_below(item, trie)),
-            Value::Scalar(s) => self.end(s, trie),
         }
     }
 
@@ -312,9 +329,10 @@ impl<'c, 'a> Referrer<'c, 'a> {
         namespace: Option<Option<&'a str>>,
         action: &Action<'a>,
     ) -> Result<Option<&'c Resource<'a>>> {
-        let mut found = self.by_name(name, &action.target);
+        let Some(candidates) = self.candidates else { return Ok(None) };
+        let mut found = self.by_name(candidates, name, &action.target);
         if let Some(Some(namespace)) = namespace {
-            let by_original = self.sees_original_namespace(namespace);
+            let by_original = self.sees_original_namespace(candidates, namespace);
             found.retain(|c| {
                 let id = if by_original { c.original_id() } else { *c.id() };
                 id.effective_namespace() == namespace
@@ -345,8 +363,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 
     /// Whether any resource in reach had this namespace at first.
-    fn sees_original_namespace(&self, namespace: &str) -> bool {
-        let seen = &self.candidates.namespaces;
+    fn sees_original_namespace(&self, candidates: &Candidates<'c, 'a>, namespace: &str) -> bool {
+        let seen = &candidates.namespaces;
         if self.id.is_cluster_scoped() {
             return seen.iter().any(|(original, _)| *original == namespace);
         }
@@ -355,8 +373,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 
     /// Candidates in reach that had this name and are of the target's kind, in the order of the resources.
-    fn by_name(&self, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Resource<'a>> {
-        let c = self.candidates;
+    fn by_name(&self, c: &Candidates<'c, 'a>, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Resource<'a>> {
         let mut places: Vec<u32> = Vec::new();
         if target.kind.is_empty() {
             // Only a custom reference without a kind gets here.

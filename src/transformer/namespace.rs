@@ -53,7 +53,10 @@ impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     fn edit(&self, resource: &mut Resource<'a>, _: &Session<'a>) -> Result<()> {
-        if self.namespace.is_empty() || resource.rare().is_some_and(|rare| rare.helm_generated) {
+        // A chart says so of what it made, and a manifest may say so by hand.
+        let is_from_helm = resource.rare().is_some_and(|rare| rare.helm_generated)
+            || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true");
+        if self.namespace.is_empty() || is_from_helm {
             return Ok(());
         }
         resource.record_previous();

@@ -283,11 +283,11 @@ fn operations<'a>(session: &Session<'a>, source: &'a Source) -> Result<Content<'
             let error = Error::input(format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
             error.hint("a patch that starts with '[' must be strict JSON")
         })?;
-        return json_patch::operations(arena, &node, true).map(Content::Json);
+        return json_patch::from_json(arena, text, &node).map(Content::Json);
     }
     match first_document(arena, source).map_err(|m| Error::malformed(arena, m))? {
         None => Ok(Content::Json(Vec::new())),
-        Some(node) if node.as_sequence().is_some() => json_patch::operations(arena, &node, false).map(Content::Json),
+        Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
             Err(Error::input(message).at(arena.place(node.pos)))

@@ -22,6 +22,7 @@ use crate::resource::{ResId, ResMap, Resource};
 use crate::transformer::Transformer;
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Node, Scalar, Style, Tag, Value};
+use base64::Engine;
 use std::cell::Cell;
 
 /// The vars of all layers.
@@ -197,35 +198,49 @@ impl<'a> Expansion<'_, 'a> {
         })
     }
 
-    /// `$(NAME)` becomes the value of a known name, `$$` becomes `$`; everything else stays.
+    /// `$(NAME)` becomes the value of a known name, `$$` becomes `$`; everything else stays, but for a letter beyond ASCII
+    /// behind a `$`: upstream takes its first byte for a letter. The text is then not UTF-8, and printed in base64.
     fn expand(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
+        let mut out = Vec::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find('$') {
-            out.push_str(&rest[..at]);
+            out.extend_from_slice(&rest.as_bytes()[..at]);
             rest = &rest[at + 1..];
             if let Some(after) = rest.strip_prefix('$') {
-                out.push('$');
+                out.push(b'$');
                 rest = after;
                 continue;
             }
             match rest.strip_prefix('(').and_then(|r| r.split_once(')')) {
                 Some((name, after)) => {
-                    match self.typed(name) {
-                        Some(value) if value.tag == Tag::Float => match scalar::float(value.text) {
-                            Some(f) => out.push_str(&scalar::go_number(f)),
-                            None => out.push_str(value.text),
-                        },
-                        Some(value) => out.push_str(value.text),
-                        None => out.extend(["$(", name, ")"]),
-                    }
+                    out.extend_from_slice(self.text_of(name).as_bytes());
                     rest = after;
                 }
-                None => out.push('$'),
+                None => {
+                    out.push(b'$');
+                    if let Some(c) = rest.chars().next().filter(|c| !c.is_ascii()) {
+                        let (letter, after) = rest.split_at(c.len_utf8());
+                        let (first, others) = letter.as_bytes().split_at(1);
+                        out.extend_from_slice(char::from(first[0]).encode_utf8(&mut [0; 2]).as_bytes());
+                        out.extend_from_slice(others);
+                        rest = after;
+                    }
+                }
             }
         }
-        out.push_str(rest);
-        out
+        out.extend_from_slice(rest.as_bytes());
+        String::from_utf8(out).unwrap_or_else(|e| base64::engine::general_purpose::STANDARD.encode(e.into_bytes()))
+    }
+
+    /// What a reference within a text becomes.
+    fn text_of(&self, name: &str) -> String {
+        match self.typed(name) {
+            Some(value) if value.tag == Tag::Float => {
+                scalar::float(value.text).map_or_else(|| value.text.to_owned(), scalar::go_number)
+            }
+            Some(value) => value.text.to_owned(),
+            None => format!("$({name})"),
+        }
     }
 }
 

@@ -113,6 +113,73 @@ pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     }
 }
 
+/// Turns every text of a tree into what it is once a YAML reader has read it as JSON: upstream hands configuration to its
+/// built-ins that way. U+0085 is a line break there, and folded. O(size of the tree).
+///
+/// # Errors
+/// A text has a control character that JSON does not escape; or a key has a line break.
+pub fn reread<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+    let pos = node.pos;
+    let fault = |message: &str| Malformed { message: message.to_owned(), pos };
+    let check = |text: &str| match text.chars().find(|&c| is_control(c)) {
+        Some(c) => Err(fault(&format!("control characters are not allowed: U+{:04X}", c as u32))),
+        None => Ok(()),
+    };
+    match &mut node.value {
+        Value::Scalar(s) if may_change(s.text) => {
+            check(s.text)?;
+            if s.text.contains('\u{85}') {
+                s.text = arena.text(&folded(s.text));
+            }
+            Ok(())
+        }
+        Value::Scalar(_) => Ok(()),
+        Value::Sequence(items) => items.iter_mut().try_for_each(|item| reread(arena, item)),
+        Value::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
+            if may_change(key.text) {
+                check(key.text)?;
+                if key.text.contains('\u{85}') {
+                    return Err(fault("a key has a line break"));
+                }
+            }
+            reread(arena, value)
+        }),
+    }
+}
+
+/// Whether a text has any byte that begins one of the characters in question.
+fn may_change(text: &str) -> bool {
+    text.bytes().any(|b| matches!(b, 0x7f | 0xc2 | 0xef))
+}
+
+/// Control characters that JSON does not escape. U+0085 is a line break.
+fn is_control(c: char) -> bool {
+    matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Line breaks in quotes: one is a blank, each further one a line break; blanks around them go.
+fn folded(text: &str) -> String {
+    let (first, rest) = text.split_once('\u{85}').unwrap_or((text, ""));
+    let mut out = first.trim_end_matches(' ').to_owned();
+    let mut breaks = 0;
+    let mut lines = rest.split('\u{85}').peekable();
+    while let Some(line) = lines.next() {
+        breaks += 1;
+        let line = line.trim_start_matches(' ');
+        let line = if lines.peek().is_some() { line.trim_end_matches(' ') } else { line };
+        if line.is_empty() && lines.peek().is_some() {
+            continue;
+        }
+        match breaks {
+            1 => out.push(' '),
+            _ => out.extend(std::iter::repeat_n('\n', breaks - 1)),
+        }
+        out.push_str(line);
+        breaks = 0;
+    }
+    out
+}
+
 fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Result<Scalar<'a>, String> {
     if let Some(what) = s.mismatch() {
         return Err(format!("cannot decode {:?} as {what}", s.text));
@@ -179,6 +246,89 @@ pub fn parse<'a>(arena: &'a Arena, text: &str) -> Result<Node<'a>, serde_json::E
     let node = Seed(arena).deserialize(&mut reader)?;
     reader.end()?;
     Ok(node)
+}
+
+/// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings with quotes and escapes,
+/// numbers digit by digit. O(size of the text).
+pub fn spelling<'a>(arena: &'a Arena, text: &'a str) -> Node<'a> {
+    Spelling { arena, rest: text }.value()
+}
+
+struct Spelling<'a> {
+    arena: &'a Arena,
+    rest: &'a str,
+}
+
+impl<'a> Spelling<'a> {
+    fn value(&mut self) -> Node<'a> {
+        match self.peek() {
+            Some(b'[') => {
+                self.skip();
+                let mut items = Vec::new();
+                while self.has_more() {
+                    items.push(self.value());
+                }
+                Value::Sequence(items).into()
+            }
+            Some(b'{') => {
+                self.skip();
+                let mut entries = Vec::new();
+                while self.has_more() {
+                    let name: String = serde_json::from_str(self.scalar()).unwrap_or_default();
+                    entries.push(Entry { key: Key::string(self.arena.text(&name)), value: self.value() });
+                }
+                let mut mapping = Mapping::from_entries(entries);
+                mapping.keep_last_of_each();
+                mapping.into()
+            }
+            _ => match self.scalar() {
+                "null" => Node::null(),
+                text => Node::string(text),
+            },
+        }
+    }
+
+    /// The next byte that has a meaning.
+    fn peek(&mut self) -> Option<u8> {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', ',', ':']);
+        self.rest.bytes().next()
+    }
+
+    /// Takes a bracket.
+    fn skip(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+
+    /// Whether another item follows; the bracket that closes is taken.
+    fn has_more(&mut self) -> bool {
+        let more = !matches!(self.peek(), None | Some(b']' | b'}'));
+        if !more {
+            self.skip();
+        }
+        more
+    }
+
+    /// Takes a scalar.
+    fn scalar(&mut self) -> &'a str {
+        self.peek();
+        let bytes = self.rest.as_bytes();
+        let is_string = bytes.first() == Some(&b'"');
+        let mut end = usize::from(is_string);
+        while end < bytes.len() {
+            match bytes[end] {
+                b'"' if is_string => {
+                    end += 1;
+                    break;
+                }
+                b'\\' if is_string => end += 2,
+                b',' | b':' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r' if !is_string => break,
+                _ => end += 1,
+            }
+        }
+        let (scalar, rest) = self.rest.split_at(end.min(bytes.len()));
+        self.rest = rest;
+        scalar
+    }
 }
 
 struct Seed<'a>(&'a Arena);
