@@ -2,8 +2,9 @@
 
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
+use crate::plugin::wire;
 use crate::resource::Resource;
-use crate::yaml::{Arena, Key, Node, Value, json, scalar};
+use crate::yaml::{Arena, Key, Mapping, Node, Value, json, reprint, scalar};
 
 /// One operation of a JSON patch.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +49,15 @@ impl Operation<'_> {
         };
         may_touch(&self.path) || (self.op == "move" && may_touch(&self.from))
     }
+
+    /// Whether this reads or changes the annotations of a resource.
+    fn sees_annotations(&self) -> bool {
+        let sees = |p: &Pointer<'_>| match p.parts.as_deref() {
+            None | Some(["metadata"]) => true,
+            Some(parts) => parts.starts_with(&["metadata", "annotations"]),
+        };
+        sees(&self.path) || (matches!(self.op, "move" | "copy") && sees(&self.from))
+    }
 }
 
 impl<'a> Decode<'a> for Pointer<'a> {
@@ -85,7 +95,7 @@ pub fn operations<'a>(arena: &'a Arena, node: &Node<'a>, is_json: bool) -> Resul
                 json::from_yaml_1_1(arena, value);
             }
             if !(is_json && operation.op == "test") {
-                json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
+                reprint::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
             }
         }
     }
@@ -109,21 +119,19 @@ pub fn apply<'a>(
     let is_new = !resource.json_form;
     if is_new {
         resource.unshare();
-        json::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
+        reprint::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
     }
-    let touches_metadata = is_new || operations.iter().any(Operation::touches_identity);
-    if touches_metadata
-        && resource.has_build_annotations()
-        && let Some(metadata) =
-            resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
-    {
-        crate::resource::mapping_in(metadata, "annotations");
+    let run_all = |node: &mut Node<'a>| {
+        operations.iter().try_for_each(|operation| {
+            run(node, operation).map_err(|e| e.at(operation.value.as_ref().and_then(|v| arena.place(v.pos))))
+        })
+    };
+    if operations.iter().any(Operation::sees_annotations) {
+        wire::with_build_annotations(arena, resource, run_all)?;
+    } else {
+        run_all(resource.node_mut_in_form())?;
     }
-    let node = resource.node_mut_in_form();
-    for operation in operations {
-        run(node, operation).map_err(|e| e.at(operation.value.as_ref().and_then(|v| arena.place(v.pos))))?;
-    }
-    if touches_metadata {
+    if is_new || operations.iter().any(Operation::touches_identity) {
         resource.stringify_metadata("annotations");
     }
     resource.json_form = true;
@@ -198,7 +206,7 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "add")?;
     match &mut node.value {
-        Value::Mapping(m) => drop(m.insert(Key::string(last), value)),
+        Value::Mapping(m) => insert(m, last, value),
         Value::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
@@ -214,15 +222,25 @@ fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
     Ok(())
 }
 
+fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) {
+    m.insert(Key::string(key), value);
+    m.set_braces(false);
+}
+
 fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     let (node, last) = container(root, path, "remove")?;
     match &mut node.value {
-        Value::Mapping(m) => m.remove(last).ok_or_else(|| {
-            Error::input(format!(
-                "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
-                path.text
-            ))
-        }),
+        Value::Mapping(m) => {
+            let removed = m.remove(last);
+            // The dump behind the patch writes an empty mapping in braces.
+            m.set_braces(m.is_empty());
+            removed.ok_or_else(|| {
+                Error::input(format!(
+                    "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
+                    path.text
+                ))
+            })
+        }
         Value::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.remove(i)),
             None => Err(bad_index("remove", path, last)),
@@ -234,7 +252,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "replace")?;
     match &mut node.value {
-        Value::Mapping(m) => drop(m.insert(Key::string(last), value)),
+        Value::Mapping(m) => insert(m, last, value),
         Value::Sequence(items) => {
             let i = existing(last, items.len());
             let missing = || {

@@ -484,7 +484,7 @@ impl<'a> Reader<'a> {
             Some(b'{') => {
                 let mark = self.entries.len();
                 self.flow_entries(b'}', Self::flow_entry)?;
-                Value::Mapping(Mapping::from_entries(self.entries.drain(mark..).collect()))
+                Value::Mapping(Mapping::from_entries(self.entries.drain(mark..).collect()).with_braces(true))
             }
             _ => Value::Scalar(self.flow_scalar()?),
         };

@@ -236,7 +236,7 @@ impl<'a> Builder<'_, 'a> {
                 };
                 let value = match frame.mapping {
                     None => Value::Sequence(frame.items),
-                    Some((entries, _, merged)) => Value::Mapping(merge(entries, merged)),
+                    Some((entries, _, merged)) => Value::Mapping(merge(entries, merged).with_braces(frame.flow)),
                 };
                 self.complete(frame.anchor, Node { value, pos: frame.pos })
             }
@@ -345,10 +345,6 @@ impl<'a> Builder<'_, 'a> {
         let scalar = Scalar { text, style, tag: Tag::Auto };
         match tag {
             Some(tag) => self.tagged(scalar, tag, span.start),
-            // The reference reads a value left out in `{a: }` as an empty string, in a block as null.
-            None if text.is_empty() && style == Style::Plain && self.is_flow_value() => {
-                Ok(Scalar { tag: Tag::Empty, ..scalar })
-            }
             None => Ok(scalar),
         }
     }
@@ -380,10 +376,6 @@ impl<'a> Builder<'_, 'a> {
             }
             _ => Ok(()),
         }
-    }
-
-    fn is_flow_value(&self) -> bool {
-        self.frames.last().is_some_and(|f| f.flow && f.mapping.as_ref().is_some_and(|m| m.1.is_some()))
     }
 
     /// Applies a tag. Tags the reference does not know are dropped; `!!binary` is decoded.
