@@ -102,7 +102,10 @@ fn generated_definition(text: &mut String, i: usize) {
         );
         if field % 10 == 0 {
             let long = "a pattern of a key that is longer than the printer writes on one line ".repeat(2);
-            let _ = write!(text, "{pad}? {long}{field}\n{pad}: description: A field with a long name.\n{pad}  type: string\n");
+            let _ = write!(
+                text,
+                "{pad}? {long}{field}\n{pad}: description: A field with a long name.\n{pad}  type: string\n"
+            );
         }
     }
     text.push_str("            type: object\n        type: object\n    served: true\n    storage: true\n");

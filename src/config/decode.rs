@@ -6,8 +6,9 @@
 
 use crate::diag::{Error, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Key, Node, Pos, Style, Tag, Value};
+use crate::yaml::{Arena, Key, Node, Pos, Style, Tag, Value, reprint};
 use indexmap::IndexMap;
+use std::borrow::Cow;
 
 /// Labels, annotations and other free maps of strings, in bytewise order of their keys.
 pub type StringMap<'a> = IndexMap<&'a str, &'a str>;
@@ -140,7 +141,12 @@ impl<'a> Decode<'a> for &'a str {
         match cx.kind(s.style, s.tag, s.text) {
             Kind::Null => Ok(()),
             Kind::Str | Kind::Binary | Kind::Timestamp => {
-                *self = s.text;
+                // Upstream hands the fields of a kustomization to its built-ins as JSON that is
+                // read as YAML.
+                *self = match reprint::read_json(s.text).map_err(|message| cx.error(node.pos, message))? {
+                    Cow::Owned(text) => cx.arena.text(&text),
+                    Cow::Borrowed(_) => s.text,
+                };
                 Ok(())
             }
             _ if cx.strict => Err(cx.mismatch("a string", node)),

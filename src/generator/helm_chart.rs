@@ -18,7 +18,7 @@ use crate::load::{Root, join};
 use crate::pipeline::{Session, documents_to_resources};
 use crate::process::{Call, Failed, Failure, Limits, PrivateDirectory, run};
 use crate::resource::{Behavior, Resource};
-use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, json};
+use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
 use regex::Regex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::ffi::OsString;
@@ -261,29 +261,32 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let Some(inline) = inline else {
             return session.files.bytes(&self.root, path).map_err(|e| in_values(e.into()));
         };
+        let malformed = |m: crate::yaml::Malformed| in_values(Error::malformed(session.arena, m));
+        let mut inline: Node<'a> = inline.clone().into();
+        reprint::through_json(session.arena, &mut inline).map_err(malformed)?;
+        let Value::Mapping(inline) = inline.value else { return Ok(Vec::new()) };
         let merged = if self.chart.values_merge == "replace" {
-            inline.clone()
+            inline
         } else {
             let source = session.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
-            let malformed = |m: crate::yaml::Malformed| Error::malformed(session.arena, m);
-            let file = first_document(session.arena, source).map_err(|m| in_values(malformed(m)))?.unwrap_or_default();
+            let file = first_document(session.arena, source).map_err(malformed)?.unwrap_or_default();
             let file = match file.value {
                 Value::Mapping(m) => m,
                 _ if file.is_null() => Mapping::new(),
                 _ => return Err(in_values(Error::input(format!("expected a mapping, found {}", file.shape())))),
             };
             if self.chart.values_merge == "merge" {
-                let mut values = inline.clone();
+                let mut values = inline;
                 merge_values(&mut values, &file, false);
                 values
             } else {
                 let mut values = file;
-                merge_values(&mut values, inline, true);
+                merge_values(&mut values, &inline, true);
                 values
             }
         };
         let mut node: Node<'a> = merged.into();
-        json::through_json(session.arena, &mut node).map_err(|m| in_values(Error::malformed(session.arena, m)))?;
+        reprint::through_map(session.arena, &mut node).map_err(malformed)?;
         let mut text = String::new();
         emit::document(&mut text, &node).map_err(|e| in_values(Error::input(e.message)))?;
         Ok(text.into_bytes())

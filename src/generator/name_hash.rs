@@ -2,30 +2,30 @@
 
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Node, json};
+use crate::yaml::{Arena, Node, json, reprint};
 use sha2::{Digest, Sha256};
 
 /// The ten characters. O(size of the data).
 ///
-/// # Errors
-/// The resource is neither a ConfigMap nor a Secret. Upstream hashes a dump of its parser's nodes, comments and line
-/// numbers included; the documented behaviour is that the build fails (K27, a named deviation).
-pub fn hash(resource: &Resource<'_>) -> Result<String> {
+/// # Errors The data cannot be printed, or the resource is neither a ConfigMap nor a Secret.
+/// Upstream hashes a dump of its parser's nodes, comments and line numbers included; the
+/// documented behaviour is that the build fails (K27, a named deviation).
+pub fn hash<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Result<String> {
     let node = resource.node();
     let mut text = String::from("{");
     match resource.id().gvk.kind {
         "ConfigMap" => {
             if node.get("binaryData").is_some_and(|n| n.as_mapping().is_some()) {
-                member(&mut text, "binaryData", node.get("binaryData"));
+                member(arena, &mut text, "binaryData", node.get("binaryData"))?;
             }
-            member(&mut text, "data", node.get("data"));
+            member(arena, &mut text, "data", node.get("data"))?;
             text.push_str("\"kind\":\"ConfigMap\",\"name\":\"\"}");
         }
         "Secret" => {
-            member(&mut text, "data", node.get("data"));
+            member(arena, &mut text, "data", node.get("data"))?;
             text.push_str("\"kind\":\"Secret\",\"name\":\"\",");
             if node.get("stringData").is_some_and(|n| n.as_mapping().is_some()) {
-                member(&mut text, "stringData", node.get("stringData"));
+                member(arena, &mut text, "stringData", node.get("stringData"))?;
             }
             text.push_str("\"type\":");
             json::write_string(&mut text, node.get_text("type").unwrap_or_default());
@@ -42,17 +42,18 @@ pub fn hash(resource: &Resource<'_>) -> Result<String> {
 }
 
 /// One member of the hashed text; a missing or null mapping is an empty string there, and another scalar its text.
-fn member(text: &mut String, name: &str, value: Option<&Node<'_>>) {
+fn member<'a>(arena: &'a Arena, text: &mut String, name: &str, value: Option<&Node<'a>>) -> Result<()> {
     json::write_string(text, name);
     text.push(':');
     match value {
         Some(node) if !node.is_null() => match node.as_scalar() {
             Some(scalar) => json::write_string(text, scalar.text),
-            None => json::write(text, node),
+            None => json::write(text, &*reprint::printed(arena, node).map_err(|m| Error::malformed(arena, m))?),
         },
         _ => text.push_str("\"\""),
     }
     text.push(',');
+    Ok(())
 }
 
 /// The first ten hex digits, with digits that look like letters replaced, so that no word comes out.
@@ -71,14 +72,14 @@ fn encode(digest: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Arena, documents};
+    use crate::yaml::documents;
 
     #[track_caller]
     fn check(text: &str, want: &str) {
         let arena = Arena::new();
         let source = arena.add_source("r.yaml", text.to_owned());
         let node = documents(&arena, source).unwrap().remove(0);
-        assert_eq!(hash(&Resource::unchecked(node)).unwrap(), want, "{text}");
+        assert_eq!(hash(&arena, &Resource::unchecked(node)).unwrap(), want, "{text}");
     }
 
     #[test]

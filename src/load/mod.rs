@@ -359,9 +359,8 @@ impl<'a> Files<'a> {
 }
 
 fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
-    encoding::decode(bytes).map_err(|e| {
-        not_loaded(Error::input(format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset)))
-    })
+    encoding::decode(bytes)
+        .map_err(|e| not_loaded(Error::input(format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset))))
 }
 
 fn not_loaded(error: Error) -> NotLoaded {

@@ -437,9 +437,5 @@ fn plugin_configs<'a>(
         };
         configs.append_all(session.arena, found).map_err(|e| e.context(in_entry(entry)))?;
     }
-    let mut configs = configs.into_resources();
-    for config in &mut configs {
-        json::reread(session.arena, config.node_mut()).map_err(|m| Error::malformed(session.arena, m))?;
-    }
-    Ok(configs)
+    Ok(configs.into_resources())
 }

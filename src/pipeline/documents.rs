@@ -1,9 +1,9 @@
-//! From documents to resources: empty ones go, lists are replaced by their items.
+//! From documents to resources: empty ones are dropped, lists are replaced by their items.
 
 use super::{Session, openapi};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Node, Value, json};
+use crate::yaml::{Node, Value, reprint};
 use std::collections::VecDeque;
 
 /// Makes resources of the documents of one text, which know what the build's schema says of their scope. Items of a `...List` come after all other documents of the file. O(n).
@@ -28,11 +28,11 @@ pub fn documents_to_resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -
                 continue;
             };
             match items.value {
-                Value::Sequence(mut items) => {
-                    for item in &mut items {
-                        json::through_json(arena, item).map_err(|m| Error::malformed(arena, m))?;
+                Value::Sequence(items) => {
+                    for mut item in items {
+                        reprint::through_map(arena, &mut item).map_err(|m| Error::malformed(arena, m))?;
+                        queue.extend(unwrap_list(item));
                     }
-                    queue.extend(items);
                 }
                 _ if items.is_null() => {}
                 _ => {

@@ -77,9 +77,12 @@ pub fn transformers<'a>(
         let stage = PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge, "")?;
         add("PatchStrategicMergeTransformer", 1, Box::new(stage));
     }
-    if !k.patches.is_empty() {
-        let stage = PatchTransformer::new(session, &target.root, &k.patches)?;
-        add("PatchTransformer", k.patches.len(), Box::new(stage));
+    // Each entry is a transformer upstream, which counts where a build notes what transformed a
+    // resource.
+    let at_once = if session.keeps_origins() { 1 } else { usize::MAX };
+    for patches in k.patches.chunks(at_once) {
+        let stage = PatchTransformer::new(session, &target.root, patches)?;
+        add("PatchTransformer", patches.len(), Box::new(stage));
     }
     if !k.namespace.is_empty() {
         let stage = NamespaceTransformer {
@@ -112,9 +115,9 @@ pub fn transformers<'a>(
         let stage = AnnotationsTransformer { annotations: k.common_annotations.clone(), specs };
         add("AnnotationsTransformer", 1, Box::new(stage));
     }
-    if !k.patches_json6902.is_empty() {
-        let stage = PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?;
-        add("PatchJson6902Transformer", k.patches_json6902.len(), Box::new(stage));
+    for patches in k.patches_json6902.chunks(at_once) {
+        let stage = PatchJson6902Transformer::new(session, &target.root, patches)?;
+        add("PatchJson6902Transformer", patches.len(), Box::new(stage));
     }
     for replica in &k.replicas {
         let (name, count) = (replica.name, replica.count);

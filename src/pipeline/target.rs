@@ -13,7 +13,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Error, Result};
 use crate::load::{Root, join};
-use crate::yaml::{Node, Place, Source, first_document, json};
+use crate::yaml::{Place, Source, first_document};
 
 /// One kustomization root.
 #[derive(Debug)]
@@ -41,15 +41,7 @@ impl<'a> Target<'a> {
             e.at(Some(Place { file: source.name.clone(), line: 1, column: 1 })).context("invalid Kustomization")
         };
         let malformed = |m| invalid(Error::malformed(arena, m));
-        let mut node = first_document(arena, source).map_err(malformed)?;
-        let fields = node.as_mut().and_then(Node::as_mapping_mut);
-        let generates = fields.as_ref().is_some_and(|m| m.iter().any(|e| e.key.text.ends_with("Generator")));
-        for (field, value) in fields.into_iter().flat_map(|m| m.iter_mut()) {
-            let is_unused = field.text == "generatorOptions" && !generates;
-            if !is_for_the_build(field.text) && !is_unused {
-                json::reread(arena, value).map_err(malformed)?;
-            }
-        }
+        let node = first_document(arena, source).map_err(malformed)?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         warnings.into_iter().for_each(|w| session.warn(w.message));
@@ -74,28 +66,6 @@ impl<'a> Target<'a> {
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::input(message).at(Some(Place { file: self.file.clone(), line: 1, column: 1 }))
     }
-}
-
-/// Whether a field is read where it stands. All others become the configuration of built-ins.
-fn is_for_the_build(field: &str) -> bool {
-    let fields = [
-        "apiVersion",
-        "kind",
-        "metadata",
-        "resources",
-        "bases",
-        "components",
-        "generators",
-        "transformers",
-        "validators",
-        "sortOptions",
-        "buildMetadata",
-        "configurations",
-        "crds",
-        "openapi",
-        "vars",
-    ];
-    fields.iter().any(|name| name.eq_ignore_ascii_case(field))
 }
 
 /// The one kustomization file of a root.

@@ -12,7 +12,7 @@
 use super::is_build_annotation;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::resource::{Found, Index, ResMap, Resource};
-use crate::yaml::{Mapping, Node, json};
+use crate::yaml::{Arena, Mapping, Node, json, reprint};
 use std::hash::{BuildHasher, Hasher};
 
 /// The label that a validator may add.
@@ -84,7 +84,10 @@ fn modified(what: String) -> Error {
 }
 
 fn fingerprint(hasher: &impl BuildHasher, resource: &Resource<'_>) -> u64 {
-    let mut node = resource.node().clone();
+    let scratch = Arena::new();
+    let mut node: Node<'_> = resource.node().clone();
+    // Upstream compares what both print as; what cannot be printed stays as it is.
+    let _ = reprint::reprinted(&scratch, &mut node);
     if let Some(metadata) = node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut) {
         keep(metadata, "labels", |key| key != VALIDATED_BY);
         keep(metadata, "annotations", |key| !is_build_annotation(key) && key != "kustomize.config.k8s.io/id");

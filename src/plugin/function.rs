@@ -14,7 +14,7 @@ use crate::pipeline::Session;
 use crate::process::{Call, run};
 use crate::resource::{ResMap, Resource};
 use crate::transformer::Transformer;
-use crate::yaml::{Arena, Node, Place, first_document};
+use crate::yaml::{Arena, Node, Place, first_document, reprint};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -280,6 +280,8 @@ impl Function {
         let mut resources = self.read(session, printed)?;
         for resource in &mut resources {
             note_path(session.arena, resource);
+            // Upstream prints what it has read from a function, and reads that.
+            reprint::reprinted(session.arena, resource.node_mut()).map_err(|m| Error::malformed(session.arena, m))?;
         }
         Ok(resources)
     }
@@ -377,7 +379,13 @@ fn items<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<Vec<Strin
                 return Err(Error::input(format!("{message}: {}", resource.id())).at(arena.place(resource.pos())));
             }
         }
-        paths.push(resource.annotation(PATH[0]).map(str::to_owned));
+        // Upstream copies the path to the one of its two annotations that lacks it.
+        let [legacy, internal] = PATH.map(|key| resource.annotation(key).filter(|path| !path.is_empty()));
+        paths.push(match (legacy, internal) {
+            (Some(path), None) => Some((PATH[1], path.to_owned())),
+            (None, Some(path)) => Some((PATH[0], path.to_owned())),
+            _ => None,
+        });
     }
     let mut items = Vec::with_capacity(resources.len());
     wire::print_each(resources.into_iter(), wire::Ids::With, &mut |text| {
@@ -387,8 +395,8 @@ fn items<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<Vec<Strin
     Ok(items)
 }
 
-fn with_item_annotations(text: &str, i: usize, path: Option<String>) -> String {
-    let mut added: Vec<(&str, String)> = path.map(|path| (PATH[1], path)).into_iter().collect();
+fn with_item_annotations(text: &str, i: usize, path: Option<(&str, String)>) -> String {
+    let mut added: Vec<(&str, String)> = path.into_iter().collect();
     added.extend(INDEX.map(|key| (key, i.to_string())));
     added.push((MIGRATION_ID, i.to_string()));
     added.extend(ID.map(|key| (key, (i + 1).to_string())));
@@ -418,9 +426,10 @@ impl<'a> Transformer<'a> for Function {
     }
 }
 
-/// Gives a resource that has no path the one that upstream gives it, and takes the ids off.
+/// Gives a resource that has no path the one that upstream gives it, and takes ids and indexes
+/// off.
 fn note_path<'a>(arena: &'a Arena, resource: &mut Resource<'a>) {
-    for key in ID.into_iter().chain([MIGRATION_ID]) {
+    for key in ID.into_iter().chain([MIGRATION_ID]).chain(INDEX) {
         resource.take_annotation(key);
     }
     let path = PATH.iter().find_map(|key| resource.annotation(key)).unwrap_or_else(|| {

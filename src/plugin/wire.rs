@@ -4,7 +4,7 @@
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{ORIGIN, Session, TRANSFORMATIONS, documents_to_resources, print_one};
 use crate::resource::{Behavior, Index, PreviousId, Rare, ResId, ResMap, Resource};
-use crate::yaml::{Arena, Node, Scalar, documents, emit, json};
+use crate::yaml::{Arena, Mapping, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
@@ -81,6 +81,76 @@ pub fn print_each<'a>(
 }
 
 fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Result<()> {
+    let mut added = build_annotations(arena, resource);
+    if ids == Ids::With {
+        added.push((ID, arena.text(&id_text(resource.id())?)));
+    }
+    if added.is_empty() {
+        return Ok(());
+    }
+    if let Some(metadata) = resource.metadata_mut() {
+        crate::resource::stringify(metadata, "annotations");
+        put_annotations(metadata, added);
+    }
+    Ok(())
+}
+
+/// Lets `edit` change a resource as upstream's transformers see it: with the annotations that
+/// hold what a build knows. Those that upstream calls internal are afterwards what they were; the
+/// origin and the transformations are what `edit` has left of them. O(annotations), beside
+/// `edit`.
+///
+/// # Errors
+/// Those of `edit`.
+pub fn with_build_annotations<'a>(
+    arena: &'a Arena,
+    resource: &mut Resource<'a>,
+    edit: impl FnOnce(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    let added = build_annotations(arena, resource);
+    if added.is_empty() {
+        return edit(resource.node_mut_in_form());
+    }
+    let keys: Vec<&str> = added.iter().map(|(key, _)| *key).collect();
+    if let Some(metadata) =
+        resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
+    {
+        put_annotations(metadata, added);
+    }
+    edit(resource.node_mut_in_form())?;
+    let metadata = resource.node_mut_in_form().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+    let annotations = metadata.and_then(Node::as_mapping_mut).and_then(|m| m.get_mut("annotations"));
+    let (mut origin, mut transformations) = (None, None);
+    if let Some(annotations) = annotations.and_then(Node::as_mapping_mut) {
+        let text = |node: Option<Node<'a>>| node.map(|node| node.as_scalar().map_or("", |s| s.text));
+        for key in keys {
+            match key {
+                ORIGIN => origin = text(annotations.remove(key)),
+                TRANSFORMATIONS => transformations = text(annotations.remove(key)),
+                key => drop(annotations.remove(key)),
+            }
+        }
+    }
+    if resource.rare().is_some() {
+        let rare = resource.rare_mut();
+        rare.origin = origin;
+        if transformations.is_none_or(|text| text != rare.transformations.concat()) {
+            rare.transformations = transformations.into_iter().collect();
+        }
+    }
+    Ok(())
+}
+
+fn put_annotations<'a>(metadata: &mut Mapping<'a>, added: Vec<(&'a str, &'a str)>) {
+    if let Some(annotations) = crate::resource::mapping_in(metadata, "annotations") {
+        for (key, value) in added {
+            annotations.insert(key, json::fresh_string(value).into());
+        }
+    }
+}
+
+/// What a build knows of a resource, as the annotations in which upstream keeps it.
+fn build_annotations<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Vec<(&'a str, &'a str)> {
     let mut added: Vec<(&'a str, &'a str)> = Vec::new();
     let previous = resource.previous();
     if !previous.is_empty() {
@@ -111,21 +181,7 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Resu
             added.push((HELM_GENERATED, "true"));
         }
     }
-    if ids == Ids::With {
-        added.push((ID, arena.text(&id_text(resource.id())?)));
-    }
-    if added.is_empty() {
-        return Ok(());
-    }
-    if let Some(metadata) = resource.metadata_mut() {
-        crate::resource::stringify(metadata, "annotations");
-        if let Some(annotations) = crate::resource::mapping_in(metadata, "annotations") {
-            for (key, value) in added {
-                annotations.insert(key, json::fresh_string(value).into());
-            }
-        }
-    }
-    Ok(())
+    added
 }
 
 fn join<'t>(parts: impl Iterator<Item = &'t str>) -> String {

@@ -210,11 +210,6 @@ impl<'a> Resource<'a> {
         self.rare = None;
     }
 
-    /// Whether upstream would keep something about this resource in annotations.
-    pub fn has_build_annotations(&self) -> bool {
-        !self.previous.is_empty() || self.behavior.is_some() || self.needs_hash || self.rare.is_some()
-    }
-
     /// The node.
     pub fn node(&self) -> &Node<'a> {
         &self.node
@@ -346,8 +341,8 @@ impl<'a> Resource<'a> {
         taken?.as_scalar().copied()
     }
 
-    /// Turns `metadata.<map>` into a map of strings: each scalar's text as written, other values empty. An empty or
-    /// null map goes.
+    /// Turns `metadata.<map>` into a map of strings: each scalar's text as it is, without its
+    /// style, other values empty. An empty or null map is removed.
     pub fn stringify_metadata(&mut self, map: &'a str) {
         if self.node.get("metadata").and_then(|m| m.get(map)).is_none() {
             return;
@@ -371,11 +366,12 @@ pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     }
     match node.as_mapping_mut() {
         Some(entries) if !entries.is_empty() => {
+            entries.set_braces(false);
             for (_, value) in entries.iter_mut() {
-                let is_string = value.as_scalar().is_some_and(|s| s.kind() == crate::yaml::scalar::Kind::Str);
-                if !is_string {
-                    let text = value.as_scalar().map_or("", |s| s.text);
-                    value.value = Value::Scalar(Scalar::string(text));
+                let text = value.as_scalar().map_or("", |s| s.text);
+                value.value = Value::Scalar(json::new_string(text));
+                if value.pos.is_shared() {
+                    value.pos = Pos::NONE;
                 }
             }
         }

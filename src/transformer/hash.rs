@@ -28,7 +28,7 @@ impl<'a> Transformer<'a> for HashTransformer {
 }
 
 fn add_hash<'a>(resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-    let hash = name_hash::hash(resource).map_err(|e| e.at(session.arena.place(resource.pos())))?;
+    let hash = name_hash::hash(session.arena, resource).map_err(|e| e.at(session.arena.place(resource.pos())))?;
     resource.record_previous();
     let name = session.arena.concat(&[resource.id().name, "-", &hash]);
     let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));

@@ -2,8 +2,9 @@
 
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
+use crate::plugin::wire;
 use crate::resource::Resource;
-use crate::yaml::{Arena, Key, Node, Pos, Value, json};
+use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, json, reprint};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
 #[derive(Clone, Debug, Default)]
@@ -47,12 +48,6 @@ impl<'a> Pointer<'a> {
     fn is_root(&self) -> bool {
         self.text == Some("")
     }
-
-    /// Whether this is the path of the annotations, or of something that they are in.
-    fn holds_annotations(&self) -> bool {
-        let is_above = |parts: &Vec<&str>| parts.iter().eq(["metadata", "annotations"].iter().take(parts.len()));
-        self.is_root() || self.parts.as_ref().is_some_and(is_above)
-    }
 }
 
 impl Operation<'_> {
@@ -67,13 +62,13 @@ impl Operation<'_> {
         may_touch(&self.path) || (self.op == Some("move") && may_touch(&self.from))
     }
 
-    /// Whether the annotations are others after this, or gone.
-    fn replaces_annotations(&self) -> bool {
-        match self.op {
-            Some("test") => false,
-            Some("move") => self.path.holds_annotations() || self.from.holds_annotations(),
-            _ => self.path.holds_annotations(),
-        }
+    /// Whether this reads or changes the annotations of a resource.
+    fn sees_annotations(&self) -> bool {
+        let sees = |p: &Pointer<'_>| match p.parts.as_deref() {
+            None | Some(["metadata"]) => true,
+            Some(parts) => parts.starts_with(&["metadata", "annotations"]),
+        };
+        sees(&self.path) || (matches!(self.op, Some("move" | "copy")) && sees(&self.from))
     }
 }
 
@@ -121,7 +116,7 @@ pub fn from_yaml<'a>(arena: &'a Arena, node: &Node<'a>) -> Result<Vec<Operation<
     operations.decode(node, &Decoder::strict(arena))?;
     for value in operations.iter_mut().filter_map(|operation| operation.value.as_mut()) {
         json::from_yaml_1_1(arena, value);
-        json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
+        reprint::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
     }
     Ok(operations)
 }
@@ -142,7 +137,7 @@ pub fn from_json<'a>(arena: &'a Arena, text: &'a str, node: &Node<'a>) -> Result
             let spelled = spelled.as_ref().and_then(|list| list.as_sequence()?.get(i)?.get("value"));
             *value = spelled.cloned().unwrap_or_default();
         } else {
-            json::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
+            reprint::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
         }
     }
     Ok(operations)
@@ -165,32 +160,21 @@ pub fn apply<'a>(
     let is_new = !resource.json_form;
     if is_new {
         resource.unshare();
-        json::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
+        reprint::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
     }
-    let touches_metadata = is_new || operations.iter().any(Operation::touches_identity);
-    if touches_metadata
-        && resource.has_build_annotations()
-        && let Some(metadata) =
-            resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
-    {
-        crate::resource::mapping_in(metadata, "annotations");
-    }
-    let mut hides_annotations = resource.has_build_annotations();
-    let node = resource.node_mut_in_form();
-    for operation in operations {
-        let at = |e: Error| {
-            let in_value = operation.value.as_ref().and_then(|v| arena.place(v.pos));
-            e.at(in_value.or_else(|| arena.place(operation.pos)))
-        };
-        if hides_annotations && operation.op == Some("test") && operation.path.holds_annotations() {
-            let hint = "kustomize keeps annotations of its own there during a build: test single ones";
-            return Err(at(failed_test(operation).hint(hint)));
+    let run_all = |node: &mut Node<'a>| {
+        for operation in operations {
+            let in_value = || operation.value.as_ref().and_then(|v| arena.place(v.pos));
+            run(node, operation).map_err(|e| e.at(in_value().or_else(|| arena.place(operation.pos))))?;
         }
-        run(node, operation).map_err(at)?;
-        hides_annotations &= !operation.replaces_annotations();
+        check_whole(node)
+    };
+    if operations.iter().any(Operation::sees_annotations) {
+        wire::with_build_annotations(arena, resource, run_all)?;
+    } else {
+        run_all(resource.node_mut_in_form())?;
     }
-    check_whole(node)?;
-    if touches_metadata {
+    if is_new || operations.iter().any(Operation::touches_identity) {
         resource.check_annotations(arena)?;
         resource.stringify_metadata("annotations");
     }
@@ -293,7 +277,7 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "add")?;
     match &mut node.value {
-        Value::Mapping(m) => drop(m.insert(Key::string(last), value)),
+        Value::Mapping(m) => insert(m, last, value),
         Value::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
@@ -309,15 +293,25 @@ fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
     Ok(())
 }
 
+fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) {
+    m.insert(Key::string(key), value);
+    m.set_braces(false);
+}
+
 fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     let (node, last) = container(root, path, "remove")?;
     match &mut node.value {
-        Value::Mapping(m) => m.remove(last).ok_or_else(|| {
-            Error::input(format!(
-                "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
-                path.shown()
-            ))
-        }),
+        Value::Mapping(m) => {
+            let removed = m.remove(last);
+            // The dump behind the patch writes an empty mapping in braces.
+            m.set_braces(m.is_empty());
+            removed.ok_or_else(|| {
+                Error::input(format!(
+                    "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
+                    path.shown()
+                ))
+            })
+        }
         Value::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.remove(i)),
             None => Err(bad_index("remove", path, last)),
@@ -329,7 +323,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "replace")?;
     match &mut node.value {
-        Value::Mapping(m) => drop(m.insert(Key::string(last), value)),
+        Value::Mapping(m) => insert(m, last, value),
         Value::Sequence(items) => {
             let i = existing(last, items.len());
             let missing = || {

@@ -80,13 +80,6 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
                 continue;
             }
             group.iter().try_for_each(|patch| apply_one(map, session, patch))?;
-            if session.keeps_origins() {
-                // Each entry is a transformer upstream, after which all annotations are written anew.
-                map.edit_content(|resource| {
-                    resource.stringify_metadata("annotations");
-                    Ok(())
-                })?;
-            }
         }
         map.drop_empty();
         Ok(())

@@ -394,18 +394,19 @@ pub(super) fn visit<'a>(
     let Some((part, rest)) = path.split_first() else {
         return edit(node);
     };
-    if create && node.is_null() {
+    if create && node.as_scalar().is_some_and(is_made) {
         node.value = match part {
             Part::Key(_) | Part::All => Value::Mapping(Mapping::new()),
             _ => Value::Sequence(Vec::new()),
         };
     }
     if let Some(scalar) = node.as_scalar() {
-        if scalar.is_null() {
+        if scalar.is_null() && !create {
             return Ok(());
         }
         // Upstream changes what it reads from the text, and drops it: the text stays.
         return match structured_text::read(arena, scalar.text) {
+            Some(null) if null.is_null() => visit(arena, &mut MADE.into(), path, create, edit),
             Some(mut copy) if copy.as_scalar().is_none() => visit(arena, &mut copy, path, create, edit),
             _ => Err(Error::input("wrong node kind: expected a mapping or a list, found a text")),
         };
@@ -481,11 +482,16 @@ fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &Fi
         match &value.value {
             // What was made on the way has no type: it is read anew from its text.
             Value::Scalar(_) => *old = Scalar { text, ..MADE },
+            _ if !options.delimiter.is_empty() => {
+                return Err(Error::input("delimiter option can only be used with scalar nodes"));
+            }
             other => node.value = other.clone(),
         }
         return Ok(());
     }
-    let scalar = Scalar { text, style: old.style, tag: old.resolved_tag() };
+    // Nothing in place of a null is a null still.
+    let tag = if text.is_empty() && old.is_null() { old.tag } else { old.resolved_tag() };
+    let scalar = Scalar { text, style: old.style, tag };
     node.set_scalar(scalar);
     Ok(())
 }

@@ -64,4 +64,3 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     pieces.push(start..text.len());
     Ok(pieces)
 }
-

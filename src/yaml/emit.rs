@@ -3,9 +3,9 @@
 //! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's printer; the property tests and the
 //! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Value};
+use super::reprint;
 use super::scalar::{self, Int, Kind};
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Width beyond which a value is folded at its next single space.
@@ -13,9 +13,6 @@ const WIDTH: usize = 80;
 
 /// Longest key, in bytes, that stands before its colon without a `?`.
 const SIMPLE_KEY: usize = 128;
-
-/// Longest key, in bytes, that the reference can read back at all.
-const MAX_KEY: usize = 1_024;
 
 /// Why a tree cannot be printed: upstream's later passes refuse it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +30,7 @@ type Emit<T = ()> = Result<T, Unprintable>;
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
 pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
-    let mut printer = Printer { out };
+    let mut printer = Printer { out, in_braces: false };
     match &node.value {
         Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, true, true),
         Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, true),
@@ -50,11 +47,13 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
 /// As [`document`].
 pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
     let line = out.rfind('\n').map_or(0, |i| i + 1);
-    Printer { out }.scalar(scalar, Pos::NONE, 0, line)
+    Printer { out, in_braces: false }.scalar(scalar, Pos::NONE, 0, line)
 }
 
 struct Printer<'o> {
     out: &'o mut String,
+    /// Whether what is printed next stands in a mapping that was written in braces.
+    in_braces: bool,
 }
 
 const SPACES: &str = "                                                                                ";
@@ -70,17 +69,17 @@ impl Printer<'_> {
 
     fn mapping(&mut self, mapping: &Mapping<'_>, indent: usize, mut inline: bool, top: bool) -> Emit {
         let mut previous: Option<&Key<'_>> = None;
+        let outside = self.in_braces;
+        self.in_braces |= mapping.is_in_braces();
         for entry in mapping.iter() {
-            if previous.is_some_and(|p| p.same_text(&entry.key)) {
-                return Err(unprintable(format!("mapping key {:?} already defined", entry.key.text), entry.key.pos));
-            }
+            reprint::check_key(&entry.key, previous, top).map_err(|message| unprintable(message, entry.key.pos))?;
             previous = Some(&entry.key);
             if !inline {
                 self.pad(indent);
             }
             inline = false;
             let line = self.out.len() - indent;
-            if self.key(&entry.key, top)? {
+            if self.key(&entry.key)? {
                 self.entry_value(&entry.value, indent, line)?;
             } else {
                 self.pad(indent);
@@ -88,6 +87,7 @@ impl Printer<'_> {
                 self.item(&entry.value, indent)?;
             }
         }
+        self.in_braces = outside;
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl Printer<'_> {
             Value::Scalar(s) => {
                 self.scalar(s, node.pos, indent, line)?;
                 // A literal block that keeps its breaks has ended its line itself.
-                if s.text.as_bytes().last() == Some(&b'\n') && self.out.as_bytes().last() == Some(&b'\n') {
+                if s.text.ends_with(is_break) && self.out.ends_with(is_break) {
                     return Ok(());
                 }
             }
@@ -155,7 +155,7 @@ impl Printer<'_> {
             return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
         }
         match s.kind() {
-            Kind::Null if s.tag == Tag::Empty => self.out.push_str("\"\""),
+            Kind::Null if reprint::is_empty_text(s, self.in_braces) => self.out.push_str("\"\""),
             Kind::Str | Kind::Binary => return self.string(s, pos, indent, line),
             Kind::Null => self.out.push_str("null"),
             Kind::Bool => self.out.push_str(if scalar::truth(s.text) { "true" } else { "false" }),
@@ -177,48 +177,29 @@ impl Printer<'_> {
     }
 
     /// A key with its colon; `false` if it had to be written with `?`, on a line of its own.
-    fn key(&mut self, key: &Key<'_>, top: bool) -> Emit<bool> {
-        match key.kind() {
-            Kind::Str if key.tag == Tag::Custom && !top => {
-                return Err(unprintable(format!("mapping key {:?} has a tag of its own", key.text), key.pos));
-            }
-            Kind::Str | Kind::Binary => {}
-            Kind::Null => {
-                return Err(unprintable(format!("mapping key {:?} is null", key.text), key.pos));
-            }
-            _ if top => {}
-            kind => {
-                return Err(unprintable(format!("mapping key {} is {}: quote it", key.text, kind.word()), key.pos));
-            }
-        }
-        if key.text.len() > MAX_KEY {
-            return Err(unprintable(format!("a mapping key is longer than {MAX_KEY} bytes"), key.pos));
-        }
+    fn key(&mut self, key: &Key<'_>) -> Emit<bool> {
         if is_plain_word(key.text) && key.text.len() <= SIMPLE_KEY {
             self.out.push_str(key.text);
             self.out.push(':');
             return Ok(true);
         }
-        let text = printable(key.text, key.pos)?;
-        let analysis = Analysis::of(&text);
+        reprint::check_json_key(key.text).map_err(|message| unprintable(message, key.pos))?;
+        let text = key.text;
+        let analysis = Analysis::of(text);
         if text.len() <= SIMPLE_KEY && !analysis.multiline {
-            match analysis.style(&text, true) {
-                Style::Plain => self.out.push_str(&text),
-                Style::Single => self.single(&text, None),
-                _ => self.double(&text, None),
+            match analysis.style(text, true) {
+                Style::Plain => self.out.push_str(text),
+                Style::Single => self.single(text, None),
+                _ => self.double(text, None),
             }
             self.out.push(':');
             return Ok(true);
         }
+        let line = self.out.rfind(is_break).map_or(0, |i| i + self.out[i..].chars().next().map_or(0, char::len_utf8));
+        let indent = self.out.len() - line;
         self.out.push_str("? ");
-        let indent = (self.out.len() - 2) - self.out[..self.out.len() - 2].rfind('\n').map_or(0, |i| i + 1);
-        match analysis.style(&text, false) {
-            Style::Plain => self.out.push_str(&text),
-            Style::Single => self.single(&text, None),
-            Style::Literal => self.literal(&text, indent),
-            _ => self.double(&text, None),
-        }
-        if !self.out.ends_with('\n') {
+        self.styled(text, analysis.style(text, false), indent, line);
+        if !self.out.ends_with(is_break) {
             self.out.push('\n');
         }
         Ok(false)
@@ -233,28 +214,23 @@ impl Printer<'_> {
             self.literal(s.text, indent);
             return Ok(());
         }
-        let text = printable(s.text, pos)?;
-        if text.starts_with('\t')
-            && text.contains('\n')
-            && matches!(s.style, Style::Plain | Style::Literal | Style::Folded)
-        {
-            let message = "a text of several lines begins with a tab, which the reference cannot print";
-            return Err(unprintable(message.to_owned(), pos));
-        }
-        let mut analysis = Analysis::of(&text);
-        let mut text = text;
-        if s.style == Style::Folded && analysis.block_allowed && text.contains('\n') {
-            text = refold(&text).into();
-            analysis = Analysis::of(&text);
-        }
-        let fold = Fold { line, indent: indent + 2 };
-        match analysis.style(&text, false) {
-            Style::Plain => self.plain(&text, fold),
-            Style::Single => self.single(&text, Some(fold)),
-            Style::Literal => self.literal(&text, indent),
-            _ => self.double(&text, Some(fold)),
-        }
+        let refused = |message| unprintable(message, pos);
+        let reprinted = reprint::text(s, self.in_braces).map_err(refused)?;
+        let text = reprint::read_json(&reprinted).map_err(refused)?;
+        let analysis = Analysis::of(&text);
+        self.styled(&text, analysis.style(&text, false), indent, line);
         Ok(())
+    }
+
+    /// A text that may take several lines; `line` is where the current one starts in the output.
+    fn styled(&mut self, text: &str, style: Style, indent: usize, line: usize) {
+        let fold = Fold { line, indent: indent + 2 };
+        match style {
+            Style::Plain => self.plain(text, fold),
+            Style::Single => self.single(text, Some(fold)),
+            Style::Literal => self.literal(text, indent),
+            _ => self.double(text, Some(fold)),
+        }
     }
 
     /// The column, in characters, that the next character will have.
@@ -402,25 +378,29 @@ impl Printer<'_> {
 
     fn literal(&mut self, text: &str, indent: usize) {
         self.out.push('|');
-        if text.starts_with([' ', '\n']) {
+        if text.starts_with(' ') || text.starts_with(is_break) {
             self.out.push('2');
         }
-        let body = text.trim_end_matches('\n');
-        match text.len() - body.len() {
-            0 => self.out.push('-'),
-            1 if !body.is_empty() => {}
-            _ => self.out.push('+'),
+        let mut ends = text.chars().rev();
+        match (ends.next().is_some_and(is_break), ends.next().is_none_or(is_break)) {
+            (false, _) => self.out.push('-'),
+            (true, false) => {}
+            (true, true) => self.out.push('+'),
         }
         self.out.push('\n');
+        let ascii = text.is_ascii();
         let mut rest = text;
         while !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |i| i + 1);
-            let (line, after) = rest.split_at(end);
-            if line != "\n" {
+            let end = match ascii {
+                true => memchr::memchr(b'\n', rest.as_bytes()).map(|i| (i, i + 1)),
+                false => rest.char_indices().find(|&(_, c)| is_break(c)).map(|(i, c)| (i, i + c.len_utf8())),
+            };
+            let (content, line) = end.unwrap_or((rest.len(), rest.len()));
+            if content > 0 {
                 self.pad(indent + 2);
             }
-            self.out.push_str(line);
-            rest = after;
+            self.out.push_str(&rest[..line]);
+            rest = &rest[line..];
         }
     }
 }
@@ -445,19 +425,6 @@ fn float(f: f64) -> String {
         Some(Int::Unsigned(n)) => n.to_string(),
         None => scalar::go_number(f),
     }
-}
-
-/// Refuses the characters that upstream's YAML 1.1 reader stops at on the way out, and turns NEL into the space
-/// that it becomes there.
-fn printable(text: &str, pos: Pos) -> Emit<Cow<'_, str>> {
-    if text.bytes().all(|b| (0x20..0x7f).contains(&b) || b == b'\n') {
-        return Ok(text.into());
-    }
-    let refused = |c: char| matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
-    if let Some(c) = text.chars().find(|&c| refused(c)) {
-        return Err(unprintable(format!("the control character U+{:04X} is not allowed", c as u32), pos));
-    }
-    Ok(if text.contains('\u{85}') { text.replace('\u{85}', " ").into() } else { text.into() })
 }
 
 /// Bytes that are plain wherever they stand in a text.
@@ -615,38 +582,4 @@ impl Analysis {
 
 fn is_blank(c: char) -> bool {
     c == ' ' || c == '\t' || is_break(c)
-}
-
-/// A folded scalar as it is after upstream has printed and read it once: its folding writer looks at the start of
-/// the text where it should look at the current line, so that breaks after a normal line change in number when what
-/// follows is indented, is the end, or when the text itself starts with a blank.
-fn refold(text: &str) -> String {
-    let starts_blank = text.trim_start_matches('\n').starts_with([' ', '\t']);
-    let extra = usize::from(!starts_blank && !text.trim_start_matches('\n').is_empty());
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text.trim_start_matches('\n');
-    out.push_str(&text[..text.len() - rest.len()]);
-    while !rest.is_empty() {
-        let end = rest.find('\n').unwrap_or(rest.len());
-        let line = &rest[..end];
-        let after = rest[end..].trim_start_matches('\n');
-        let breaks = rest.len() - end - after.len();
-        out.push_str(line);
-        let normal = !line.starts_with([' ', '\t']);
-        let next_normal = !after.starts_with([' ', '\t']);
-        let written = breaks + if normal { extra } else { 0 };
-        let read = match (breaks, after.is_empty()) {
-            (0, _) => 0,
-            (1, true) => 1,
-            (_, true) => written,
-            _ if normal && next_normal => written - 1,
-            _ => written,
-        };
-        if read == 0 && breaks > 0 {
-            out.push(' ');
-        }
-        out.push_str(&"\n".repeat(read));
-        rest = after;
-    }
-    out
 }

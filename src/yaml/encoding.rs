@@ -31,7 +31,9 @@ pub fn decode(bytes: Vec<u8>) -> Result<Text, Invalid> {
         [0xfe, 0xff, ..] => u16::from_be_bytes,
         _ => {
             let text = String::from_utf8(bytes);
-            return text.map(Text::from).map_err(|e| Invalid { encoding: "UTF-8", offset: e.utf8_error().valid_up_to() });
+            return text
+                .map(Text::from)
+                .map_err(|e| Invalid { encoding: "UTF-8", offset: e.utf8_error().valid_up_to() });
         }
     };
     let (pairs, rest) = bytes[2..].as_chunks::<2>();

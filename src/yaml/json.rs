@@ -1,8 +1,8 @@
-//! JSON: a tree as JSON text, JSON text as a tree, and what a tree becomes on a detour through JSON.
+//! JSON: a tree as JSON text, JSON text as a tree.
 
 use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
-use super::{Arena, Entry, Malformed};
+use super::{Arena, Entry};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -37,7 +37,6 @@ pub fn write(out: &mut String, node: &Node<'_>) {
 fn write_scalar(out: &mut String, s: &Scalar<'_>) {
     match s.kind() {
         Kind::Str | Kind::Binary => write_string(out, s.text),
-        Kind::Null if s.tag == Tag::Empty => out.push_str("\"\""),
         Kind::Null => out.push_str("null"),
         Kind::Bool => out.push_str(if scalar::truth(s.text) { "true" } else { "false" }),
         Kind::Int | Kind::Float => match scalar::float(s.text) {
@@ -67,28 +66,17 @@ pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Turns a tree into what it is after upstream has made JSON of it and read it back: numbers are 64-bit floats in Go's
-/// shortest form, styles are those of a fresh dump, nulls are explicit. O(size of the tree).
-///
-/// # Errors
-/// A number is infinite or none, or a text was put under a type that cannot be read off it.
-pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
-    match &mut node.value {
-        Value::Scalar(s) => *s = dumped(arena, *s).map_err(|message| Malformed { message, pos: node.pos })?,
-        Value::Sequence(items) => items.iter_mut().try_for_each(|item| through_json(arena, item))?,
-        Value::Mapping(m) => m.iter_mut().try_for_each(|(_, value)| through_json(arena, value))?,
-    }
-    Ok(())
-}
-
 /// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key, and dates are text.
 pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     match &mut node.value {
         Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
             Kind::Bool => s.text = if scalar::truth(s.text) { "true" } else { "false" },
             Kind::Timestamp => s.tag = Tag::Str,
+            Kind::Null => *s = Scalar::NULL,
             _ => {}
         },
+        // Styles say nothing once a text is decoded.
+        Value::Scalar(s) if s.style == Style::Folded => s.style = Style::Double,
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
         Value::Mapping(m) => {
@@ -111,99 +99,6 @@ pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
             *m = Mapping::from_entries(entries);
         }
     }
-}
-
-/// Turns every text of a tree into what it is once a YAML reader has read it as JSON: upstream hands configuration to its
-/// built-ins that way. U+0085 is a line break there, and folded. O(size of the tree).
-///
-/// # Errors
-/// A text has a control character that JSON does not escape; or a key has a line break.
-pub fn reread<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
-    let pos = node.pos;
-    let fault = |message: &str| Malformed { message: message.to_owned(), pos };
-    let check = |text: &str| match text.chars().find(|&c| is_control(c)) {
-        Some(c) => Err(fault(&format!("control characters are not allowed: U+{:04X}", c as u32))),
-        None => Ok(()),
-    };
-    match &mut node.value {
-        Value::Scalar(s) if may_change(s.text) => {
-            check(s.text)?;
-            if s.text.contains('\u{85}') {
-                s.text = arena.text(&folded(s.text));
-            }
-            Ok(())
-        }
-        Value::Scalar(_) => Ok(()),
-        Value::Sequence(items) => items.iter_mut().try_for_each(|item| reread(arena, item)),
-        Value::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
-            if may_change(key.text) {
-                check(key.text)?;
-                if key.text.contains('\u{85}') {
-                    return Err(fault("a key has a line break"));
-                }
-            }
-            reread(arena, value)
-        }),
-    }
-}
-
-/// Whether a text has any byte that begins one of the characters in question.
-fn may_change(text: &str) -> bool {
-    text.bytes().any(|b| matches!(b, 0x7f | 0xc2 | 0xef))
-}
-
-/// Control characters that JSON does not escape. U+0085 is a line break.
-fn is_control(c: char) -> bool {
-    matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
-}
-
-/// Line breaks in quotes: one is a blank, each further one a line break; blanks around them go.
-fn folded(text: &str) -> String {
-    let (first, rest) = text.split_once('\u{85}').unwrap_or((text, ""));
-    let mut out = first.trim_end_matches(' ').to_owned();
-    let mut breaks = 0;
-    let mut lines = rest.split('\u{85}').peekable();
-    while let Some(line) = lines.next() {
-        breaks += 1;
-        let line = line.trim_start_matches(' ');
-        let line = if lines.peek().is_some() { line.trim_end_matches(' ') } else { line };
-        if line.is_empty() && lines.peek().is_some() {
-            continue;
-        }
-        match breaks {
-            1 => out.push(' '),
-            _ => out.extend(std::iter::repeat_n('\n', breaks - 1)),
-        }
-        out.push_str(line);
-        breaks = 0;
-    }
-    out
-}
-
-fn dumped<'a>(arena: &'a Arena, s: Scalar<'a>) -> Result<Scalar<'a>, String> {
-    if let Some(what) = s.mismatch() {
-        return Err(format!("cannot decode {:?} as {what}", s.text));
-    }
-    Ok(match s.kind() {
-        Kind::Str | Kind::Binary => fresh_string(s.text),
-        Kind::Null if s.tag == Tag::Empty => fresh_string(""),
-        Kind::Null => Scalar::NULL,
-        Kind::Bool => Scalar::plain(if scalar::truth(s.text) { "true" } else { "false" }),
-        Kind::Timestamp => fresh_string(scalar::timestamp(s.text).map_or(s.text, |t| arena.text(&t))),
-        Kind::Int | Kind::Float => {
-            let is_short = s.text.len() < 7 && !s.text.starts_with('0') && s.text.bytes().all(|b| b.is_ascii_digit());
-            if is_short {
-                return Ok(Scalar::plain(s.text));
-            }
-            match scalar::float(s.text) {
-                Some(f) if f.is_finite() => Scalar::plain(arena.text(&scalar::go_number(f))),
-                Some(_) => {
-                    return Err(format!("json: unsupported value: {} (JSON has no such number; quote it)", s.text));
-                }
-                None => s,
-            }
-        }
-    })
 }
 
 /// A string in the style that upstream gives one that it puts where nothing was: quoted if YAML 1.1 reads it as something else. The style

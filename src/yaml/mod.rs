@@ -6,6 +6,8 @@
 //!   stand in several places.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of JSON;
 //!   [`rewrite`]: a text with its comments, as go-yaml v3 prints it.
+//! * [`reprint`]: what a tree is after kustomize has printed it and read it again in the middle
+//!   of a build.
 
 pub mod arena;
 pub mod document;
@@ -15,6 +17,7 @@ pub mod json;
 pub mod natural;
 pub mod node;
 mod reader;
+pub mod reprint;
 pub mod rewrite;
 pub mod scalar;
 pub mod shared;

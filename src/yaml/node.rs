@@ -52,8 +52,6 @@ pub enum Tag {
     Custom,
     /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is typed anew.
     Untyped,
-    /// A value left out between brackets, as in `{a: }`: null to every build step, an empty string in the output.
-    Empty,
 }
 
 /// A scalar: its text with escapes and folding resolved, its style and its tag.
@@ -82,7 +80,6 @@ impl<'a> Scalar<'a> {
     pub fn kind(&self) -> Kind {
         match self.tag {
             Tag::Str | Tag::Custom => Kind::Str,
-            Tag::Empty => Kind::Null,
             Tag::Auto | Tag::Untyped if self.style == Style::Plain => scalar::resolve(self.text),
             Tag::Auto | Tag::Untyped => Kind::Str,
             tag => {
@@ -99,7 +96,7 @@ impl<'a> Scalar<'a> {
     /// The type that this scalar was given and that its text is none of, as when a replacement has put a name where a number
     /// was. Upstream carries such values along until it reads them. O(length of the text), O(1) for most.
     pub fn mismatch(&self) -> Option<&'static str> {
-        if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom | Tag::Empty) {
+        if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom) {
             return None;
         }
         match self.kind() {
@@ -127,7 +124,7 @@ impl<'a> Scalar<'a> {
     /// the style of the value it replaces.
     pub fn resolved_tag(&self) -> Tag {
         match self.tag {
-            Tag::Auto | Tag::Empty => Tag::from_kind(self.kind()),
+            Tag::Auto => Tag::from_kind(self.kind()),
             tag => tag,
         }
     }
@@ -388,6 +385,7 @@ pub struct Entry<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
     entries: Vec<Entry<'a>>,
+    in_braces: bool,
 }
 
 /// Up to this many entries a look-up compares text after text.
@@ -396,13 +394,30 @@ const LINEAR: usize = 12;
 impl<'a> Mapping<'a> {
     /// An empty mapping.
     pub fn new() -> Self {
-        Mapping { entries: Vec::new() }
+        Mapping::default()
     }
 
     /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
     pub fn from_entries(mut entries: Vec<Entry<'a>>) -> Self {
         natural::sort(&mut entries, |e| e.key.text);
-        Mapping { entries }
+        Mapping { entries, in_braces: false }
+    }
+
+    /// Sets whether the mapping is written in braces, which upstream keeps until it prints the
+    /// tree.
+    #[must_use]
+    pub fn with_braces(self, in_braces: bool) -> Self {
+        Mapping { in_braces, ..self }
+    }
+
+    /// See [`Mapping::with_braces`].
+    pub fn set_braces(&mut self, in_braces: bool) {
+        self.in_braces = in_braces;
+    }
+
+    /// Whether the mapping is written in braces. What lies inside is then written in them too.
+    pub fn is_in_braces(&self) -> bool {
+        self.in_braces
     }
 
     /// How many entries there are, repeated keys included.

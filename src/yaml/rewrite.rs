@@ -114,7 +114,7 @@ fn span(source: &Source, pos: Pos, text: &str, style: Style, tag: Tag) -> Option
     let at = usize::try_from(pos.0.checked_sub(source.base)?).ok()?;
     let rest = source.text.get(at..)?;
     let len = match style {
-        _ if !matches!(tag, Tag::Auto | Tag::Empty) => return None,
+        _ if tag != Tag::Auto => return None,
         Style::Plain if rest.starts_with(text) => text.len(),
         Style::Single | Style::Double => quoted(rest)?,
         Style::Literal => literal(&source.text, at)?,

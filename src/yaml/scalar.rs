@@ -25,7 +25,7 @@ impl Kind {
             Tag::Int => Kind::Int,
             Tag::Float => Kind::Float,
             Tag::Bool => Kind::Bool,
-            Tag::Null | Tag::Empty => Kind::Null,
+            Tag::Null => Kind::Null,
             Tag::Timestamp => Kind::Timestamp,
             Tag::Binary => Kind::Binary,
         }

@@ -18,13 +18,51 @@ struct Maker {
 }
 
 const WORDS: [&str; 30] = [
-    "a", "web-1", "true", "~", "12", "0x1F", "1.5", "http://a.b:80/c?d=e", "2020-01-02", "yes", "-1", ".5", "1e3",
-    "a:b", "x#y", "0o17", "1_000", "9007199254740993", "null", "Off", "-x", "?x", ":x", "é ü", "12:30", "<<", "=",
-    "a'b", "a\"b", "!x",
+    "a",
+    "web-1",
+    "true",
+    "~",
+    "12",
+    "0x1F",
+    "1.5",
+    "http://a.b:80/c?d=e",
+    "2020-01-02",
+    "yes",
+    "-1",
+    ".5",
+    "1e3",
+    "a:b",
+    "x#y",
+    "0o17",
+    "1_000",
+    "9007199254740993",
+    "null",
+    "Off",
+    "-x",
+    "?x",
+    ":x",
+    "é ü",
+    "12:30",
+    "<<",
+    "=",
+    "a'b",
+    "a\"b",
+    "!x",
 ];
 
 const KEYS: [&str; 12] = [
-    "name", "\"q k\"", "'s''t'", "a.b/c", "x-y", "k é", "\"a\\tb\"", "-k", "a b", "?k", "x:y", "LONG_KEY_THAT_GOES_ON",
+    "name",
+    "\"q k\"",
+    "'s''t'",
+    "a.b/c",
+    "x-y",
+    "k é",
+    "\"a\\tb\"",
+    "-k",
+    "a b",
+    "?k",
+    "x:y",
+    "LONG_KEY_THAT_GOES_ON",
 ];
 
 /// Keys that are not strings, which are refused below the top.
@@ -57,7 +95,15 @@ impl Maker {
         }
         self.out.push('\n');
         if self.one_in(14) {
-            let between = self.pick(&["\n", "# between\n", "   \n", "      # deep\n", "\n\n", "  # a\n\n  # b\n", "# x\n \t\n# y\n"]);
+            let between = self.pick(&[
+                "\n",
+                "# between\n",
+                "   \n",
+                "      # deep\n",
+                "\n\n",
+                "  # a\n\n  # b\n",
+                "# x\n \t\n# y\n",
+            ]);
             self.out.push_str(between);
         }
     }
@@ -70,7 +116,17 @@ impl Maker {
             self.anchors.push(name);
         }
         if self.one_in(24) {
-            let tag = self.pick(&["!!str ", "! ", "!custom ", "!!int ", "!!float ", "!<tag:yaml.org,2002:str> ", "!!null ", "!!bool ", "!e!x "]);
+            let tag = self.pick(&[
+                "!!str ",
+                "! ",
+                "!custom ",
+                "!!int ",
+                "!!float ",
+                "!<tag:yaml.org,2002:str> ",
+                "!!null ",
+                "!!bool ",
+                "!e!x ",
+            ]);
             if self.one_in(2) { text.push_str(tag) } else { text.insert_str(0, tag) }
         }
         text
@@ -95,7 +151,23 @@ impl Maker {
                 text.push(' ');
             }
             let piece = match quote {
-                "\"" => self.pick(&["word", "\\n", "\\u00e9", "\\\"", "\\x41", "\\\\", "a: b", "#c", "\\t", "\\ ", "\\_", "\\e", "'", "\\U0001F600", "é"]),
+                "\"" => self.pick(&[
+                    "word",
+                    "\\n",
+                    "\\u00e9",
+                    "\\\"",
+                    "\\x41",
+                    "\\\\",
+                    "a: b",
+                    "#c",
+                    "\\t",
+                    "\\ ",
+                    "\\_",
+                    "\\e",
+                    "'",
+                    "\\U0001F600",
+                    "é",
+                ]),
                 _ => self.pick(&["word", "''", "a: b", "#c", "\\n", "\"", "- x", "é"]),
             };
             text.push_str(piece);
@@ -122,7 +194,7 @@ impl Maker {
     }
 
     fn flow(&mut self, depth: usize, indent: usize) -> String {
-        let mut gap = |maker: &mut Maker| match maker.random.u8(..14) {
+        let gap = |maker: &mut Maker| match maker.random.u8(..14) {
             0 => format!("\n{}", " ".repeat(maker.random.usize(..indent + 4))),
             1 => format!(" # in\n{}", " ".repeat(maker.random.usize(..indent + 2))),
             2 => "\t".to_owned(),
@@ -158,7 +230,8 @@ impl Maker {
                         text += "? ";
                     }
                     let key = format!("{}{i}", self.pick(&["k", "\"q\"", "'s'", "a.b", "x "]));
-                    let key = if key.contains('"') || key.contains('\'') { key[..key.len() - 1].to_owned() } else { key };
+                    let key =
+                        if key.contains('"') || key.contains('\'') { key[..key.len() - 1].to_owned() } else { key };
                     text += &key;
                     if !self.one_in(12) {
                         text += ":";
@@ -313,8 +386,9 @@ impl Maker {
     /// Changes a few characters.
     fn damage(&mut self) {
         const BITS: [&str; 34] = [
-            "\n", " ", "  ", "\t", ":", ": ", "- ", "-", "?", "? ", "#", " #", "\"", "'", "[", "]", "{", "}", ",", "&a ",
-            "*a", "!", "!!str ", "|", ">", "%", "@", "\\", "\r", "\u{feff}", "\u{85}", "\u{2028}", "---\n", "...\n",
+            "\n", " ", "  ", "\t", ":", ": ", "- ", "-", "?", "? ", "#", " #", "\"", "'", "[", "]", "{", "}", ",",
+            "&a ", "*a", "!", "!!str ", "|", ">", "%", "@", "\\", "\r", "\u{feff}", "\u{85}", "\u{2028}", "---\n",
+            "...\n",
         ];
         for _ in 0..1 + self.random.usize(..3) {
             let places: Vec<usize> = self.out.char_indices().map(|(at, _)| at).collect();
@@ -322,7 +396,8 @@ impl Maker {
             match self.random.u8(..4) {
                 0 => drop(self.out.remove(at)),
                 1 => {
-                    let end = places.iter().copied().find(|&p| p > at + self.random.usize(..6)).unwrap_or(self.out.len());
+                    let end =
+                        places.iter().copied().find(|&p| p > at + self.random.usize(..6)).unwrap_or(self.out.len());
                     self.out.replace_range(at..end, "");
                 }
                 2 => self.out.truncate(at.max(1)),
@@ -355,7 +430,8 @@ fn document(seed: u64) -> Vec<u8> {
         3 => text = text.replace('\n', "\r"),
         4 => {
             let mark = if maker.one_in(2) { [0xff, 0xfe] } else { [0xfe, 0xff] };
-            let units = text.encode_utf16().flat_map(|u| if mark[0] == 0xff { u.to_le_bytes() } else { u.to_be_bytes() });
+            let units =
+                text.encode_utf16().flat_map(|u| if mark[0] == 0xff { u.to_le_bytes() } else { u.to_be_bytes() });
             return mark.into_iter().chain(units).collect();
         }
         5 => {
@@ -416,7 +492,9 @@ fn random_documents_are_read_as_kustomize_reads_them() {
     let (mut built, mut differences) = (0, Vec::new());
     for i in 0..count {
         let resource = document((seed as u64) << 32 | i as u64);
-        if setting("RUSTOMIZE_WHY").is_some() { std::fs::write("/tmp/current.yaml", &resource).unwrap(); }
+        if setting("RUSTOMIZE_WHY").is_some() {
+            std::fs::write("/tmp/current.yaml", &resource).unwrap();
+        }
         let ours = ours(directory.path(), &resource);
         if ours.as_ref().is_err_and(|e| e.contains("an alias stands inside the value it names")) {
             // kustomize fills a gigabyte of stack before it ends.
@@ -436,7 +514,11 @@ fn random_documents_are_read_as_kustomize_reads_them() {
                 Err(e) => format!("ERROR {e}\n"),
             };
             let text = String::from_utf8_lossy(&resource).into_owned();
-            differences.push(format!("==== document {i}\n{text}\n---- ours\n{}---- theirs\n{}", show(&ours), show(&theirs)));
+            differences.push(format!(
+                "==== document {i}\n{text}\n---- ours\n{}---- theirs\n{}",
+                show(&ours),
+                show(&theirs)
+            ));
             if differences.len() >= most {
                 break;
             }

@@ -56,7 +56,7 @@ fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     match (ours, theirs) {
         (Ok(a), Ok(b)) if a == b => Some("the same bytes"),
         (Err(_), Err(_)) => Some("both fail"),
-        (Err(e), Ok(_)) if e.contains("asks for a name hash, which only") => Some("deviations/hash-of-other-kinds"),
+        (Err(e), Ok(_)) if e.contains("asks for a name hash, which only") => Some("deviations/hash-other-kinds"),
         (Ok(_), Err(_)) if theirs_says("name reference in") && theirs_says("expected sequence or mapping node") => {
             Some("deviations/references-unseen")
         }

@@ -145,6 +145,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema<
     let schema = schema_of(schema, base, Some(&patch));
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
     let mut patches = patch.into_entries().into_iter().peekable();
+    let in_braces = base.is_in_braces();
     for mut entry in std::mem::take(base).into_entries() {
         while let Some(new) = patches.next_if(|p| natural::compare(p.key.text, entry.key.text) == Ordering::Less) {
             introduce(&mut out, new, schema)?;
@@ -162,7 +163,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema<
     for new in patches {
         introduce(&mut out, new, schema)?;
     }
-    *base = Mapping::from_entries(out);
+    *base = Mapping::from_entries(out).with_braces(in_braces);
     Ok(())
 }
 

@@ -24,14 +24,11 @@ pub(super) fn survey(source: &Source, piece: Range<usize>) -> Result<Survey, Mal
     if !has_controls && (text.is_ascii() || !has_rare_characters(bytes)) {
         return Ok(survey);
     }
-    let refused = |&(_, c): &(usize, char)| {
-        !matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
-    };
+    let refused = |&(_, c): &(usize, char)| !matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
     match text.char_indices().find(refused) {
-        Some((at, _)) => Err(Malformed {
-            message: "control characters are not allowed".into(),
-            pos: source.pos(piece.start + at),
-        }),
+        Some((at, _)) => {
+            Err(Malformed { message: "control characters are not allowed".into(), pos: source.pos(piece.start + at) })
+        }
         None => Ok(Survey { has_rare_breaks: true, ..survey }),
     }
 }

@@ -198,11 +198,15 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.complete_flow(empty, false)
     }
 
-    /// As [`Reader::complete`], for items and values. One left out between brackets is printed as an empty string by
-    /// upstream.
+    /// As [`Reader::complete`]. An item left out in a list, which only an anchor or alias can stand for, is printed as an
+    /// empty string by upstream. A value left out is that by the braces around it.
     fn complete_flow(&mut self, mut node: Node<'a>, is_alias: bool) -> Read<()> {
-        if let Value::Scalar(Scalar { text: "", style: Style::Plain, tag: tag @ Tag::Auto }) = &mut node.value {
-            *tag = Tag::Empty;
+        let in_list = self.levels.last().is_some_and(|level| level.kind == Kind::FlowSequence);
+        if let Value::Scalar(Scalar { text: "", style, tag: Tag::Auto }) = &mut node.value
+            && in_list
+            && *style == Style::Plain
+        {
+            *style = Style::Double;
         }
         self.complete(node, is_alias)
     }

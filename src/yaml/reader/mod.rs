@@ -196,7 +196,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             },
             b'?' if self.at_indicator(b'?') => {
                 self.at += 1;
-                return self.node(Place { parent: column, list_at_parent: true, after_dash: false, ..Place::default() });
+                return self.node(Place {
+                    parent: column,
+                    list_at_parent: true,
+                    after_dash: false,
+                    ..Place::default()
+                });
             }
             _ => return self.node(Place { parent: column, is_entry: true, ..Place::default() }),
         };
@@ -311,7 +316,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             _ => None,
         };
         if let Some((kind, what)) = block {
-            if !place.may_be_key || !own.is_empty() || place.is_entry {
+            if place.is_entry {
+                return Err(self.misplaced(Kind::BlockMapping));
+            }
+            if !place.may_be_key || !own.is_empty() {
                 return Err(self.error(format!("{what} are not allowed in this context"), from));
             }
             self.indent = column;
@@ -434,7 +442,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let value = match level.kind {
             Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => {
                 let entries = self.entries.drain(level.mark..).collect();
-                Value::Mapping(if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) })
+                let mapping = if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) };
+                Value::Mapping(mapping.with_braces(level.kind != Kind::BlockMapping))
             }
             _ => Value::Sequence(self.items.drain(level.mark..).collect()),
         };

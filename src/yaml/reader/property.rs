@@ -27,6 +27,7 @@ pub(super) enum TagName {
 }
 
 impl<'a> Properties<'a> {
+    /// Whether there is neither an anchor nor a tag.
     pub fn is_empty(&self) -> bool {
         self.anchor.is_none() && self.tag.is_none()
     }
@@ -48,6 +49,7 @@ pub(super) struct Anchors<'a> {
 }
 
 impl<'a> Anchors<'a> {
+    /// No anchors; aliases may add this many nodes.
     pub fn new(budget: usize) -> Self {
         Anchors { numbers: HashMap::default(), nodes: Vec::new(), budget }
     }
@@ -59,6 +61,7 @@ impl<'a> Anchors<'a> {
         self.nodes.len() - 1
     }
 
+    /// Gives the anchor with a number its node, which is complete.
     pub fn set(&mut self, number: usize, node: &Node<'a>) {
         self.nodes[number] = Some(node.clone());
     }
@@ -206,9 +209,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let digits: String = scalar.text.split_whitespace().collect();
         match base64::engine::general_purpose::STANDARD.decode(digits) {
             Ok(bytes) => Ok(Scalar::string(self.arena.text(&String::from_utf8_lossy(&bytes)))),
-            Err(_) => {
-                Err(Box::new(Malformed { message: "!!binary value contains invalid base64 data".into(), pos }))
-            }
+            Err(_) => Err(Box::new(Malformed { message: "!!binary value contains invalid base64 data".into(), pos })),
         }
     }
 

@@ -141,7 +141,11 @@ impl<const RARE: bool> Reader<'_, RARE> {
                 self.save_key(rest, column)?;
                 rest.may_be_key = false;
                 let line = self.line;
-                if is_block { self.plain_lines(rest.indent())? } else { self.plain_flow(rest.indent())? };
+                if is_block {
+                    self.plain_lines(rest.indent())?
+                } else {
+                    self.plain_flow(rest.indent())?
+                };
                 let is_line_start = self.text[self.line..self.at].trim_matches([' ', '\t']).is_empty();
                 rest.may_be_key = self.line > line && is_line_start;
             }

@@ -66,7 +66,11 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         if self.at_indicator(b':') && is_deeper {
             return Err(self.error(NO_VALUE, self.at));
         }
-        if self.line > line { self.settle()? } else { self.end_of_line()? }
+        if self.line > line {
+            self.settle()?
+        } else {
+            self.end_of_line()?
+        }
         Ok(text)
     }
 
@@ -86,7 +90,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             self.skip_gap(parent + 1, start)?;
             let from = self.at;
             let column = (from - self.line) as isize;
-            let is_over = column <= parent || matches!(self.byte(), None | Some(b'#')) || (column == 0 && self.at_marker());
+            let is_over =
+                column <= parent || matches!(self.byte(), None | Some(b'#')) || (column == 0 && self.at_marker());
             if is_over || self.at_indicator(b':') {
                 break;
             }
@@ -478,14 +483,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// The lines of a block scalar with any line breaks, folded if its style says so: a break between two lines that do
     /// not start with a blank becomes a space, and further breaks stay.
-    fn block_lines(
-        &mut self,
-        out: &mut String,
-        indent: usize,
-        chomp: Chomp,
-        start: usize,
-        style: Style,
-    ) -> Read<()> {
+    fn block_lines(&mut self, out: &mut String, indent: usize, chomp: Chomp, start: usize, style: Style) -> Read<()> {
         let mut breaks = String::new();
         let mut last_break = "";
         let mut was_blank = false;
@@ -541,4 +539,3 @@ fn push_single(out: &mut String, raw: &str) {
     }
     out.push_str(rest);
 }
-

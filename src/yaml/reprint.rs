@@ -1,0 +1,448 @@
+//! The detours of kustomize: a tree is printed or decoded, and read again.
+//!
+//! go-yaml v3 prints a tree and reads it wherever kustomize needs Go values or JSON of a
+//! resource: once on the way out ([`emit`](super::emit)), in a JSON patch, for a name hash, and
+//! behind a KRM function. Texts in the folded style and values left out in braces change there;
+//! [`text`] and [`is_empty_text`] say how. What is left of styles and numbers depends on the
+//! second half of the detour, which gives the steps their names:
+//!
+//! * [`reprinted`]: printed and read, styles kept: what a KRM function has printed.
+//! * [`printed`]: printed and read, styles of no account: the configuration object of a built-in.
+//! * [`through_json`]: printed, then decoded, then JSON with 64-bit floats, then dumped: a JSON
+//!   patch.
+//! * [`through_map`]: decoded without printing, then JSON that is read as YAML: the items of a
+//!   list.
+//!
+//! *Cost*: O(size of the tree); a text is copied only if it changes.
+
+use super::json::fresh_string;
+use super::node::{Entry, Key, Mapping, Node, Scalar, Style, Tag, Value};
+use super::scalar::{self, Int, Kind};
+use super::{Arena, Malformed};
+use std::borrow::Cow;
+
+/// Longest key, in bytes, that go-yaml can read back.
+const MAX_KEY: usize = 1_024;
+
+/// The text of a string after go-yaml v3 has printed and read it; `in_braces` says whether it
+/// stands in a mapping that is written in braces.
+///
+/// # Errors
+/// The text is printed as a block and begins with a tab, which cannot be read.
+pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String> {
+    match block_style(s, in_braces) {
+        Some(_) if s.text.starts_with('\t') => {
+            Err("a text in a block begins with a tab, which the reference cannot print".to_owned())
+        }
+        Some(Style::Folded) if s.text.contains(is_break) => Ok(read_folded(&print_folded(s.text), s.text).into()),
+        _ => Ok(s.text.into()),
+    }
+}
+
+/// Whether go-yaml v3 prints this null as an empty text in quotes, which is a string when it is
+/// read: nothing at all has no plain form in braces.
+pub fn is_empty_text(s: &Scalar<'_>, in_braces: bool) -> bool {
+    in_braces && s.text.is_empty() && s.style == Style::Plain && matches!(s.tag, Tag::Auto | Tag::Untyped)
+}
+
+/// The block style in which go-yaml v3 prints a string; `None` for a string on one line or in
+/// quotes.
+fn block_style(s: &Scalar<'_>, in_braces: bool) -> Option<Style> {
+    let style = match s.style {
+        Style::Literal | Style::Folded => s.style,
+        Style::Plain if s.text.contains('\n') => Style::Literal,
+        _ => return None,
+    };
+    (!in_braces && may_be_block(s.text)).then_some(style)
+}
+
+/// Whether go-yaml v3 prints a text as a block if it is asked to: not with a blank at the end or
+/// in front of a line break, nor with a character that needs an escape. A tab needs none.
+fn may_be_block(text: &str) -> bool {
+    let escaped = |c: char| {
+        !matches!(c, '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') || c == '\u{feff}'
+    };
+    let mut after_space = false;
+    for c in text.chars() {
+        if escaped(c) || (after_space && is_break(c)) {
+            return false;
+        }
+        after_space = c == ' ';
+    }
+    !after_space && !text.is_empty()
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_blank(c: char) -> bool {
+    c == ' ' || c == '\t'
+}
+
+/// The lines of a folded block, without their indentation. go-yaml's printer writes a second
+/// break behind a line, which keeps the first from becoming a space. It means to leave it out
+/// where the next line is indented, and looks at the first line of the text instead.
+fn print_folded(text: &str) -> String {
+    let doubles = !text.trim_start_matches(is_break).starts_with(is_blank);
+    let mut lines = String::with_capacity(text.len() + text.len() / 8);
+    let (mut at_start, mut is_indented) = (true, true);
+    for c in text.chars() {
+        if is_break(c) {
+            if c == '\n' && doubles && !at_start && !is_indented {
+                lines.push('\n');
+            }
+            at_start = true;
+        } else if at_start {
+            (at_start, is_indented) = (false, is_blank(c));
+        }
+        lines.push(c);
+    }
+    lines
+}
+
+/// The text of a folded block with these lines. `original` decides what becomes of the breaks at
+/// the end.
+fn read_folded(lines: &str, original: &str) -> String {
+    let mut text = String::with_capacity(lines.len());
+    let (mut line_break, mut more_breaks) = ("", String::new());
+    let mut after_indented = false;
+    for line in lines.split_inclusive(is_break) {
+        let content = line.trim_end_matches(is_break);
+        let end = &line[content.len()..];
+        if content.is_empty() {
+            more_breaks.push_str(end);
+            continue;
+        }
+        let is_indented = content.starts_with(is_blank);
+        if after_indented || is_indented || !line_break.starts_with('\n') {
+            text.push_str(line_break);
+        } else if more_breaks.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&std::mem::take(&mut more_breaks));
+        text.push_str(content);
+        (line_break, after_indented) = (end, is_indented);
+    }
+    let mut ends = original.chars().rev();
+    match (ends.next().is_some_and(is_break), ends.next().is_none_or(is_break)) {
+        (false, _) => {}
+        (true, false) => text.push_str(line_break),
+        (true, true) => text.extend([line_break, &more_breaks]),
+    }
+    text
+}
+
+/// Refuses keys that cannot be decoded: one that its mapping has already, a null, one that is no
+/// string below the top, and one that is too long to be read back.
+///
+/// # Errors
+/// What is wrong with the key.
+pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
+    if previous.is_some_and(|p| p.same_text(key)) {
+        return Err(format!("mapping key {:?} already defined", key.text));
+    }
+    match key.kind() {
+        Kind::Str if key.tag == Tag::Custom && !is_top => {
+            return Err(format!("mapping key {:?} has a tag of its own", key.text));
+        }
+        Kind::Str | Kind::Binary => {}
+        Kind::Null => return Err(format!("mapping key {:?} is null", key.text)),
+        _ if is_top => {}
+        kind => return Err(format!("mapping key {} is {}: quote it", key.text, kind.word())),
+    }
+    if key.text.len() > MAX_KEY {
+        return Err(format!("a mapping key is longer than {MAX_KEY} bytes"));
+    }
+    Ok(())
+}
+
+/// Prints a tree with go-yaml v3 and reads it again. Styles stay, except for those that the
+/// printer cannot keep.
+///
+/// # Errors
+/// A text that cannot be printed.
+pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+    each_scalar(node, false, &mut |s, in_braces| {
+        if is_empty_text(s, in_braces) {
+            *s = Scalar { style: Style::Single, tag: Tag::Auto, ..*s };
+        }
+        let style = block_style(s, in_braces);
+        if let Cow::Owned(new) = text(s, in_braces)? {
+            s.text = arena.text(&new);
+        }
+        s.style = match (style, s.style) {
+            (Some(style), _) => style,
+            (None, Style::Literal | Style::Folded) => Style::Double,
+            (None, Style::Plain) if s.kind() == Kind::Str && needs_quotes(s) => Style::Double,
+            (None, style) => style,
+        };
+        Ok(())
+    })?;
+    set_braces(node, |m| m.is_in_braces() || m.is_empty());
+    Ok(())
+}
+
+/// Whether a plain string has to be printed in quotes to stay one.
+fn needs_quotes(s: &Scalar<'_>) -> bool {
+    s.text.contains('\n') || (s.tag == Tag::Str && scalar::resolve(s.text) != Kind::Str)
+}
+
+/// The tree as it is after it was printed and read, for a reader that asks for values alone. It
+/// is the given one unless a value changes.
+///
+/// # Errors
+/// A text that cannot be printed.
+pub fn printed<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Cow<'n, Node<'a>>, Malformed> {
+    if !may_change(node, false) {
+        return Ok(Cow::Borrowed(node));
+    }
+    let mut copy = node.clone();
+    reprinted(arena, &mut copy)?;
+    Ok(Cow::Owned(copy))
+}
+
+/// Whether a tree has a scalar whose value may be another after printing and reading.
+fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
+    match &node.value {
+        Value::Scalar(s) => s.style == Style::Folded || s.text.starts_with('\t') || is_empty_text(s, in_braces),
+        Value::Sequence(items) => items.iter().any(|item| may_change(item, in_braces)),
+        Value::Mapping(m) => m.iter().any(|entry| may_change(&entry.value, in_braces || m.is_in_braces())),
+    }
+}
+
+/// Turns a tree into what it is after kustomize has printed it, decoded it, made JSON of it, and
+/// read and dumped that: numbers are 64-bit floats in Go's shortest form, styles are those of a
+/// fresh dump, nulls are explicit.
+///
+/// # Errors A key or text that cannot be printed or decoded, a number that is infinite or none,
+/// or a text under a type that cannot be read off it.
+pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+    check_keys(node, true, &check_key)?;
+    each_scalar(node, false, &mut |s, in_braces| {
+        check_type(s)?;
+        *s = match s.kind() {
+            Kind::Null if is_empty_text(s, in_braces) => fresh_string(""),
+            Kind::Str => match text(s, in_braces)? {
+                Cow::Owned(new) => fresh_string(arena.text(&new)),
+                Cow::Borrowed(same) => fresh_string(same),
+            },
+            Kind::Int | Kind::Float if !is_short_integer(s.text) => {
+                Scalar::plain(arena.text(&scalar::go_number(finite(s)?)))
+            }
+            _ => decoded(arena, s),
+        };
+        Ok(())
+    })?;
+    // The dump writes an empty mapping in braces, and all others in lines.
+    set_braces(node, |m| m.is_empty());
+    Ok(())
+}
+
+/// Turns a tree into what it is after kustomize has decoded it and read its JSON as YAML:
+/// integers keep their digits, other numbers are those of JSON, strings are in double quotes,
+/// mappings in braces.
+///
+/// # Errors A key that cannot be decoded, a number that is infinite or none, a text under a type
+/// that cannot be read off it, or a control character.
+pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+    check_keys(node, true, &|key, previous, is_top| {
+        check_key(key, previous, is_top)?;
+        check_json_key(key.text)
+    })?;
+    each_scalar(node, false, &mut |s, _| {
+        check_type(s)?;
+        *s = match s.kind() {
+            Kind::Float => Scalar::plain(arena.text(&scalar::json_number(finite(s)?))),
+            _ => decoded(arena, s),
+        };
+        if s.kind() == Kind::Str {
+            let text = match read_json(s.text)? {
+                Cow::Owned(new) => arena.text(&new),
+                Cow::Borrowed(same) => same,
+            };
+            *s = Scalar { text, style: Style::Double, tag: Tag::Auto };
+        }
+        Ok(())
+    })?;
+    set_braces(node, |_| true);
+    Ok(())
+}
+
+/// A string after a YAML reader has read it from JSON, where Go's encoder leaves U+0085 as it is:
+/// that is a line break to the reader, which folds it together with the blanks around it.
+///
+/// # Errors
+/// A control character that JSON may hold and YAML may not.
+pub fn read_json(text: &str) -> Result<Cow<'_, str>, String> {
+    if text.bytes().all(|b| b < 0x7f) {
+        return Ok(text.into());
+    }
+    check_characters(text)?;
+    if !text.contains('\u{85}') {
+        return Ok(text.into());
+    }
+    let mut out = String::with_capacity(text.len());
+    let (mut spaces, mut breaks) = (0, 0);
+    for c in text.chars().map(Some).chain([None]) {
+        match c {
+            Some('\u{85}') => (spaces, breaks) = (0, breaks + 1),
+            Some(' ') => spaces += usize::from(breaks == 0),
+            other => {
+                let (blank, n) = match breaks {
+                    0 => (' ', spaces),
+                    1 => (' ', 1),
+                    n => ('\n', n - 1),
+                };
+                out.extend(std::iter::repeat_n(blank, n).chain(other));
+                (spaces, breaks) = (0, 0);
+            }
+        }
+    }
+    Ok(out.into())
+}
+
+/// Refuses a mapping key that a YAML reader cannot read from JSON: there a key has one line.
+///
+/// # Errors
+/// As [`read_json`], and a line break U+0085.
+pub fn check_json_key(text: &str) -> Result<(), String> {
+    if text.contains('\u{85}') {
+        return Err("a mapping key contains the line break U+0085".to_owned());
+    }
+    check_characters(text)
+}
+
+fn check_characters(text: &str) -> Result<(), String> {
+    let refused = |c: char| matches!(c, '\x7f'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    match text.chars().find(|&c| refused(c)) {
+        Some(c) => Err(format!("control characters are not allowed: U+{:04X}", c as u32)),
+        None => Ok(()),
+    }
+}
+
+fn is_short_integer(text: &str) -> bool {
+    text.len() < 7 && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn finite(s: &Scalar<'_>) -> Result<f64, String> {
+    let infinite = || format!("json: unsupported value: {} (JSON has no such number; quote it)", s.text);
+    scalar::float(s.text).filter(|f| f.is_finite()).ok_or_else(infinite)
+}
+
+/// The Go value of a scalar, dumped; a float is left as it is.
+fn decoded<'a>(arena: &'a Arena, s: &Scalar<'a>) -> Scalar<'a> {
+    match s.kind() {
+        Kind::Str | Kind::Binary => fresh_string(s.text),
+        Kind::Null => Scalar::NULL,
+        Kind::Bool => Scalar::plain(if scalar::truth(s.text) { "true" } else { "false" }),
+        Kind::Timestamp => fresh_string(scalar::timestamp(s.text).map_or(s.text, |t| arena.text(&t))),
+        Kind::Int | Kind::Float => match scalar::int(s.text) {
+            _ if is_short_integer(s.text) => Scalar::plain(s.text),
+            Some(Int::Signed(n)) => Scalar::plain(arena.text(&n.to_string())),
+            Some(Int::Unsigned(n)) => Scalar::plain(arena.text(&n.to_string())),
+            None => *s,
+        },
+    }
+}
+
+type CheckKey<'c> = &'c dyn Fn(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>;
+
+/// Refuses a text that was put under a type which cannot be read off it.
+fn check_type(s: &Scalar<'_>) -> Result<(), String> {
+    s.mismatch().map_or(Ok(()), |what| Err(format!("cannot decode {:?} as {what}", s.text)))
+}
+
+/// Calls `check` on every key, with the one before it and whether it is a key of the tree itself.
+fn check_keys(node: &Node<'_>, is_top: bool, check: CheckKey<'_>) -> Result<(), Malformed> {
+    match &node.value {
+        Value::Scalar(_) => {}
+        Value::Sequence(items) => items.iter().try_for_each(|item| check_keys(item, false, check))?,
+        Value::Mapping(m) => {
+            let mut previous = None;
+            for Entry { key, value } in m.iter() {
+                check(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;
+                previous = Some(key);
+                check_keys(value, false, check)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calls `edit` on every scalar; the flag says whether it stands in braces.
+fn each_scalar<'a>(
+    node: &mut Node<'a>,
+    in_braces: bool,
+    edit: &mut dyn FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
+) -> Result<(), Malformed> {
+    match &mut node.value {
+        Value::Scalar(s) => edit(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
+        Value::Sequence(items) => items.iter_mut().try_for_each(|item| each_scalar(item, in_braces, edit)),
+        Value::Mapping(m) => {
+            let in_braces = in_braces || m.is_in_braces();
+            m.iter_mut().try_for_each(|(_, value)| each_scalar(value, in_braces, edit))
+        }
+    }
+}
+
+/// Sets for every mapping whether it is written in braces.
+fn set_braces(node: &mut Node<'_>, in_braces: fn(&Mapping<'_>) -> bool) {
+    match &mut node.value {
+        Value::Scalar(_) => {}
+        Value::Sequence(items) => items.iter_mut().for_each(|item| set_braces(item, in_braces)),
+        Value::Mapping(m) => {
+            m.set_braces(in_braces(m));
+            m.iter_mut().for_each(|(_, value)| set_braces(value, in_braces));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(folded: &str, want: &str) {
+        let s = Scalar { text: folded, style: Style::Folded, tag: Tag::Auto };
+        assert_eq!(text(&s, false).unwrap(), want, "{folded:?}");
+    }
+
+    #[test]
+    fn folded_texts() {
+        check("a b", "a b");
+        check("a\nb\n", "a\nb\n");
+        check("a\n  b\nc\n", "a\n\n  b\nc\n");
+        check("a\n\n\nb\n", "a\n\n\nb\n");
+        check("a\n\n", "a\n\n\n");
+        check(" a\nb", " a\nb");
+        check(" a\nb\nc", " a\nb c");
+        check("\n a\nb\n\nc\n", "\n a\nb\nc\n");
+        check("a\n\tb\nc", "a\n\n\tb\nc");
+        check("\n", "\n");
+    }
+
+    #[test]
+    fn texts_that_are_no_blocks() {
+        let folded = |text| Scalar { text, style: Style::Folded, tag: Tag::Auto };
+        assert_eq!(text(&folded("a\n  b"), true).unwrap(), "a\n  b");
+        assert_eq!(text(&folded("a\n  b "), false).unwrap(), "a\n  b ");
+        assert_eq!(text(&folded("a \n  b"), false).unwrap(), "a \n  b");
+        assert!(text(&folded("\ta\n"), false).is_err());
+        assert!(text(&folded("\ta\n"), true).is_ok());
+    }
+
+    #[track_caller]
+    fn check_json(text: &str, want: &str) {
+        assert_eq!(read_json(text).unwrap(), want, "{text:?}");
+    }
+
+    #[test]
+    fn json_texts() {
+        check_json("a  b", "a  b");
+        check_json("a \u{85}  b\u{e9} ", "a b\u{e9} ");
+        check_json("a\u{85} \u{85}b", "a\nb");
+        check_json("\u{85}a\u{85}", " a ");
+        assert!(read_json("\u{7f}").is_err());
+    }
+}
