@@ -1,4 +1,5 @@
-//! Patterns in Go's syntax, held to what Go says: to the recorded answers, to a real Go, and to a real Go about random patterns.
+//! Patterns in Go's syntax, held to what Go says: to the recorded answers, to a real Go, and to a
+//! real Go about random patterns.
 
 #![allow(clippy::disallowed_methods, reason = "the test runs Go, and is told how much to do")]
 
@@ -188,7 +189,8 @@ fn random(random: &mut fastrand::Rng, pieces: &[&str], most: usize) -> String {
     (0..random.usize(0..=most)).map(|_| pieces[random.usize(0..pieces.len())]).collect()
 }
 
-/// `RUSTOMIZE_PATTERNS=200000 RUSTOMIZE_SEED=7 cargo test --test main go_regexp -- --nocapture` for more of them.
+/// `RUSTOMIZE_PATTERNS=200000 RUSTOMIZE_SEED=7 cargo test --test main go_regexp -- --nocapture`
+/// for more of them.
 #[test]
 fn random_patterns() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());

@@ -1,4 +1,5 @@
-//! Field paths with dots, as replacements and vars write them: `spec.template.spec.containers.[name=web].image`.
+//! Field paths with dots, as replacements and vars write them:
+//! `spec.template.spec.containers.[name=web].image`.
 
 use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Error, Result};
@@ -10,8 +11,8 @@ use std::cell::OnceCell;
 #[derive(Debug)]
 pub enum Part<'a> {
     Key(&'a str),
-    /// `[key=value]`; an empty key is about scalar items. A source is found by the value as a text, targets by the
-    /// value as a pattern.
+    /// `[key=value]`; an empty key is about scalar items. A source is found by the value as a
+    /// text, targets by the value as a pattern.
     Element {
         key: &'a str,
         value: &'a str,
@@ -31,8 +32,8 @@ impl Part<'_> {
     }
 }
 
-/// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item: a wrong one that no item is
-/// compared with does no harm, as upstream.
+/// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item: a
+/// wrong one that no item is compared with does no harm, as upstream.
 #[derive(Debug)]
 pub struct ValuePattern<'a> {
     text: &'a str,
@@ -40,7 +41,8 @@ pub struct ValuePattern<'a> {
 }
 
 impl ValuePattern<'_> {
-    /// The places of the items whose field `key` matches; the items themselves count if the key is empty.
+    /// The places of the items whose field `key` matches; the items themselves count if the key
+    /// is empty.
     ///
     /// # Errors
     /// The pattern is not a valid regular expression.
@@ -102,7 +104,8 @@ fn escaped(c: char) -> Cow<'static, str> {
     })
 }
 
-/// Splits the field path of a source at its dots. `\.` is a dot in a key, as is one between brackets.
+/// Splits the field path of a source at its dots. `\.` is a dot in a key, as is one between
+/// brackets.
 pub fn parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
     texts(path)
         .iter()
@@ -132,8 +135,8 @@ pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
     all
 }
 
-/// The texts between the dots of a path, which may begin with a dot. A text with a `[` first goes on to the next `]` before a
-/// dot; it loses its brackets if there is no `=` in it.
+/// The texts between the dots of a path, which may begin with a dot. A text with a `[` first goes
+/// on to the next `]` before a dot; it loses its brackets if there is no `=` in it.
 fn texts(path: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let mut pieces = escaped_split(path.strip_prefix('.').unwrap_or(path)).into_iter();

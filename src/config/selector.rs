@@ -64,7 +64,8 @@ pub enum Pattern<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    /// Compiles a pattern that must match a whole text, as upstream: between `^(?:` and `)$`, which a pattern may close itself.
+    /// Compiles a pattern that must match a whole text. Upstream puts it between `^(?:` and `)$`, so
+    /// `a)|(?:b` is a valid one.
     ///
     /// # Errors
     /// The text is not a valid regular expression.

@@ -6,8 +6,8 @@ use crate::yaml::steps;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
-/// The names of all entries. A name is a pattern, but nearly all have no other characters with a meaning than dots: those are
-/// looked up in tables, and the others tried one after another.
+/// The names of all entries. A name is a pattern, but nearly all have no other characters with a
+/// meaning than dots: those are looked up in tables, and the others tried one after another.
 #[derive(Debug, Default)]
 pub struct ImageNames<'a> {
     /// One table for all names whose dots are at the same places, which are counted in characters.
@@ -43,7 +43,8 @@ impl<'a> ImageNames<'a> {
         Ok(all)
     }
 
-    /// The first entry, from a given one on, that an image matches. O(tables + patterns) for an image of usual length.
+    /// The first entry, from a given one on, that an image matches. O(tables + patterns) for an
+    /// image of usual length.
     pub fn next(&self, image: &str, from: usize) -> Option<usize> {
         let mut first = None;
         for name in names_of(image) {
@@ -68,7 +69,8 @@ impl<'a> ImageNames<'a> {
     }
 }
 
-/// What may be the name in an image text: the text, and the text without what may be a tag, a digest, or both.
+/// What may be the name in an image text: the text, and the text without what may be a tag, a
+/// digest, or both.
 fn names_of(image: &str) -> impl Iterator<Item = &str> {
     let without =
         |text, mark: &str| str::rsplit_once(text, mark).filter(|(_, rest)| is_tag(rest)).map(|(name, _)| name);

@@ -6,8 +6,9 @@
 //! *Selects*: all resources but CustomResourceDefinitions.
 //! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then the fields of the specs.
 //! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones did.
-//! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text, and most names are found in tables. An
-//! image that is seen first is compared with each name that is a pattern with more than dots in it.
+//! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text, and
+//! most names are looked up in tables. Each different image is also compared with each name that
+//! is a pattern with more than dots in it.
 //! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix` (cases
 //! img-tagsuffix-applied-twice and img-tagsuffix-once-off-path). Its name is a pattern whose alternatives are not grouped
 //! (img-name-alternation-not-grouped).
@@ -59,8 +60,8 @@ impl<'a> ImageTagTransformer<'a> {
         Ok(ImageTagTransformer { images: images.to_vec(), names, specs, outcomes: RefCell::default() })
     }
 
-    /// The text that an image becomes if each entry works on it `times` times; `None` if no entry matches. A text that has
-    /// become what another image was is not followed twice.
+    /// The text that an image becomes if each entry works on it `times` times; `None` if no entry
+    /// matches. Two images that become the same text share the rest of their way.
     fn outcome(&self, arena: &'a Arena, image: &'a str, times: usize) -> Option<&'a str> {
         let mut state = State { text: image, entry: 0, times, left: times };
         let mut way = Vec::new();

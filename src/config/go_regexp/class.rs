@@ -1,7 +1,8 @@
 //! Sets of characters as Go knows them: by name, and folded.
 //!
-//! The tables are those of `regex-syntax`, cut to the characters of Unicode 15.0, which is Go's version. Characters of
-//! later versions are unassigned to Go: they belong to no script, and have no other case.
+//! The tables are those of `regex-syntax`, cut to the characters of Unicode 15.0, which is Go's
+//! version. Characters of later versions are unassigned to Go: they belong to no script, and have
+//! no other case.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use std::sync::LazyLock;
@@ -225,7 +226,8 @@ const SCRIPTS: &[&str] = &[
     "Yi",
 ];
 
-/// The set with a name in `\p{name}`, ignoring case, blanks, `_` and `-`; in all cases, if it is folded.
+/// The set with a name in `\p{name}`, ignoring case, blanks, `_` and `-`; in all cases, if it is
+/// folded.
 pub fn named(name: &str, is_folded: bool) -> Option<ClassUnicode> {
     let name = canonical(name);
     let mut class = table(&name)?;
@@ -328,7 +330,8 @@ pub fn set(ranges: &[(char, char)]) -> ClassUnicode {
 
 /// All characters that a set does not have.
 pub fn negated(mut class: ClassUnicode) -> ClassUnicode {
-    // The crate takes no two ranges for neighbours that have surrogates in between, and negates these to a range of both ends.
+    // The crate takes no two ranges for neighbours that have surrogates in between, and negates
+    // these to a range of both ends.
     let has = |end: fn(&ClassUnicodeRange) -> char, c: char| class.ranges().iter().any(|range| end(range) == c);
     if has(ClassUnicodeRange::end, '\u{d7ff}') && has(ClassUnicodeRange::start, '\u{e000}') {
         class.push(ClassUnicodeRange::new('\u{d7ff}', '\u{e000}'));

@@ -1,8 +1,10 @@
-//! Regular expressions in the syntax of Go, which kustomize compiles its patterns with: [`GoRegex`].
+//! Regular expressions in the syntax of Go, which kustomize compiles its patterns with:
+//! [`GoRegex`].
 //!
-//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets of characters by Go's names and
-//! by the Unicode version of Go. The result is a syntax tree of the crate `regex-syntax`, which `regex-automata` compiles.
-//! Nothing is printed and parsed again, so no rule of the crate's own syntax applies.
+//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets
+//! of characters by Go's names and by the Unicode version of Go. The result is a syntax tree of
+//! the crate `regex-syntax`, which `regex-automata` compiles. Nothing is printed and parsed
+//! again, so no rule of the crate's own syntax applies.
 
 mod class;
 mod translate;
@@ -15,13 +17,15 @@ use std::fmt;
 /// The longest pattern, in bytes. It bounds the time and memory that translating takes.
 const MAX_LENGTH: usize = 64 << 10;
 
-/// The largest automaton, in bytes: more than Go needs for any pattern of a few hundred characters.
+/// The largest automaton, in bytes: more than Go needs for any pattern of a few hundred
+/// characters.
 const MAX_AUTOMATON: usize = 32 << 20;
 
 /// Trees that are higher than this are compiled on a stack of their own.
 const HIGH: u32 = 50;
 
-/// The stack for the highest tree that [`translate`] makes. A level takes less than 4 KiB, in a debug build too.
+/// The stack for the highest tree that [`translate`] makes. A level takes less than 4 KiB, in a
+/// debug build too.
 const STACK: usize = 16 << 20;
 
 /// A compiled pattern in Go's syntax.
@@ -29,7 +33,8 @@ const STACK: usize = 16 << 20;
 pub struct GoRegex(meta::Regex);
 
 impl GoRegex {
-    /// Compiles a pattern. O(length of the pattern, with its counted repetitions written out), within fixed limits.
+    /// Compiles a pattern. O(length of the pattern, with its counted repetitions written out),
+    /// within fixed limits.
     ///
     /// # Errors
     /// Go refuses the pattern, or it is larger than the limits here.
@@ -111,4 +116,32 @@ enum Reason {
     UnexpectedParenthesis,
     TooDeep,
     TooLarge,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_patterns_end_with_an_error() {
+        let refused = |pattern: &str| GoRegex::new(pattern).err().map(|e| e.reason);
+        assert_eq!(refused(&"a".repeat(MAX_LENGTH)), None);
+        assert_eq!(refused(&"a".repeat(MAX_LENGTH + 1)), Some(Reason::TooLarge));
+        assert_eq!(refused(&r"\pL{1000}".repeat(50)), Some(Reason::TooLarge));
+        assert_eq!(refused(&r"[\pL\x00]".repeat(MAX_LENGTH / 9)), Some(Reason::TooLarge));
+        assert_eq!(refused(&"(?i)a".repeat(MAX_LENGTH / 5)), None);
+        assert_eq!(refused(&"(?:a*".repeat(1001)), Some(Reason::NoParenthesis));
+        let nested = |n: usize| format!("{}b{}", "(?:a|".repeat(n), ")*".repeat(n));
+        assert_eq!(refused(&nested(300)), None);
+        assert_eq!(refused(&nested(6000)), Some(Reason::TooDeep));
+    }
+
+    #[test]
+    fn counted_sets_of_many_characters() {
+        for pattern in [r"^.{999}$", r"^[^/]{999}$", r"^\PN{99}\pL{99}\p{Greek}{801}$"] {
+            let regex = GoRegex::new(pattern).unwrap();
+            assert!(regex.is_match(&"α".repeat(999)), "{pattern}");
+            assert!(!regex.is_match(&"α".repeat(998)), "{pattern}");
+        }
+    }
 }

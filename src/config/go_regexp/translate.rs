@@ -1,14 +1,16 @@
 //! From a pattern in Go's syntax to a syntax tree.
 //!
-//! The pattern is read once, from left to right. Open groups are kept on a list of their own, so that deep nesting needs
-//! no stack. A tree says only whether a text matches: groups are not captured, and repetitions are all greedy.
+//! The pattern is read once, from left to right. Open groups are kept on a list of their own, so
+//! that deep nesting needs no stack. A tree says only whether a text matches: groups are not
+//! captured, and repetitions are all greedy.
 
 use super::class;
 use super::{PatternError, Reason};
 use hashbrown::HashMap;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition};
 
-/// The largest count of a repetition, and the largest product of counts of repetitions inside each other.
+/// The largest count of a repetition, and the largest product of counts of repetitions inside
+/// each other.
 const MAX_REPEAT: u32 = 1000;
 
 /// How high a tree may be.
@@ -49,7 +51,8 @@ struct Node {
     tree: Hir,
     /// The height, with groups that Go captures.
     height: u32,
-    /// The largest product of counts on a way down, which is how often something is repeated at most.
+    /// The largest product of counts on a way down, which is how often something is repeated at
+    /// most.
     copies: u32,
     /// Whether this is one character or a set of them: Go makes one set of alternatives that are.
     is_char: bool,
@@ -99,7 +102,8 @@ impl Node {
     }
 }
 
-/// What flags such as `(?i)` switch. Greediness is not among them: it does not change whether a text matches.
+/// What flags such as `(?i)` switch. Greediness is not among them: it does not change whether a
+/// text matches.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     /// `i`: letters match in all cases.
@@ -239,7 +243,8 @@ impl<'p> Translator<'p> {
         self.group().push_char(c, is_folded);
     }
 
-    /// Reads one token, given where the token before began if that is a repetition; gives the same about this one.
+    /// Reads one token, given where the token before began if that is a repetition; gives the
+    /// same about this one.
     fn token(&mut self, last_repetition: Option<usize>) -> Result<Option<usize>, PatternError> {
         let start = self.at;
         let Some(c) = self.next_char() else { return Ok(None) };
@@ -344,8 +349,8 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Reads the counts behind a `{`, as in `{2}`, `{2,}` or `{2,3}`. Without all of one of these forms the `{` is
-    /// a character like others.
+    /// Reads the counts behind a `{`, as in `{2}`, `{2,}` or `{2,3}`. Without all of one of these
+    /// forms the `{` is a character like others.
     fn counts(&mut self) -> Option<(u32, Option<u32>)> {
         let (min, rest) = number(self.rest())?;
         let (max, rest) = match rest.strip_prefix(',') {
@@ -595,7 +600,8 @@ impl<'p> Translator<'p> {
     }
 }
 
-/// A decimal number without leading zeros at the start of a text, and what follows. One that is far too large is cut.
+/// A decimal number without leading zeros at the start of a text, and what follows. One that is
+/// far too large is cut.
 fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
