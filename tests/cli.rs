@@ -138,10 +138,10 @@ fn faults_of_generators_and_patches() {
     );
     check_error(
         &with("patches: [{patch: '- op: add\n\n    path: /a\n\n    value: 1', target: {name: '('}}]\n"),
-        &["no regular expression"],
+        &["error parsing regexp: missing closing )"],
     );
     check_error(&with("replicas: [{name: x, count: 2}]\n"), &["resource with name x does not match"]);
-    check_error(&with("images: [{name: '(', newTag: a}]\n"), &["no regular expression"]);
+    check_error(&with("images: [{name: '(', newTag: a}]\n"), &["error parsing regexp: missing closing )"]);
 }
 
 #[test]

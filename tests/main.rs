@@ -9,6 +9,7 @@ mod errors;
 mod experiments;
 mod function;
 mod go;
+mod go_regexp;
 mod helm;
 mod hostile;
 mod install;

@@ -10,7 +10,7 @@ fn resources(n: usize) -> String {
         let _ = write!(
             text,
             "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{i}\ndata:\n  k: v\n---\napiVersion: apps/v1\nkind: Deployment\n\
-             metadata:\n  name: app-{i}\n  labels: {{tier: back}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: main\n        image: team/app:1\n        \
+             metadata:\n  name: app-{i}\n  labels: {{tier: back}}\nspec:\n  template:\n    spec:\n      containers:\n      - name: main\n        image: hub.example.com/team/app-{i}:1\n        \
              envFrom:\n        - configMapRef:\n            name: settings-{i}\n"
         );
     }
@@ -56,7 +56,7 @@ fn reading_and_printing() {
 fn field_transformers_and_references() {
     check("fields", |_| {
         "resources: [all.yaml]\nnamePrefix: p-\nnamespace: ns\nlabels: [{pairs: {a: b}, includeSelectors: true}]\n\
-         commonAnnotations: {c: d}\nimages: [{name: team/app, newTag: '2'}]\n"
+         commonAnnotations: {c: d}\nimages: [{name: hub.example.com/team/app-1, newTag: '2'}]\n"
             .into()
     });
 }
@@ -110,7 +110,15 @@ fn generators() {
 fn images_and_replicas() {
     check("images", |n| {
         "resources: [all.yaml]\nimages:\n".to_owned()
-            + &lines(n, |i| format!("- {{name: team/app-{i}, newTag: '2'}}\n"))
+            + &lines(n, |i| format!("- {{name: hub.example.com/team/app-{i}, newTag: '2'}}\n"))
+    });
+    check("images that become each other", |n| {
+        let name = |i| format!("hub.example.com/team/app-{i}");
+        "resources: [all.yaml]\nimages:\n".to_owned()
+            + &lines(n, |i| format!("- {{name: {}, newName: {}}}\n", name(i), name(i + 1)))
+    });
+    check("images by a pattern", |_| {
+        "resources: [all.yaml]\nimages: [{name: 'hub[.]example[.]com/team/app-\\d+', newTag: '2'}]\n".into()
     });
     check("replicas", |n| {
         "resources: [all.yaml]\nreplicas:\n".to_owned() + &lines(n, |i| format!("- {{name: app-{i}, count: 2}}\n"))

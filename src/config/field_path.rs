@@ -1,83 +1,192 @@
-//! Field paths with dots, as replacements and vars write them: `spec.template.spec.containers.[name=web].image`.
+//! Field paths with dots, as replacements and vars write them:
+//! `spec.template.spec.containers.[name=web].image`.
 
+use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Node, Value};
-use regex::Regex;
+use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// One part of a field path.
 #[derive(Debug)]
 pub enum Part<'a> {
     Key(&'a str),
-    /// `[key=value]`; an empty key is about scalar items.
+    /// `[key=value]`; an empty key is about scalar items. A source is found by the value as a
+    /// text, targets by the value as a pattern.
     Element {
         key: &'a str,
         value: &'a str,
-        pattern: Regex,
+        pattern: ValuePattern<'a>,
     },
     Index(usize),
     Last,
     All,
+    /// Text in brackets without a `=`.
+    NotAnElement,
 }
 
-/// Splits a field path at its dots. `\.` is a dot in a key, as is one between brackets.
-///
-/// # Errors
-/// The value of an `[key=value]` is no regular expression.
-pub fn parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+impl Part<'_> {
+    /// The error about a [`Part::NotAnElement`] that is reached.
+    pub fn not_an_element() -> Error {
+        Error::input("list path element must contain fieldName=fieldValue for element to match")
+    }
+}
+
+/// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item: a
+/// wrong one that no item is compared with does no harm, as upstream.
+#[derive(Debug)]
+pub struct ValuePattern<'a> {
+    text: &'a str,
+    compiled: OnceCell<Result<GoRegex, PatternError>>,
+}
+
+impl ValuePattern<'_> {
+    /// The places of the items whose field `key` matches; the items themselves count if the key
+    /// is empty.
+    ///
+    /// # Errors
+    /// The pattern is not a valid regular expression.
+    pub fn matches(&self, items: &[Node<'_>], key: &str) -> Result<Vec<usize>> {
+        let mut matches = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            let regex = self.compiled.get_or_init(|| GoRegex::new(self.text));
+            let regex = regex.as_ref().map_err(|e| Error::input(format!("in '[{key}={}]': {e}", self.text)))?;
+            let field = if key.is_empty() { Some(item) } else { item.get(key) };
+            if field.is_some_and(|field| regex.is_match(printed(field).trim())) {
+                matches.push(i);
+            }
+        }
+        Ok(matches)
+    }
+}
+
+/// A value as upstream prints it to compare it with a pattern: with its quotes.
+fn printed<'a>(node: &Node<'a>) -> Cow<'a, str> {
+    match node.as_scalar() {
+        Some(scalar) => printed_scalar(scalar),
+        None => {
+            let mut text = String::new();
+            // A value that cannot be printed is refused when the resource is.
+            let _ = emit::document(&mut text, node);
+            Cow::Owned(text)
+        }
+    }
+}
+
+fn printed_scalar<'a>(scalar: &Scalar<'a>) -> Cow<'a, str> {
+    let text = scalar.text;
+    match scalar.style {
+        Style::Plain => Cow::Borrowed(text),
+        Style::Single => Cow::Owned(format!("'{}'", text.replace('\'', "''"))),
+        Style::Double => Cow::Owned(format!("\"{}\"", text.chars().map(escaped).collect::<String>())),
+        Style::Literal | Style::Folded => {
+            let mark = if scalar.style == Style::Literal { '|' } else { '>' };
+            let ending = match text.strip_suffix('\n') {
+                None => "-",
+                Some(text) if text.ends_with('\n') => "+",
+                Some(_) => "",
+            };
+            Cow::Owned(format!("{mark}{ending}\n  {}", text.replace('\n', "\n  ")))
+        }
+    }
+}
+
+fn escaped(c: char) -> Cow<'static, str> {
+    Cow::Borrowed(match c {
+        '"' => "\\\"",
+        '\\' => "\\\\",
+        '\n' => "\\n",
+        '\t' => "\\t",
+        '\r' => "\\r",
+        '\0' => "\\0",
+        c if c.is_control() => return Cow::Owned(format!("\\x{:02X}", u32::from(c))),
+        c => return Cow::Owned(c.to_string()),
+    })
+}
+
+/// Splits the field path of a source at its dots. `\.` is a dot in a key, as is one between
+/// brackets.
+pub fn parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
+    texts(path)
+        .iter()
+        .map(|text| text.trim())
+        .filter(|text| !text.is_empty())
+        .map(|text| part(arena.text(text)))
+        .collect()
+}
+
+/// As [`parts`], for the field path of a target, where blanks count.
+pub fn target_parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
     texts(path).iter().map(|text| part(arena.text(text))).collect()
 }
 
 /// As [`parts`], for the field path of a var, where `ports[0]` is an item too.
-///
-/// # Errors
-/// As [`parts`].
-pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
     let mut all = Vec::new();
     for text in texts(path) {
         let index = text
             .strip_suffix(']')
             .and_then(|t| t.rsplit_once('['))
-            .filter(|(key, index)| !key.is_empty() && !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()));
-        match index {
-            Some((key, index)) => all.extend([part(arena.text(key))?, part(arena.text(index))?]),
-            None => all.push(part(arena.text(&text))?),
-        }
+            .filter(|(_, index)| !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()));
+        let (key, index) = index.map_or((&text[..], ""), |(key, index)| (key, index));
+        let found = [key, index].map(str::trim).into_iter().filter(|text| !text.is_empty());
+        all.extend(found.map(|text| part(arena.text(text))));
     }
-    Ok(all)
+    all
 }
 
+/// The texts between the dots of a path, which may begin with a dot. A text with a `[` first goes
+/// on to the next `]` before a dot; it loses its brackets if there is no `=` in it.
 fn texts(path: &str) -> Vec<String> {
-    let mut texts: Vec<String> = vec![String::new()];
-    let mut brackets = false;
-    let mut chars = path.chars().peekable();
-    while let Some(c) = chars.next() {
-        let last = texts.len() - 1;
-        match c {
-            '\\' if chars.peek() == Some(&'.') => texts[last].extend(chars.next()),
-            '.' if !brackets => texts.push(String::new()),
-            c => {
-                brackets = (brackets || c == '[') && c != ']';
-                texts[last].push(c);
+    let mut texts = Vec::new();
+    let mut pieces = escaped_split(path.strip_prefix('.').unwrap_or(path)).into_iter();
+    while let Some(mut text) = pieces.next() {
+        if text.starts_with('[') && !text.ends_with(']') {
+            for piece in pieces.by_ref() {
+                text.push('.');
+                text.push_str(&piece);
+                if piece.ends_with(']') {
+                    break;
+                }
+            }
+            if !text.contains('=') {
+                text = text.trim_matches(['[', ']']).to_owned();
             }
         }
+        texts.push(text);
     }
-    texts.retain(|t| !t.is_empty());
     texts
 }
 
-fn part(text: &str) -> Result<Part<'_>> {
-    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        let Some((key, value)) = inner.split_once('=') else { return Ok(Part::Key(inner)) };
-        let value = value.trim_matches(['"', '\'']);
-        let fault = |e| Error::input(format!("'{value}' is no regular expression: {e}"));
-        return Ok(Part::Element { key, value, pattern: Regex::new(value).map_err(fault)? });
+/// The texts between dots that have no `\` before them; the `\` goes.
+fn escaped_split(path: &str) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for text in path.split('.') {
+        match texts.last_mut() {
+            Some(last) if last.ends_with('\\') => {
+                last.pop();
+                last.push('.');
+                last.push_str(text);
+            }
+            _ => texts.push(text.to_owned()),
+        }
     }
-    Ok(match text {
+    texts
+}
+
+fn part(text: &str) -> Part<'_> {
+    if let Ok(number) = text.parse::<i64>() {
+        return usize::try_from(number).map_or(Part::Key(text), Part::Index);
+    }
+    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        let Some((key, value)) = inner.split_once('=') else { return Part::NotAnElement };
+        return Part::Element { key, value, pattern: ValuePattern { text: value, compiled: OnceCell::new() } };
+    }
+    match text {
         "*" => Part::All,
         "-" => Part::Last,
-        _ if text.bytes().all(|b| b.is_ascii_digit()) => Part::Index(text.parse().unwrap_or(usize::MAX)),
         _ => Part::Key(text),
-    })
+    }
 }
 
 /// The node at the path of a source or var. O(parts, and items of lists on the way).
@@ -98,6 +207,7 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
                     .hint("a key of digits is not reached"));
             }
             (Part::Last, Value::Sequence(items)) => items.last(),
+            (Part::NotAnElement, _) => return Err(Part::not_an_element()),
             (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
             _ => None,
         };
@@ -122,8 +232,14 @@ mod tests {
     #[test]
     fn paths() {
         let arena = Arena::new();
-        let show = |path| parts(&arena, path).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
+        let show = |path| target_parts(&arena, path).iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
         assert_eq!(show("a.b\\.c.[d.e/f]"), [r#"Key("a")"#, r#"Key("b.c")"#, r#"Key("d.e/f")"#]);
         assert_eq!(show("a.0.*.-"), [r#"Key("a")"#, "Index(0)", "All", "Last"]);
+        assert_eq!(show(".a..+7.-7"), [r#"Key("a")"#, r#"Key("")"#, "Index(7)", r#"Key("-7")"#]);
+        assert_eq!(
+            show("[a.b=c.d]")[0].split_inclusive("pattern").next(),
+            Some(r#"Element { key: "a.b", value: "c.d", pattern"#)
+        );
+        assert_eq!(show("[a/b].[c.d].[e.f"), ["NotAnElement", r#"Key("c.d")"#, r#"Key("e.f")"#]);
     }
 }

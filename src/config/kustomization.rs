@@ -404,10 +404,12 @@ pub struct Image<'a> {
     pub new_tag: &'a str,
     /// As in `sha256:...`; takes the place of a tag.
     pub digest: &'a str,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for Image<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(
             node,
             &mut [

@@ -4,6 +4,7 @@ pub mod decode;
 pub mod defaults;
 pub mod field_path;
 pub mod field_spec;
+pub mod go_regexp;
 pub mod helm;
 pub mod kustomization;
 pub mod selector;

@@ -1,10 +1,10 @@
 //! Which resources a patch or replacement is for: [`Selector`], and its compiled form [`Matcher`].
 
 use super::decode::{Decode, Decoder};
+use super::go_regexp::GoRegex;
 use crate::diag::{Error, Result};
 use crate::resource::{Gvk, Resource};
-use crate::yaml::Node;
-use regex::Regex;
+use crate::yaml::{Node, steps};
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches anything.
 #[derive(Clone, Debug, Default)]
@@ -52,30 +52,31 @@ impl<'a> Decode<'a> for Selector<'a> {
     }
 }
 
+/// Characters that mean something in a pattern. A text without them matches itself alone.
+pub(crate) const META: [char; 14] = ['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
+
 /// One part of a selector, classified once: most are literals, which need no pattern engine.
 #[derive(Clone, Debug)]
 pub enum Pattern<'a> {
     Any,
     Literal(&'a str),
-    Regex(Regex),
+    Regex(GoRegex),
 }
 
 impl<'a> Pattern<'a> {
-    /// Compiles an anchored pattern. Go's RE2 syntax and the engine's agree on what kustomizations use.
+    /// Compiles a pattern that must match a whole text. Upstream puts it between `^(?:` and `)$`, so
+    /// `a)|(?:b` is a valid one.
     ///
     /// # Errors
-    /// The text is no regular expression.
+    /// The text is not a valid regular expression.
     pub fn new(text: &'a str) -> Result<Self> {
         if text.is_empty() {
             return Ok(Pattern::Any);
         }
-        if text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b':')) {
+        if !text.contains(META) {
             return Ok(Pattern::Literal(text));
         }
-        match Regex::new(&format!("^(?:{text})$")) {
-            Ok(regex) => Ok(Pattern::Regex(regex)),
-            Err(e) => Err(Error::input(format!("'{text}' is no regular expression: {e}"))),
-        }
+        GoRegex::new(&format!("^(?:{text})$")).map(Pattern::Regex).map_err(|e| Error::input(e.to_string()))
     }
 
     /// Whether a whole text matches.
@@ -83,7 +84,10 @@ impl<'a> Pattern<'a> {
         match self {
             Pattern::Any => true,
             Pattern::Literal(literal) => *literal == text,
-            Pattern::Regex(regex) => regex.is_match(text),
+            Pattern::Regex(regex) => {
+                steps::add(1);
+                regex.is_match(text)
+            }
         }
     }
 }
@@ -105,7 +109,7 @@ impl<'a> Matcher<'a> {
     /// Compiles a selector.
     ///
     /// # Errors
-    /// A part is no regular expression.
+    /// A part is not a valid regular expression.
     pub fn new(selector: &Selector<'a>) -> Result<Self> {
         Ok(Matcher {
             group: Pattern::new(selector.group)?,

@@ -180,7 +180,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// Refuses a helm that is neither version 3 nor 4.
     fn check_version(&self, session: &Session<'a>, temporary: &Path) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
-        static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?\d+(\.\d+)+").expect("a pattern"));
+        static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
         let printed = self.run(session, vec!["version".into(), "--short".into()], temporary)?;
         let printed = String::from_utf8_lossy(&printed);
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);

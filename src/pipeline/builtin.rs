@@ -164,7 +164,7 @@ pub fn transformers<'a>(
         "ImageTagTransformer" => {
             let mut image = Image::default();
             read(session, config, &mut [("imageTag", &mut image)])?;
-            Box::new(ImageTagTransformer::new(&[image], specs)?)
+            Box::new(ImageTagTransformer::new(session.arena, &[image], specs)?)
         }
         "NamespaceTransformer" => namespace(session, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {

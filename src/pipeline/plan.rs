@@ -125,7 +125,7 @@ pub fn transformers<'a>(
         add("ReplicaCountTransformer", 1, Box::new(stage));
     }
     if !k.images.is_empty() {
-        let stage = ImageTagTransformer::new(&k.images, specs(&config.images))?;
+        let stage = ImageTagTransformer::new(session.arena, &k.images, specs(&config.images))?;
         add("ImageTagTransformer", k.images.len(), Box::new(stage));
     }
     if !k.replacements.is_empty() {

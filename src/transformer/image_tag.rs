@@ -6,12 +6,15 @@
 //! *Selects*: all resources but CustomResourceDefinitions.
 //! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then the fields of the specs.
 //! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones did.
-//! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text.
+//! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text, and
+//! most names are looked up in tables. Each different image is also compared with each name that
+//! is a pattern with more than dots in it.
 //! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix` (cases
 //! img-tagsuffix-applied-twice and img-tagsuffix-once-off-path). Its name is a pattern whose alternatives are not grouped
 //! (img-name-alternation-not-grouped).
 //! *Example*: `testdata/reference/image_tag.txtar`
 
+use super::image_names::ImageNames;
 use super::{TransformEach, Transformer, transform_each};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
@@ -19,57 +22,70 @@ use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Arena, Node, Tag, Value, steps};
+use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::HashMap;
-use regex::Regex;
 use std::cell::RefCell;
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
-    rules: Vec<(Image<'a>, Regex)>,
+    images: Vec<Image<'a>>,
+    names: ImageNames<'a>,
     specs: FieldSpecs<'a>,
-    /// What becomes of an image text that the entries reach once or twice each.
-    outcomes: RefCell<HashMap<(&'a str, usize), Option<&'a str>, foldhash::fast::RandomState>>,
+    /// What becomes of image texts; `None` if no entry matches.
+    outcomes: RefCell<HashMap<State<'a>, Option<&'a str>, foldhash::fast::RandomState>>,
+}
+
+/// An image text on its way through the entries.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State<'a> {
+    text: &'a str,
+    /// The entry that is next.
+    entry: usize,
+    /// How often each entry works on the text.
+    times: usize,
+    /// How often the next entry still does.
+    left: usize,
 }
 
 impl<'a> ImageTagTransformer<'a> {
-    /// Compiles the entries.
+    /// Sorts and compiles the names of the entries.
     ///
     /// # Errors
-    /// A name is no regular expression.
-    pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
-        let rule = |image: &Image<'a>| {
-            let pattern = format!("^{}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$", image.name);
-            let fault = |e| Error::input(format!("the image name '{}' is no regular expression: {e}", image.name));
-            Ok((image.clone(), Regex::new(&pattern).map_err(fault)?))
-        };
-        let rules = images.iter().map(rule).collect::<Result<_>>()?;
-        Ok(ImageTagTransformer { rules, specs, outcomes: RefCell::default() })
+    /// A name is not a valid regular expression.
+    pub fn new(arena: &Arena, images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
+        let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
+            let image = &images[entry];
+            Error::input(format!("in the image name '{}': {e}", image.name)).at(arena.place(image.pos))
+        })?;
+        Ok(ImageTagTransformer { images: images.to_vec(), names, specs, outcomes: RefCell::default() })
     }
 
-    /// The text that an image becomes if each entry works on it `times` times.
+    /// The text that an image becomes if each entry works on it `times` times; `None` if no entry
+    /// matches. Two images that become the same text share the rest of their way.
     fn outcome(&self, arena: &'a Arena, image: &'a str, times: usize) -> Option<&'a str> {
-        if let Some(known) = self.outcomes.borrow().get(&(image, times)) {
-            return *known;
-        }
-        let mut text = image.to_owned();
-        for (rule, pattern) in &self.rules {
-            for _ in 0..times {
-                steps::add(1);
-                if pattern.is_match(&text) {
-                    text = rewrite(&text, rule);
-                }
+        let mut state = State { text: image, entry: 0, times, left: times };
+        let mut way = Vec::new();
+        let end = loop {
+            if let Some(known) = self.outcomes.borrow().get(&state) {
+                break *known;
             }
-        }
-        let outcome = (text != image).then(|| arena.text(&text));
-        self.outcomes.borrow_mut().insert((image, times), outcome);
-        outcome
+            way.push(state);
+            let Some(entry) = self.names.next(state.text, state.entry) else { break None };
+            let left = if entry == state.entry { state.left } else { times };
+            let text = arena.text(&rewrite(state.text, &self.images[entry]));
+            let (entry, left) = if left > 1 { (entry, left - 1) } else { (entry + 1, times) };
+            state = State { text, entry, left, ..state };
+        };
+        let mut outcomes = self.outcomes.borrow_mut();
+        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(Some(state.text)) };
+        outcomes.extend(way.iter().map(|&passed| (passed, outcome_of(passed))));
+        way.first().map_or(end, |&first| outcome_of(first))
     }
 
     fn set(&self, arena: &'a Arena, node: &mut Node<'a>, times: usize) -> Result<()> {
         let shape = node.shape();
         match &mut node.value {
-            Value::Scalar(s) if s.is_null() => {}
+            // A null counts as the text that it is written with.
             Value::Scalar(s) => {
                 if let Some(text) = self.outcome(arena, s.text, times) {
                     s.text = text;

@@ -3,6 +3,7 @@
 
 pub mod annotations;
 pub mod hash;
+mod image_names;
 pub mod image_tag;
 pub mod json_patch;
 pub mod label;

@@ -107,7 +107,7 @@ impl<'a> RefVarTransformer<'a> {
                 return Err(fault(message).hint("an objref without apiVersion means no group and no version"));
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
-            match lookup(holder.node(), &var_parts(arena, path)?)? {
+            match lookup(holder.node(), &var_parts(arena, path))? {
                 Some(node) => Ok(Named { name: var.name, value: typed(node.clone()), used: Cell::new(false) }),
                 None => Err(fault(format!(
                     "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",

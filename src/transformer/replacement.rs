@@ -13,7 +13,7 @@
 //! *Example*: `testdata/reference/replacement.txtar`
 
 use super::{Transformer, structured_text};
-use crate::config::field_path::{Part, element_text, lookup, parts};
+use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::selector::{Ids, Matcher};
 use crate::config::{Decode, Decoder};
@@ -92,7 +92,7 @@ fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>
         (None, Some(value)) => Source::Value(value),
         (Some(selector), None) => {
             let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path };
-            Source::Field { selector: selector.clone(), path: parts(arena, path)? }
+            Source::Field { selector: selector.clone(), path: parts(arena, path) }
         }
         (None, None) => return Err(Error::input("replacements must specify a source and at least one target")),
     };
@@ -110,7 +110,7 @@ fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a
     Ok(Target {
         select: Matcher::new(select)?,
         reject: target.reject.iter().filter(|r| !r.is_empty()).map(Matcher::new).collect::<Result<_>>()?,
-        paths: paths.iter().map(|path| Ok((*path, parts(arena, path)?))).collect::<Result<_>>()?,
+        paths: paths.iter().map(|path| (*path, target_parts(arena, path))).collect(),
         options: target.options.clone(),
     })
 }
@@ -412,14 +412,19 @@ pub(super) fn visit<'a>(
         };
     }
     match (part, &mut node.value) {
+        (Part::NotAnElement, _) => Err(Part::not_an_element()),
+        (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
         (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
         (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
         (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
-            let is_match = |item: &Node<'a>| element_text(item, key).is_some_and(|t| pattern.is_match(t));
-            if create && !items.iter().any(is_match) {
+            let mut places = pattern.matches(items, key)?;
+            if create && places.is_empty() {
                 items.push(new_element(key, value));
+                places = pattern.matches(items, key)?;
             }
-            items.iter_mut().filter(|item| is_match(item)).try_for_each(|n| visit(arena, n, rest, create, edit))
+            // Upstream does not look into an item that matches as a whole.
+            let rest = if key.is_empty() { &[] } else { rest };
+            places.into_iter().try_for_each(|i| visit(arena, &mut items[i], rest, create, edit))
         }
         (Part::Index(i), Value::Sequence(items)) => {
             if create && *i == items.len() {

@@ -1,0 +1,147 @@
+//! Regular expressions in the syntax of Go, which kustomize compiles its patterns with:
+//! [`GoRegex`].
+//!
+//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets
+//! of characters by Go's names and by the Unicode version of Go. The result is a syntax tree of
+//! the crate `regex-syntax`, which `regex-automata` compiles. Nothing is printed and parsed
+//! again, so no rule of the crate's own syntax applies.
+
+mod class;
+mod translate;
+
+use regex_automata::meta;
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_syntax::hir::Hir;
+use std::fmt;
+
+/// The longest pattern, in bytes. It bounds the time and memory that translating takes.
+const MAX_LENGTH: usize = 64 << 10;
+
+/// The largest automaton, in bytes: more than Go needs for any pattern of a few hundred
+/// characters.
+const MAX_AUTOMATON: usize = 32 << 20;
+
+/// Trees that are higher than this are compiled on a stack of their own.
+const HIGH: u32 = 50;
+
+/// The stack for the highest tree that [`translate`] makes. A level takes less than 4 KiB, in a
+/// debug build too.
+const STACK: usize = 16 << 20;
+
+/// A compiled pattern in Go's syntax.
+#[derive(Clone, Debug)]
+pub struct GoRegex(meta::Regex);
+
+impl GoRegex {
+    /// Compiles a pattern. O(length of the pattern, with its counted repetitions written out),
+    /// within fixed limits.
+    ///
+    /// # Errors
+    /// Go refuses the pattern, or it is larger than the limits here.
+    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        let too_large = || PatternError { reason: Reason::TooLarge, fragment: pattern.to_owned() };
+        if pattern.len() > MAX_LENGTH {
+            return Err(too_large());
+        }
+        let (tree, height) = translate::translate(pattern)?;
+        let compiled = if height > HIGH { compile_on_large_stack(&tree) } else { compile(&tree) };
+        compiled.map(GoRegex).ok_or_else(too_large)
+    }
+
+    /// Whether the pattern matches anywhere in a text. O(text) for the usual pattern.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+/// Compiles a tree; `None` if the automaton gets too large.
+fn compile(tree: &Hir) -> Option<meta::Regex> {
+    let config =
+        meta::Config::new().nfa_size_limit(Some(MAX_AUTOMATON)).which_captures(WhichCaptures::Implicit).onepass(false);
+    meta::Builder::new().configure(config).build_from_hir(tree).ok()
+}
+
+/// As [`compile`], which works recursively, for a high tree.
+fn compile_on_large_stack(tree: &Hir) -> Option<meta::Regex> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compile(tree)).ok()?;
+        thread.join().ok().flatten()
+    })
+}
+
+/// Why a pattern is refused, in Go's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    reason: Reason,
+    /// The part of the pattern that is wrong.
+    fragment: String,
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = match self.reason {
+            Reason::ClassRange => "invalid character class range",
+            Reason::Escape => "invalid escape sequence",
+            Reason::NamedCapture => "invalid named capture",
+            Reason::PerlSyntax => "invalid or unsupported Perl syntax",
+            Reason::NestedRepetition => "invalid nested repetition operator",
+            Reason::RepeatCount => "invalid repeat count",
+            Reason::NoBracket => "missing closing ]",
+            Reason::NoParenthesis => "missing closing )",
+            Reason::NothingToRepeat => "missing argument to repetition operator",
+            Reason::TrailingBackslash => "trailing backslash at end of expression",
+            Reason::UnexpectedParenthesis => "unexpected )",
+            Reason::TooDeep => "expression nests too deeply",
+            Reason::TooLarge => "expression too large",
+        };
+        write!(f, "error parsing regexp: {reason}: `{}`", self.fragment)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+/// The rule that a pattern breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    ClassRange,
+    Escape,
+    NamedCapture,
+    PerlSyntax,
+    NestedRepetition,
+    RepeatCount,
+    NoBracket,
+    NoParenthesis,
+    NothingToRepeat,
+    TrailingBackslash,
+    UnexpectedParenthesis,
+    TooDeep,
+    TooLarge,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_patterns_end_with_an_error() {
+        let refused = |pattern: &str| GoRegex::new(pattern).err().map(|e| e.reason);
+        assert_eq!(refused(&"a".repeat(MAX_LENGTH)), None);
+        assert_eq!(refused(&"a".repeat(MAX_LENGTH + 1)), Some(Reason::TooLarge));
+        assert_eq!(refused(&r"\pL{1000}".repeat(50)), Some(Reason::TooLarge));
+        assert_eq!(refused(&r"[\pL\x00]".repeat(MAX_LENGTH / 9)), Some(Reason::TooLarge));
+        assert_eq!(refused(&"(?i)a".repeat(MAX_LENGTH / 5)), None);
+        assert_eq!(refused(&"(?:a*".repeat(1001)), Some(Reason::NoParenthesis));
+        let nested = |n: usize| format!("{}b{}", "(?:a|".repeat(n), ")*".repeat(n));
+        assert_eq!(refused(&nested(300)), None);
+        assert_eq!(refused(&nested(6000)), Some(Reason::TooDeep));
+    }
+
+    #[test]
+    fn counted_sets_of_many_characters() {
+        for pattern in [r"^.{999}$", r"^[^/]{999}$", r"^\PN{99}\pL{99}\p{Greek}{801}$"] {
+            let regex = GoRegex::new(pattern).unwrap();
+            assert!(regex.is_match(&"α".repeat(999)), "{pattern}");
+            assert!(!regex.is_match(&"α".repeat(998)), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Which entries of `images` an image matches: [`ImageNames`].
+
+use crate::config::go_regexp::{GoRegex, PatternError};
+use crate::config::selector::META;
+use crate::yaml::steps;
+use hashbrown::HashMap;
+use std::borrow::Cow;
+
+/// The names of all entries. A name is a pattern, but nearly all have no other characters with a
+/// meaning than dots: those are looked up in tables, and the others tried one after another.
+#[derive(Debug, Default)]
+pub struct ImageNames<'a> {
+    /// One table for all names whose dots are at the same places, which are counted in characters.
+    tables: Vec<(Vec<usize>, Table<'a>)>,
+    /// The other names, each with its place among all.
+    patterns: Vec<(usize, GoRegex)>,
+}
+
+/// Names, each with the places of its entries in ascending order.
+type Table<'a> = HashMap<&'a str, Vec<usize>, foldhash::fast::RandomState>;
+
+impl<'a> ImageNames<'a> {
+    /// Sorts the names of entries into tables and patterns. O(length of the names).
+    ///
+    /// # Errors
+    /// A name is not a valid regular expression; its place comes along.
+    pub fn new(names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
+        let mut all = ImageNames::default();
+        let mut table_of: HashMap<Vec<usize>, usize, foldhash::fast::RandomState> = HashMap::default();
+        for (entry, name) in names.enumerate() {
+            if name.contains(|c| c != '.' && META.contains(&c)) {
+                let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
+                all.patterns.push((entry, GoRegex::new(&pattern).map_err(|e| (entry, e))?));
+                continue;
+            }
+            let dots: Vec<usize> = name.chars().enumerate().filter(|(_, c)| *c == '.').map(|(i, _)| i).collect();
+            let table = *table_of.entry(dots).or_insert_with_key(|dots| {
+                all.tables.push((dots.clone(), Table::default()));
+                all.tables.len() - 1
+            });
+            all.tables[table].1.entry(name).or_default().push(entry);
+        }
+        Ok(all)
+    }
+
+    /// The first entry, from a given one on, that an image matches. O(tables + patterns) for an
+    /// image of usual length.
+    pub fn next(&self, image: &str, from: usize) -> Option<usize> {
+        let mut first = None;
+        for name in names_of(image) {
+            for (dots, table) in &self.tables {
+                steps::add(1);
+                let Some(entries) = with_dots(name, dots).and_then(|name| table.get(&*name)) else { continue };
+                let entry = entries.get(entries.partition_point(|&entry| entry < from)).copied();
+                first = [first, entry].into_iter().flatten().min();
+            }
+        }
+        let start = self.patterns.partition_point(|(entry, _)| *entry < from);
+        for (entry, pattern) in &self.patterns[start..] {
+            if first.is_some_and(|first| first < *entry) {
+                break;
+            }
+            steps::add(1);
+            if pattern.is_match(image) {
+                return Some(*entry);
+            }
+        }
+        first
+    }
+}
+
+/// What may be the name in an image text: the text, and the text without what may be a tag, a
+/// digest, or both.
+fn names_of(image: &str) -> impl Iterator<Item = &str> {
+    let without =
+        |text, mark: &str| str::rsplit_once(text, mark).filter(|(_, rest)| is_tag(rest)).map(|(name, _)| name);
+    let without_digest = without(image, "@sha256:");
+    let without_both = without_digest.and_then(|text| without(text, ":"));
+    [Some(image), without(image, ":"), without_digest, without_both].into_iter().flatten()
+}
+
+fn is_tag(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'{' | b'}' | b'-'))
+}
+
+/// A text with dots at some places; `None` if there is nothing that a dot may stand for.
+fn with_dots<'t>(text: &'t str, dots: &[usize]) -> Option<Cow<'t, str>> {
+    let Some(last) = dots.last() else { return Some(Cow::Borrowed(text)) };
+    let mut dots = dots.iter().copied().peekable();
+    let mut dotted = String::with_capacity(text.len());
+    let mut length = 0;
+    for (i, c) in text.chars().enumerate() {
+        length = i + 1;
+        let is_dot = dots.next_if_eq(&i).is_some();
+        if is_dot && c == '\n' {
+            return None;
+        }
+        dotted.push(if is_dot { '.' } else { c });
+    }
+    (length > *last).then_some(Cow::Owned(dotted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each entry says of an image, with all names as patterns.
+    fn slowly(names: &[&str], image: &str) -> Vec<usize> {
+        let is_match = |name: &str| {
+            let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
+            GoRegex::new(&pattern).unwrap().is_match(image)
+        };
+        (0..names.len()).filter(|&i| is_match(names[i])).collect()
+    }
+
+    fn quickly(names: &ImageNames<'_>, image: &str) -> Vec<usize> {
+        let mut from = 0;
+        std::iter::from_fn(|| names.next(image, from).inspect(|&entry| from = entry + 1)).collect()
+    }
+
+    #[test]
+    fn tables_and_patterns_agree() {
+        const PIECES: [&str; 16] =
+            ["a", "b", "é", ".", ".", ":", ":1", "@", "@sha256:", "@sha256:ab", "/", "-", "{x}", "sha256", "\n", "a.b"];
+        let mut rng = fastrand::Rng::with_seed(3);
+        let mut text = |most| (0..rng.usize(0..=most)).map(|_| PIECES[rng.usize(0..PIECES.len())]).collect::<String>();
+        let mut matches = 0;
+        for _ in 0..300 {
+            let names: Vec<String> =
+                (0..6).map(|i| if i == 3 { "a|b".to_owned() } else { text(3) }).filter(|n| !n.contains('{')).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let tables = ImageNames::new(names.iter().copied()).unwrap();
+            for _ in 0..20 {
+                let image = text(5);
+                let want = slowly(&names, &image);
+                assert_eq!(quickly(&tables, &image), want, "{names:?} and {image:?}");
+                matches += want.len();
+            }
+        }
+        assert!(matches > 1000, "{matches}");
+    }
+}
