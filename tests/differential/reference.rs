@@ -1,0 +1,152 @@
+//! kustomize, as a server of builds: `.ci/oracle` puts its program into target/oracle.
+//!
+//! Starting kustomize takes ten times as long as a small build. The server builds a tree that it gets as a message, without a
+//! disk, some 1,500 times a second.
+
+#![allow(dead_code, reason = "each kind of test uses a part")]
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// The files of a tree by their path, such as `/app/kustomization.yaml`.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// What an error begins with if the server ended, or did not answer in time: kustomize said nothing then.
+pub const CRASH: &str = "the reference crashed: ";
+
+/// How long a build may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of kustomize's builds. It is started again after a crash.
+pub struct Server {
+    program: PathBuf,
+    process: Option<Process>,
+}
+
+struct Process {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<Vec<u8>>,
+}
+
+#[derive(Serialize)]
+struct Request<'t> {
+    args: &'t [&'t str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<BTreeMap<&'t str, String>>,
+    fresh: bool,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    /// Absent if nothing was printed.
+    output: Option<String>,
+    #[serde(default)]
+    error: String,
+    failed: bool,
+}
+
+impl Server {
+    /// The server; `None` if `.ci/oracle` has not been run here.
+    pub fn find() -> Option<Server> {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/oracle/kustomize-server");
+        program.is_file().then_some(Server { program, process: None })
+    }
+
+    /// Builds a tree that is not on disk: its bytes, or its error. The last argument is the directory.
+    ///
+    /// A tree that names schemas of its own is built with fresh ones, which takes a hundred times as long.
+    pub fn build(&mut self, files: &Files, args: &[&str]) -> Result<Vec<u8>, String> {
+        let has = |word: &str| files.values().any(|text| String::from_utf8_lossy(text).contains(word));
+        let encoded = files.iter().map(|(path, text)| (path.as_str(), BASE64.encode(text))).collect();
+        self.answer(&Request { args, files: Some(encoded), fresh: has("openapi") || has("crds") })
+    }
+
+    /// Builds a directory on disk: its bytes, or its error. The last argument is the directory.
+    pub fn build_directory(&mut self, args: &[&str]) -> Result<Vec<u8>, String> {
+        self.answer(&Request { args, files: None, fresh: true })
+    }
+
+    fn answer(&mut self, request: &Request<'_>) -> Result<Vec<u8>, String> {
+        let answer = match self.ask(request) {
+            Ok(answer) => answer,
+            Err(why) => {
+                self.stop();
+                return Err(format!("{CRASH}{why}"));
+            }
+        };
+        if answer.failed {
+            return Err(answer.error);
+        }
+        Ok(BASE64.decode(answer.output.unwrap_or_default()).unwrap())
+    }
+
+    fn ask(&mut self, request: &Request<'_>) -> Result<Answer, String> {
+        let process = self.process.get_or_insert_with(|| Process::start(&self.program));
+        let mut line = serde_json::to_vec(request).unwrap();
+        line.push(b'\n');
+        process.requests.write_all(&line).map_err(|e| e.to_string())?;
+        let answer = process.answers.recv_timeout(PATIENCE).map_err(|e| e.to_string())?;
+        serde_json::from_slice(&answer).map_err(|e| e.to_string())
+    }
+
+    fn stop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.child.kill();
+            let _ = process.child.wait();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Process {
+    fn start(program: &Path) -> Process {
+        #[expect(clippy::disallowed_methods, reason = "kustomize is what we compare with")]
+        let mut command = Command::new(program);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let requests = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let (send, answers) = channel();
+        std::thread::spawn(move || {
+            loop {
+                let mut line = Vec::new();
+                let read = output.read_until(b'\n', &mut line);
+                // An incomplete line, or nobody who waits: the server is gone, or not wanted.
+                if read.is_err() || line.last() != Some(&b'\n') || send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Process { child, requests, answers }
+    }
+}
+
+#[test]
+fn the_server_builds_refuses_and_survives_its_end() {
+    let Some(mut server) = Server::find() else {
+        println!("skipped: .ci/oracle has not been run");
+        return;
+    };
+    let file = |name: &str, text: &str| (name.to_owned(), text.as_bytes().to_vec());
+    let config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+    let tree = Files::from([file("/app/kustomization.yaml", "resources: [a.yaml]\n"), file("/app/a.yaml", config)]);
+    assert_eq!(server.build(&tree, &["/app"]), Ok(config.as_bytes().to_vec()));
+    let broken = Files::from([file("/app/kustomization.yaml", "resources: [b.yaml]\n")]);
+    assert!(server.build(&broken, &["/app"]).unwrap_err().contains("b.yaml"));
+    server.process.as_mut().unwrap().child.kill().unwrap();
+    server.process.as_mut().unwrap().child.wait().unwrap();
+    assert!(server.build(&tree, &["/app"]).unwrap_err().starts_with(CRASH));
+    assert_eq!(server.build(&tree, &["/app"]), Ok(config.as_bytes().to_vec()));
+}
