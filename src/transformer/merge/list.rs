@@ -141,6 +141,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         let tests: Vec<Test<'_>> = texts.iter().map(test).collect();
         let base = self.base.first(&self.pool, &tests);
         let patch = self.patch.as_mut().and_then(|patch| patch.first(&self.pool, &tests));
+        let null_keys =
+            [base, patch].into_iter().flatten().flat_map(|(_, item)| self.null_keys(item)).collect::<Vec<_>>();
         let merged = match (base.map(|b| b.1 as usize), patch.map(|p| p.1 as usize)) {
             (Some(b), _) if self.is_patch_too => super::with_itself(&mut self.pool[b], items)?,
             (Some(b), None) => super::untouched(&mut self.pool[b], items)?,
@@ -168,22 +170,30 @@ impl<'k, 'a> Merge<'k, 'a> {
         };
         let item = item.filter(|&item| !is_blank(&self.pool[item as usize]));
         if let Some(item) = item {
-            self.set_keys(item, patch.map(|p| p.1), texts);
+            self.set_keys(item, &null_keys, texts);
         }
         Ok(item)
     }
 
-    /// Makes sure that an item has the keys that it was found by: a null in the patch, found by its text, takes the key off. A
-    /// text in a set is typed anew.
-    fn set_keys(&mut self, item: u32, patch: Option<u32>, texts: &[&'a str]) {
+    /// The names of keys at which an item has a null.
+    fn null_keys(&self, item: u32) -> Vec<&'a str> {
+        let Some(m) = self.pool[item as usize].as_mapping() else { return Vec::new() };
+        if self.keys.iter().all(|key| m.get(key).is_none_or(|value| !value.is_null())) {
+            return Vec::new();
+        }
+        m.iter().filter(|entry| entry.value.is_null()).map(|entry| entry.key.text).collect()
+    }
+
+    /// Makes sure that an item has the keys that it was found by: a null has a text to be found by, and is gone after the
+    /// merge. A text in a set is typed anew.
+    fn set_keys(&mut self, item: u32, null_keys: &[&'a str], texts: &[&'a str]) {
         for (key, text) in self.keys.iter().zip(texts).filter(|(_, text)| !text.is_empty()) {
-            let name = patch.and_then(|patch| name_of(&self.pool[patch as usize], key));
-            match (&mut self.pool[item as usize].value, name) {
+            match (&mut self.pool[item as usize].value, null_keys.iter().find(|name| *name == key)) {
                 (Value::Scalar(scalar), _) => *scalar = Scalar { text, tag: Tag::Untyped, ..*scalar },
-                (Value::Mapping(m), Some(name)) if !m.contains(key) => {
+                (Value::Mapping(m), Some(name)) if !m.contains(name) => {
                     let mut scalar = Scalar { text, style: Style::Plain, tag: Tag::Untyped };
                     quote(&mut scalar);
-                    m.insert(name, scalar.into());
+                    m.insert(*name, scalar.into());
                 }
                 _ => {}
             }
@@ -230,9 +240,4 @@ impl<'k, 'a> Merge<'k, 'a> {
         let result = result.into_iter().filter_map(&mut node).collect();
         (result, left.into_iter().filter_map(node).collect())
     }
-}
-
-/// The name of a field as the item has it.
-fn name_of<'a>(item: &Node<'a>, field: &str) -> Option<&'a str> {
-    item.as_mapping()?.iter().map(|entry| entry.key.text).find(|name| *name == field)
 }
