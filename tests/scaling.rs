@@ -150,3 +150,49 @@ fn replacements() {
         "resources: [all.yaml]\nreplacements:\n".to_owned() + &lines(5, |_| one(0).replace(", name: app-0", ""))
     });
 }
+
+/// Two patches, each with a list of `n` items of one container: the second one meets what the first one left.
+fn lists_of(field: &str, item: impl Fn(usize) -> String) -> impl Fn(usize) -> String {
+    move |n| {
+        let patch = |from: usize| {
+            let items: Vec<String> = (from..from + n).map(&item).collect();
+            format!(
+                "- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: app-0}}\n    \
+                 spec: {{template: {{spec: {{containers: [{{name: main, {field}: [{}]}}]}}}}}}\n",
+                items.join(", ")
+            )
+        };
+        format!("resources: [all.yaml]\npatches:\n{}{}", patch(0), patch(n / 2))
+    }
+}
+
+#[test]
+fn lists_merged_by_key() {
+    check("one key", lists_of("env", |i| format!("{{name: e{i}, value: v}}")));
+    check("one key and twins", lists_of("env", |i| format!("{{name: e{}, value: v}}", i / 2)));
+    check(
+        "one key, at times missing",
+        lists_of("env", |i| if i % 3 == 0 { "{value: v}".to_owned() } else { format!("{{name: e{i}}}") }),
+    );
+    check(
+        "one key, at times empty",
+        lists_of("env", |i| if i % 3 == 0 { "{name: '', value: v}".to_owned() } else { format!("{{name: e{i}}}") }),
+    );
+    check("two keys", lists_of("ports", |i| format!("{{containerPort: {i}, protocol: TCP}}")));
+    check(
+        "two keys, at times one",
+        lists_of("ports", |i| {
+            let protocol = if i % 2 == 0 { ", protocol: TCP" } else { "" };
+            format!("{{containerPort: {i}{protocol}}}")
+        }),
+    );
+    check("two keys, never the first", lists_of("ports", |i| format!("{{protocol: P{i}}}")));
+    check(
+        "two keys with one text in common",
+        lists_of("ports", |i| match i % 4 {
+            0 => "{containerPort: 80}".to_owned(),
+            1 => format!("{{protocol: P{i}}}"),
+            _ => format!("{{containerPort: 80, protocol: P{i}}}"),
+        }),
+    );
+}

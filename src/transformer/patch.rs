@@ -24,7 +24,7 @@ use crate::load::Root;
 use crate::pipeline::{Session, documents_to_resources};
 use crate::resource::{Found, ResMap, Resource, stringify};
 use crate::schema::Schemas;
-use crate::yaml::{Arena, Node, Pos, Source, Style, Tag, documents, first_document, json};
+use crate::yaml::{Arena, Node, Pos, Scalar, Source, Style, Tag, documents, first_document, json};
 
 /// A patch that was read.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                merge_by_id(map, &document, patch.options, session.schemas()).map_err(in_patch)?;
+                merge_by_id(map, &document, (patch.options, Way::AsItIs), session.schemas()).map_err(in_patch)?;
             }
         }
     }
@@ -174,11 +174,8 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
-            let mut patch = with_text_metadata(document);
-            if let Some(root) = patch.node_mut().as_mapping_mut() {
-                root.remove("apiVersion");
-            }
-            merge_by_id(map, &patch, PatchOptions::default(), session.schemas()).map_err(in_patch)?;
+            let patch = with_text_metadata(document);
+            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), session.schemas()).map_err(in_patch)?;
             map.check_unique(session.arena).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -326,11 +323,22 @@ fn apply_json_to<'a>(
     patched.map_err(|e| e.context(format!("patching {id}")))
 }
 
+/// How kustomize hands a patch to a resource.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// As it was read: an entry of `patches` that names its resource.
+    AsItIs,
+    /// A copy with the apiVersion of the resource: `patchesStrategicMerge`.
+    Copied,
+    /// A copy with the apiVersion of the resource, whose own name does not count: an entry of `patches` with a target.
+    ForTarget,
+}
+
 /// Merges a patch into the resource that it names, by any id the resource has had.
 fn merge_by_id<'a>(
     map: &mut ResMap<'a>,
     patch: &Resource<'a>,
-    options: PatchOptions,
+    way: (PatchOptions, Way),
     schemas: &Schemas<'a>,
 ) -> Result<()> {
     let id = patch.id();
@@ -347,7 +355,7 @@ fn merge_by_id<'a>(
             )));
         }
     };
-    merge_into(map, i, patch, (options, false), schemas)
+    merge_into(map, i, patch, way, schemas)
 }
 
 /// Merges a patch into every resource of a target. The patch's own identity does not count.
@@ -361,7 +369,6 @@ fn merge_into_target<'a>(
     let mut patch = with_text_metadata(patch);
     if let Some(root) = patch.node_mut().as_mapping_mut() {
         // The kind stays: its schema counts where that of the target is not known.
-        root.remove("apiVersion");
         if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
             metadata.remove("namespace");
             if !options.allow_name_change {
@@ -371,7 +378,7 @@ fn merge_into_target<'a>(
     }
     for i in map.candidates(target.literal_name(), target.literal_kind()) {
         if target.is_match(map.get(i))? {
-            merge_into(map, i, &patch, (options, true), session.schemas())?;
+            merge_into(map, i, &patch, (options, Way::ForTarget), session.schemas())?;
         }
     }
     map.check_unique(session.arena)
@@ -381,24 +388,27 @@ fn merge_into<'a>(
     map: &mut ResMap<'a>,
     i: usize,
     patch: &Resource<'a>,
-    (options, is_targeted): (PatchOptions, bool),
+    (options, way): (PatchOptions, Way),
     schemas: &Schemas<'a>,
 ) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
-    // A patch without one has got that of the resource from upstream, written anew.
-    let api_version_too = patch.node().get("apiVersion").is_none();
     let id = *map.get(i).id();
     // A patch for a target gets the name of the resource from upstream: it is merged, and keeps its style.
     let unnamed =
         ["name", "namespace"].map(|field| (field, patch.node().get("metadata").and_then(|m| m.get(field)).is_none()));
     let keep = map.edit(i, |resource| {
-        let styles =
-            unnamed.map(|(field, is_unnamed)| (field, style_of(resource, field).filter(|_| is_targeted && is_unnamed)));
+        let styles = unnamed.map(|(field, is_unnamed)| {
+            (field, style_of(resource, field).filter(|_| way == Way::ForTarget && is_unnamed))
+        });
         if options.allow_name_change || options.allow_kind_change {
             resource.record_previous();
         }
         let kind = resource.node().get("kind").cloned();
-        let keep = merge::apply(resource.node_mut(), patch.node().clone(), schemas)?;
+        let mut patch = patch.node().clone();
+        if way != Way::AsItIs {
+            copy_api_version(resource, &mut patch);
+        }
+        let keep = merge::apply(resource.node_mut(), patch, schemas)?;
         resource.settle_shared();
         if wipes {
             resource.forget_history();
@@ -406,7 +416,7 @@ fn merge_into<'a>(
         if keep {
             styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
             restore_identity(resource, &id, kind, options);
-            forget_types(resource, api_version_too);
+            forget_types(resource);
         }
         Ok(keep)
     });
@@ -414,6 +424,23 @@ fn merge_into<'a>(
         map.delete(i);
     }
     Ok(())
+}
+
+/// Gives a patch the apiVersion of a resource, without a type. That of a resource without one is empty, and is written to
+/// the resource, unless the patch asks to be the resource: nothing comes of such a patch.
+fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) {
+    let text = resource.node().get_text("apiVersion").unwrap_or_default();
+    let untyped = Node::from(Scalar { text, style: Style::Plain, tag: Tag::Untyped });
+    let replaces = patch.get_text("$patch") == Some("replace");
+    let (Some(root), Some(patch)) = (resource.node_mut().as_mapping_mut(), patch.as_mapping_mut()) else { return };
+    if text.is_empty() {
+        patch.remove("apiVersion");
+        if !replaces {
+            root.insert("apiVersion", untyped);
+        }
+    } else {
+        patch.insert("apiVersion", untyped);
+    }
 }
 
 fn style_of(resource: &Resource<'_>, field: &str) -> Option<Style> {
@@ -456,7 +483,7 @@ fn restore_identity<'a>(
 }
 
 /// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
-fn forget_types(resource: &mut Resource<'_>, api_version_too: bool) {
+fn forget_types(resource: &mut Resource<'_>) {
     let forget = |node: Option<&mut Node<'_>>| {
         if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain) {
             scalar.tag = Tag::Untyped;
@@ -464,9 +491,6 @@ fn forget_types(resource: &mut Resource<'_>, api_version_too: bool) {
     };
     let Some(root) = resource.node_mut().as_mapping_mut() else { return };
     forget(root.get_mut("kind"));
-    if api_version_too {
-        forget(root.get_mut("apiVersion"));
-    }
     if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
         ["name", "namespace"].into_iter().for_each(|field| forget(metadata.get_mut(field)));
     }

@@ -400,7 +400,7 @@ impl Maker {
                         places.iter().copied().find(|&p| p > at + self.random.usize(..6)).unwrap_or(self.out.len());
                     self.out.replace_range(at..end, "");
                 }
-                2 => self.out.truncate(at.max(1)),
+                2 if at > 0 => self.out.truncate(at),
                 _ => {
                     let bit = self.pick(&BITS);
                     self.out.insert_str(at, bit);

@@ -4,8 +4,9 @@
 //! many; a difference is made as small as it gets and written to testdata/differential, to be looked at and then kept as a
 //! case or explained. `RUSTOMIZE_WHY=1` prints why trees do not build: those test little, and should be few. What is accepted is listed in [`accepted`], with its reason.
 
-pub mod reference;
 mod documents;
+mod lists;
+pub mod reference;
 mod tree;
 
 use rustomize::pipeline::{self, Options, Session};

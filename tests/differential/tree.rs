@@ -194,7 +194,7 @@ impl Tree {
 }
 
 /// Every value that is this one less one thing.
-fn smaller(value: &V) -> Vec<V> {
+pub fn smaller(value: &V) -> Vec<V> {
     let mut all = Vec::new();
     match value {
         V::S(_) => {}

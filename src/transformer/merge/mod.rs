@@ -2,15 +2,20 @@
 //!
 //! The whole resource is walked, also where the patch says nothing, because upstream does: nulls written as nothing go,
 //! and items of keyed lists that share a key become one. Lists are merged by key where the [`Schema`] says so, otherwise
-//! replaced. What a patch adds is merged with itself, which resolves the nulls and directives inside it.
+//! replaced. A value that only the patch has is merged with itself, which resolves the nulls and directives inside it.
+//!
+//! The patch is edited on the way, as upstream edits it: a directive that was obeyed is gone when an item of the patch
+//! meets a second item of the resource.
 
+mod elements;
 mod list;
+mod tuples;
 
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Tag, Value, natural};
+use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value, natural};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -18,10 +23,23 @@ const DIRECTIVE: &str = "$patch";
 
 /// What a `$patch` field asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Directive {
+enum Directive {
     Merge,
     Replace,
     Delete,
+}
+
+/// The value that comes of merging two.
+#[derive(Debug)]
+enum Merged<'a> {
+    /// No value.
+    Gone,
+    /// The value of the resource, which was edited.
+    Base,
+    /// The value of the patch, which was edited.
+    Patch,
+    /// A value of its own.
+    New(Node<'a>),
 }
 
 /// Merges a patch into a resource; `false` if the resource is to be deleted. O(size of both).
@@ -29,35 +47,31 @@ pub enum Directive {
 /// # Errors
 /// The two differ in shape somewhere, or a directive is unknown.
 pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
-    match directive(&patch)? {
-        Some(Directive::Delete) => return Ok(false),
-        // Upstream drops the result of a replacement at the top.
-        Some(Directive::Replace) => return Ok(true),
-        Some(Directive::Merge) | None => {}
+    match merge(base, &mut patch, schemas.unknown())? {
+        Merged::Gone => Ok(false),
+        // A replacement at the top has no effect: upstream drops the result, and keeps the resource.
+        Merged::Base | Merged::Patch | Merged::New(_) => Ok(true),
     }
-    remove_directive(&mut patch);
-    merge(base, patch, schemas.unknown())
 }
 
-/// The directive of a patch mapping; `None` if it has none.
-fn directive(patch: &Node<'_>) -> Result<Option<Directive>> {
-    let Some(text) = patch.get(DIRECTIVE).map(|d| d.as_scalar().map_or("", |s| s.text)) else {
-        return Ok(None);
-    };
+/// Reads the text of a directive.
+fn directive(text: &str) -> Result<Directive> {
     match text {
-        "merge" => Ok(Some(Directive::Merge)),
-        "replace" => Ok(Some(Directive::Replace)),
-        "delete" => Ok(Some(Directive::Delete)),
+        "merge" => Ok(Directive::Merge),
+        "replace" => Ok(Directive::Replace),
+        "delete" => Ok(Directive::Delete),
         other => {
             Err(Error::input(format!("unknown patch strategy '{other}'")).hint("$patch takes merge, replace or delete"))
         }
     }
 }
 
-fn remove_directive(patch: &mut Node<'_>) {
-    if let Some(m) = patch.as_mapping_mut() {
-        m.remove(DIRECTIVE);
-    }
+/// Takes the directive out of a mapping of the patch; a mapping without one is merged.
+fn take_directive(patch: &mut Mapping<'_>) -> Result<Directive> {
+    let Some(value) = patch.get(DIRECTIVE) else { return Ok(Directive::Merge) };
+    let found = directive(value.as_scalar().map_or("", |s| s.text))?;
+    patch.remove(DIRECTIVE);
+    Ok(found)
 }
 
 /// The schema of a mapping: the one it was reached with, or that of the kind it says it is, or else of the kind that the
@@ -66,196 +80,193 @@ fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<
     if !schema.is_unknown() {
         return schema;
     }
-    let said_by = |first: Option<&Mapping<'_>>, second: Option<&Mapping<'_>>| {
-        let text = |field| {
-            let node = first.and_then(|m| m.get(field)).or_else(|| second?.get(field))?;
-            node.as_scalar().filter(|s| !s.is_null()).map(|s| s.text)
-        };
+    let said_by = |mapping: &Mapping<'_>| {
+        let text = |field| mapping.get(field)?.as_scalar().filter(|s| !s.is_null()).map(|s| s.text);
         match (text("apiVersion"), text("kind")) {
             (Some(api_version), Some(kind)) => schema.of(&Gvk::new(api_version, kind)),
             _ => schema,
         }
     };
-    let found = said_by(Some(base), patch);
-    if found.is_unknown() && patch.is_some() { said_by(patch, Some(base)) } else { found }
+    let found = said_by(base);
+    match patch {
+        Some(patch) if found.is_unknown() => said_by(patch),
+        _ => found,
+    }
 }
 
-/// Merges a patch value into a base value; `false` if the field goes.
-fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema<'_>) -> Result<bool> {
+/// Merges a patch value into a base value.
+fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+    if base.is_null() {
+        return introduced(patch, schema);
+    }
     if patch.is_null() {
-        return Ok(false);
+        return Ok(Merged::Gone);
     }
-    // A null is a scalar like others under a scalar, whose style it keeps.
-    if base.is_null() && !matches!(patch.value, Value::Scalar(_)) {
-        *base = patch;
-        return introduced(base, schema);
-    }
-    let keyed = schema.merge_keys();
-    match (&mut base.value, patch.value) {
-        (Value::Mapping(b), Value::Mapping(p)) => {
-            let mut p = Node { value: Value::Mapping(p), pos: patch.pos };
-            if b.is_empty() {
-                *base = p;
-                return introduced(base, schema);
+    match (&mut base.value, &mut patch.value) {
+        (Value::Mapping(b), Value::Mapping(p)) => match take_directive(p)? {
+            Directive::Delete => Ok(Merged::Gone),
+            Directive::Replace => {
+                fields_with_themselves(p, schema)?;
+                Ok(Merged::Patch)
             }
-            match directive(&p)? {
-                Some(Directive::Delete) => return Ok(false),
-                Some(Directive::Replace) => {
-                    remove_directive(&mut p);
-                    *base = p;
-                    return with_itself(base, schema);
-                }
-                Some(Directive::Merge) => {
-                    remove_directive(&mut p);
-                    // A list that is merged with itself has the directive on both sides.
-                    b.remove(DIRECTIVE);
-                }
-                None => {}
+            Directive::Merge => {
+                merge_mapping(b, p, schema)?;
+                Ok(Merged::Base)
             }
-            let Value::Mapping(p) = p.value else {
-                return Ok(true);
-            };
-            merge_mapping(b, p, schema)?;
-            Ok(true)
-        }
-        (Value::Sequence(b), Value::Sequence(p)) => match keyed {
-            None => {
-                *b = p;
-                Ok(true)
-            }
-            Some(keys) => list::merge(b, p, keys, schema.items()),
         },
-        (Value::Scalar(b), Value::Scalar(p)) => {
-            let merged = Scalar { text: p.text, style: b.style, tag: p.resolved_tag() };
-            base.set_scalar(merged);
-            if !base.pos.is_shared() {
-                base.pos = patch.pos;
-            }
-            Ok(true)
-        }
-        (_, value) => {
-            let patch = Node { value, pos: patch.pos };
-            Err(Error::input(format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape())))
-        }
+        (Value::Sequence(b), Value::Sequence(p)) => match schema.merge_keys() {
+            Some(keys) => Ok(new_list(list::merge(b, p, keys, schema.items())?, base.pos)),
+            None => Ok(Merged::Patch),
+        },
+        (Value::Scalar(_), Value::Scalar(_)) => Ok(Merged::Patch),
+        _ => Err(Error::input(format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape()))),
+    }
+}
+
+fn new_list(items: Option<Vec<Node<'_>>>, pos: Pos) -> Merged<'_> {
+    match items {
+        Some(items) => Merged::New(Node { value: Value::Sequence(items), pos }),
+        None => Merged::Gone,
     }
 }
 
 /// Both mappings come sorted, so merging them is one pass.
-fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: Mapping<'a>, schema: Schema<'_>) -> Result<()> {
-    let schema = schema_of(schema, base, Some(&patch));
+fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Schema<'_>) -> Result<()> {
+    let schema = schema_of(schema, base, Some(patch));
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
-    let mut patches = patch.into_entries().into_iter().peekable();
+    let mut patches = patch.iter_mut().peekable();
     let in_braces = base.is_in_braces();
     for mut entry in std::mem::take(base).into_entries() {
-        while let Some(new) = patches.next_if(|p| natural::compare(p.key.text, entry.key.text) == Ordering::Less) {
-            introduce(&mut out, new, schema)?;
+        let name = entry.key.text;
+        while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text, name) == Ordering::Less) {
+            introduce(&mut out, *key, value, schema)?;
         }
-        let field = schema.field(entry.key.text);
-        let in_field = |e: Error| e.context(format!("at '{}'", entry.key.text));
-        let keep = match patches.next_if(|p| p.key.text == entry.key.text) {
-            Some(patch) => merge(&mut entry.value, patch.value, field).map_err(in_field)?,
-            None => untouched(&mut entry.value, field).map_err(in_field)?,
+        let field = schema.field(name);
+        let in_field = |e: Error| e.context(format!("at '{name}'"));
+        let keep = match patches.next_if(|(p, _)| p.text == name) {
+            Some((_, patch)) => {
+                let merged = merge(&mut entry.value, patch, field).map_err(in_field)?;
+                set(&mut entry.value, merged, Some(patch))
+            }
+            None => {
+                let merged = untouched(&mut entry.value, field).map_err(in_field)?;
+                set(&mut entry.value, merged, None)
+            }
         };
         if keep {
             out.push(entry);
         }
     }
-    for new in patches {
-        introduce(&mut out, new, schema)?;
+    for (key, value) in patches {
+        introduce(&mut out, *key, value, schema)?;
     }
     *base = Mapping::from_entries(out).with_braces(in_braces);
     Ok(())
 }
 
 /// Adds a field that the base lacks.
-fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut entry: Entry<'a>, schema: Schema<'_>) -> Result<()> {
-    let keep = introduced(&mut entry.value, schema.field(entry.key.text))?;
-    if keep {
-        out.push(entry);
+fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
+    let mut value = match introduced(patch, schema.field(key.text))? {
+        Merged::Gone => return Ok(()),
+        Merged::New(node) => node,
+        Merged::Base | Merged::Patch => patch.clone(),
+    };
+    if let Some(scalar) = value.as_scalar_mut() {
+        quote(scalar);
     }
+    out.push(Entry { key, value });
     Ok(())
 }
 
-/// Prepares a patch value for a place where there is nothing: as it is, then merged with itself. A directive that is
-/// unknown stays, and one that stands in a list says nothing about the list. `false` if it vanishes.
-fn introduced(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
-    if node.is_null() {
-        return Ok(false);
-    }
-    match &node.value {
-        Value::Mapping(m) if m.contains(DIRECTIVE) => match directive(node) {
-            Ok(Some(Directive::Delete)) => return Ok(false),
-            Ok(_) => remove_directive(node),
-            Err(_) => {}
-        },
-        _ => {}
-    }
-    match &mut node.value {
-        Value::Mapping(m) => {
-            fields_with_themselves(m, schema)?;
-            Ok(true)
-        }
-        Value::Sequence(items) => {
-            if let Some(keys) = schema.merge_keys() {
-                list::merge_with_itself(items, keys, schema.items())?;
+/// Puts what comes of a field into its place; `false` if the field goes.
+fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -> bool {
+    match (merged, patch) {
+        (Merged::Gone, _) => return false,
+        (Merged::New(node), _) => *field = node,
+        (Merged::Patch, Some(patch)) => match (&field.value, &patch.value) {
+            // The style stays that of the value that was there.
+            (Value::Scalar(b), Value::Scalar(p)) => {
+                field.set_scalar(Scalar { text: p.text, style: b.style, tag: p.resolved_tag() });
+                if !field.pos.is_shared() {
+                    field.pos = patch.pos;
+                }
             }
-            Ok(true)
+            _ => *field = patch.clone(),
+        },
+        (Merged::Base | Merged::Patch, _) => {
+            if let Some(scalar) = field.as_scalar_mut() {
+                quote(scalar);
+            }
         }
-        Value::Scalar(_) => Ok(true),
     }
+    true
 }
 
-/// Merges a value with itself; `false` if it vanishes.
-fn with_itself(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
-    match directive_of(node)? {
-        Some(Directive::Delete) => return Ok(false),
-        Some(_) => remove_directive(node),
-        None => {}
-    }
-    match &mut node.value {
-        Value::Scalar(s) => Ok(!s.is_null()),
+/// Merges a patch value with itself, for a place where there is nothing. A directive that is unknown stays, and one that
+/// stands in a list says nothing about the list.
+fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+    match &mut patch.value {
+        Value::Scalar(s) if s.is_null() => Ok(Merged::Gone),
+        Value::Scalar(_) => Ok(Merged::Patch),
         Value::Mapping(m) => {
+            if let Ok(Directive::Delete) = take_directive(m) {
+                return Ok(Merged::Gone);
+            }
             fields_with_themselves(m, schema)?;
-            Ok(true)
+            Ok(Merged::Patch)
         }
         Value::Sequence(items) => match schema.merge_keys() {
-            Some(keys) => {
-                let patch = items.clone();
-                list::with_directives(items, patch, keys, schema.items())
-            }
-            None => Ok(true),
+            Some(keys) => Ok(new_list(Some(list::introduced(items, keys, schema.items())?), patch.pos)),
+            None => Ok(Merged::Patch),
         },
     }
 }
 
-fn directive_of(node: &Node<'_>) -> Result<Option<Directive>> {
-    if node.as_mapping().is_some() { directive(node) } else { Ok(None) }
+/// Merges a value with itself: the value of the resource is that of the patch.
+fn with_itself<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+    match &mut node.value {
+        Value::Scalar(s) if s.is_null() => Ok(Merged::Gone),
+        Value::Scalar(_) => Ok(Merged::Base),
+        Value::Mapping(m) => {
+            if take_directive(m)? == Directive::Delete {
+                return Ok(Merged::Gone);
+            }
+            fields_with_themselves(m, schema)?;
+            Ok(Merged::Base)
+        }
+        Value::Sequence(items) => match schema.merge_keys() {
+            Some(keys) => Ok(new_list(list::with_itself(items, keys, schema.items())?, node.pos)),
+            None => Ok(Merged::Base),
+        },
+    }
 }
 
 fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()> {
     let schema = schema_of(schema, m, None);
-    retain(m, |key, value| with_itself(value, schema.field(key)))
+    retain(m, |key, value| {
+        let merged = with_itself(value, schema.field(key))?;
+        Ok(set(value, merged, None))
+    })
 }
 
-/// Walks a base value that the patch does not mention; `false` if it vanishes.
-fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
+/// Walks a base value that the patch does not mention.
+fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
     match &mut node.value {
-        Value::Scalar(s) => {
-            quote(s);
-            // A null stays only if it was spelled out; a place that a build step has made is none.
-            Ok(!s.text.is_empty() || s.tag == Tag::Untyped || !s.is_null())
-        }
+        // A null stays only if it was spelled out; a place that a build step has made is none.
+        Value::Scalar(s) if s.text.is_empty() && s.tag != Tag::Untyped && s.is_null() => Ok(Merged::Gone),
+        Value::Scalar(_) => Ok(Merged::Base),
         Value::Mapping(m) => {
             let schema = schema_of(schema, m, None);
-            retain(m, |key, value| untouched(value, schema.field(key)))?;
-            Ok(true)
+            retain(m, |key, value| {
+                let merged = untouched(value, schema.field(key))?;
+                Ok(set(value, merged, None))
+            })?;
+            Ok(Merged::Base)
         }
-        Value::Sequence(items) => {
-            if let Some(keys) = schema.merge_keys() {
-                list::untouched(items, keys, schema.items())?;
-            }
-            Ok(true)
-        }
+        Value::Sequence(items) => match schema.merge_keys() {
+            Some(keys) => Ok(new_list(Some(list::untouched(items, keys, schema.items())?), node.pos)),
+            None => Ok(Merged::Base),
+        },
     }
 }
 
