@@ -6,7 +6,8 @@
 use super::reference::{CRASH, Files, Server};
 use super::{number, setting};
 use rustomize::pipeline::{self, Options, Session};
-use rustomize::yaml::Arena;
+use libyaml_safer::EventData;
+use rustomize::yaml::{Arena, Node, Value, documents};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -475,6 +476,127 @@ fn cannot_read_its_own_text(resource: &[u8], error: &str) -> bool {
     let is_late = error.contains("map[string]interface {}{");
     let says = ["could not find expected ':'", "invalid map key"].iter().any(|words| error.contains(words));
     resource.contains(&b'#') && is_late && says
+}
+
+/// What libyaml makes of a document: the texts of its scalars and its brackets in order; `None` for a document with aliases or
+/// merge keys, whose nodes are elsewhere too. Its port into Rust scans as go-yaml does.
+fn library(text: &str) -> Result<Option<Vec<String>>, String> {
+    let mut parser = libyaml_safer::Parser::new();
+    let mut input = text.as_bytes();
+    parser.set_input_string(&mut input);
+    let (mut tokens, mut is_plain_tree) = (Vec::new(), true);
+    loop {
+        match parser.parse().map_err(|e| e.to_string())?.data {
+            EventData::DocumentEnd { .. } | EventData::StreamEnd => return Ok(is_plain_tree.then_some(tokens)),
+            EventData::Alias { .. } => is_plain_tree = false,
+            EventData::Scalar { value, tag, .. } => {
+                // A binary is decoded here.
+                is_plain_tree &= value != "<<" && !tag.is_some_and(|tag| tag.ends_with("binary"));
+                tokens.push(value);
+            }
+            EventData::SequenceStart { .. } | EventData::SequenceEnd => tokens.push("[]".to_owned()),
+            EventData::MappingStart { .. } | EventData::MappingEnd => tokens.push("{}".to_owned()),
+            EventData::StreamStart { .. } | EventData::DocumentStart { .. } => {}
+        }
+    }
+}
+
+/// The same of our tree.
+fn flat(node: &Node<'_>, tokens: &mut Vec<String>) {
+    match &node.value {
+        Value::Scalar(s) => tokens.push(s.text.to_owned()),
+        Value::Sequence(items) => {
+            tokens.push("[]".to_owned());
+            items.iter().for_each(|item| flat(item, tokens));
+            tokens.push("[]".to_owned());
+        }
+        Value::Mapping(m) => {
+            tokens.push("{}".to_owned());
+            for entry in m.iter() {
+                tokens.push(entry.key.text.to_owned());
+                flat(&entry.value, tokens);
+            }
+            tokens.push("{}".to_owned());
+        }
+    }
+}
+
+/// Why we refuse what libyaml takes: it puts no nodes together.
+const COMPOSING: [&str; 8] = [
+    "unknown anchor",
+    "an alias stands inside",
+    "a mapping key must be a scalar",
+    "map merge requires",
+    "duplicate merge key",
+    "base64",
+    "nested deeper",
+    "aliases add more",
+];
+
+/// What the port of libyaml refuses and go-yaml takes: a marker of documents behind the first one, text that begins like one,
+/// a colon in front of a bracket or comma, and a comma in a tag.
+const STRICTER: [&str; 4] =
+    ["did not find expected <document start>", "document indicator", "found unexpected ':'", "while scanning a tag"];
+
+#[test]
+fn random_documents_are_read_as_libyaml_reads_them() {
+    let (count, seed) = (number("RUSTOMIZE_DOCUMENTS", 3_000), number("RUSTOMIZE_SEED", 1));
+    let (mut read, mut refused) = (0, 0);
+    for i in 0..count {
+        let Ok(text) = String::from_utf8(document((seed as u64) << 32 | i as u64)) else { continue };
+        let text = text.replace("\r\n", "\n");
+        if text.contains("\n---") || !text.trim_start_matches('\u{feff}').starts_with('a') {
+            // We split documents at markers, as kustomize does; and go-yaml looks further behind a document.
+            continue;
+        }
+        if !text.ends_with('\n') {
+            // The port panics at a block scalar that the end of the text cuts off.
+            continue;
+        }
+        let arena = Arena::new();
+        let ours = documents(&arena, arena.add_source("made", text.clone()));
+        match (library(&text), ours) {
+            (Err(_), Err(_)) => refused += 1,
+            (Ok(tokens), Ok(nodes)) => {
+                read += 1;
+                let Some(mut want) = tokens else { continue };
+                let mut got = Vec::new();
+                nodes.iter().for_each(|node| flat(node, &mut got));
+                // Our mappings are sorted.
+                want.sort();
+                got.sort();
+                assert_eq!(got, want, "document {i}:\n{text}");
+            }
+            (Ok(_), Err(e)) => {
+                // libyaml takes a question mark inside a plain text between brackets, go-yaml does not.
+                let is_question = text.contains('?') && e.message.contains("did not find expected ','");
+                let is_composing = COMPOSING.iter().any(|words| e.message.contains(words));
+                assert!(is_question || is_composing, "document {i}: {e:?}\n{text}");
+            }
+            (Err(e), Ok(_)) => {
+                // go-yaml gathers comments, and does not mind a tab before one that it has found.
+                let is_tab = text.contains('\t') && text.contains('#') && e.contains("cannot start any token");
+                assert!(is_tab || STRICTER.iter().any(|words| e.contains(words)), "document {i}: only libyaml: {e}\n{text}");
+            }
+        }
+    }
+    println!("{count} documents from seed {seed}: {read} read by both, {refused} refused by both");
+    assert!(read * 3 > count && refused * 8 > count, "the documents test little");
+}
+
+/// What is printed reads as what was printed, and prints the same.
+#[test]
+fn printing_is_a_fixed_point() {
+    let directory = tempfile::TempDir::new().unwrap();
+    std::fs::write(directory.path().join("kustomization.yaml"), KUSTOMIZATION).unwrap();
+    let mut printed = 0;
+    for seed in 0..1_000 {
+        let Ok(once) = ours(directory.path(), &document(seed)) else { continue };
+        let again = ours(directory.path(), &once).unwrap();
+        assert_eq!(String::from_utf8_lossy(&once), String::from_utf8_lossy(&again), "seed {seed}");
+        printed += 1;
+    }
+    assert!(printed > 200, "only {printed} documents were printed");
 }
 
 const KUSTOMIZATION: &[u8] = b"resources: [r.yaml]\n";

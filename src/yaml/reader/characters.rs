@@ -50,11 +50,10 @@ impl<const RARE: bool> Reader<'_, RARE> {
     /// The length of the line break at an offset; 0 if there is none.
     #[inline]
     pub(super) fn break_len(&self, at: usize) -> usize {
-        let rest = self.bytes.get(at..).unwrap_or_default();
         if !RARE {
-            return usize::from(rest.first() == Some(&b'\n'));
+            return usize::from(self.bytes.get(at) == Some(&b'\n'));
         }
-        match rest {
+        match self.bytes.get(at..).unwrap_or_default() {
             [b'\r', b'\n', ..] => 2,
             [b'\r' | b'\n', ..] => 1,
             [0xc2, 0x85, ..] => 2,

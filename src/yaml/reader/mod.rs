@@ -166,6 +166,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The error for a token that cannot stand where a block has its next entry.
+    #[cold]
     fn misplaced(&self, kind: Kind) -> Box<Malformed> {
         let message = match kind {
             Kind::BlockSequence => "did not find expected '-' indicator",
@@ -214,9 +215,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Gives the explicit key that waits for its value an empty one.
     fn end_explicit_key(&mut self) -> Read<()> {
-        match self.levels.last_mut().and_then(|level| level.key.take()) {
-            Some(key) => self.push_entry(key, self.empty(), false),
-            None => Ok(()),
+        match self.levels.last_mut() {
+            Some(Level { key: key @ Some(_), .. }) => match key.take() {
+                Some(key) => self.push_entry(key, self.empty(), false),
+                None => Ok(()),
+            },
+            _ => Ok(()),
         }
     }
 
@@ -500,6 +504,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Node { value: Value::Scalar(Scalar::plain("")), pos: self.source.pos(self.at) }
     }
 
+    #[cold]
     fn error(&self, message: impl Into<String>, offset: usize) -> Box<Malformed> {
         Box::new(Malformed { message: message.into(), pos: self.source.pos(offset) })
     }

@@ -31,8 +31,12 @@ enum Chomp {
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// The text between two offsets without the blanks at its end.
-    pub(super) fn trimmed(&self, start: usize, end: usize) -> &'a str {
-        self.text[start..end].trim_end_matches([' ', '\t'])
+    #[inline]
+    pub(super) fn trimmed(&self, start: usize, mut end: usize) -> &'a str {
+        while end > start && matches!(self.bytes[end - 1], b' ' | b'\t') {
+            end -= 1;
+        }
+        &self.text[start..end]
     }
 
     /// Where the plain text at `at` ends on its line, in a block.
@@ -59,7 +63,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// A plain scalar in a block with the indentation `parent`, from its first character to the next token.
+    #[inline]
     pub(super) fn plain_block(&mut self, parent: isize) -> Read<&'a str> {
+        let start = self.at;
+        if let Stop::Line(end) = self.plain_line()
+            && self.next_entry(end, parent)
+        {
+            return Ok(self.trimmed(start, end));
+        }
         let line = self.line;
         let text = self.plain_lines(parent)?;
         let is_deeper = (self.at - self.line) as isize > parent;
@@ -72,6 +83,27 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             self.end_of_line()?
         }
         Ok(text)
+    }
+
+    /// Where a line ends at `end` and the next one begins with an entry of a block that is open, as most do: goes there.
+    fn next_entry(&mut self, end: usize, parent: isize) -> bool {
+        if RARE || self.bytes.get(end) != Some(&b'\n') {
+            return false;
+        }
+        let line = end + 1;
+        let mut at = line;
+        while self.bytes.get(at) == Some(&b' ') {
+            at += 1;
+        }
+        let column = (at - line) as isize;
+        let is_entry = column <= parent && !matches!(self.bytes.get(at), None | Some(b'\n' | b'\t' | b'#'));
+        if is_entry {
+            (self.line, self.at, self.indent) = (line, at, column);
+            if column == 0 && self.at_document_end() {
+                self.indent = END;
+            }
+        }
+        is_entry
     }
 
     /// The lines of a plain scalar in a block. Afterwards `at` is at a comment, at the colon of a key, at the end, or at the
@@ -264,7 +296,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         self.at = end + 1;
         let raw = &self.text[start..end];
-        if self.line_end(start) < end {
+        if if RARE { self.line_end(start) < end } else { memchr(b'\n', raw.as_bytes()).is_some() } {
             return self.folded(quote, opening, end);
         }
         match (has_escapes, quote) {
