@@ -549,7 +549,7 @@ fn random_documents_are_read_as_libyaml_reads_them() {
             // We split documents at markers, as kustomize does; and go-yaml looks further behind a document.
             continue;
         }
-        if !text.ends_with('\n') || text[1..].contains('\u{feff}') {
+        if !text.ends_with('\n') || text.trim_start_matches('\u{feff}').contains('\u{feff}') {
             // The port panics at a block scalar that the end of the text cuts off. It skips marks at the start of a line, as go-yaml
             // means to do.
             continue;
