@@ -3,7 +3,7 @@
 //! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's printer; the property tests and the
 //! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Value};
+use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::reprint;
 use super::scalar::{self, Int, Kind};
 use std::fmt::Write as _;
@@ -206,11 +206,11 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        if is_plain_line(s.text) {
+        if s.tag != Tag::Binary && is_plain_line(s.text) {
             self.words(s.text, Fold { line, indent: indent + 2 }, true);
             return Ok(());
         }
-        if is_plain_block(s.text) && s.style != Style::Folded {
+        if s.tag != Tag::Binary && is_plain_block(s.text) && s.style != Style::Folded {
             self.literal(s.text, indent);
             return Ok(());
         }
