@@ -197,8 +197,8 @@ impl<'a> PatchJson6902Transformer<'a> {
             if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
                 return Err(fault("must specify the target name"));
             }
-            let prepared =
-                prepare(session, root, patch, patch.patch, operations).map_err(|e| e.at(session.arena.place(patch.pos)))?;
+            let prepared = prepare(session, root, patch, patch.patch, operations)
+                .map_err(|e| e.at(session.arena.place(patch.pos)))?;
             match &prepared.content {
                 Content::Json(operations) if operations.is_empty() => Err(fault("the patch has no operations")),
                 _ => Ok(prepared),

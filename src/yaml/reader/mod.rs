@@ -571,14 +571,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             let mut ahead = self.at;
             let mut line = self.at;
             while ahead < near {
-                match self.break_len(ahead) {
-                    0 if matches!(self.bytes[ahead], b' ' | b'\t') => ahead += 1,
-                    0 => break,
-                    n => {
-                        ahead += n;
-                        line = ahead;
-                    }
+                match self.bytes[ahead] {
+                    b' ' | b'\t' => {}
+                    b'\n' | b'\r' => line = ahead + 1,
+                    _ => break,
                 }
+                ahead += 1;
             }
             if self.bytes[..near].get(ahead) != Some(&b'#') {
                 return;
