@@ -62,7 +62,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     fn open_flow(&mut self, column: isize, properties: Properties<'a>) -> Read<()> {
         let kind = if self.bytes[self.at] == b'[' { Kind::FlowSequence } else { Kind::FlowMapping };
-        self.open(kind, column, properties)?;
+        self.open(kind, column, self.at, properties)?;
         self.at += 1;
         Ok(())
     }
@@ -90,7 +90,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Ok(Next::Separator)
             }
             (Kind::FlowSequence, true) => {
-                self.open(Kind::FlowPair, column, Properties::default())?;
+                self.open(Kind::FlowPair, column, self.at, Properties::default())?;
                 self.set_key(token.node)?;
                 Ok(Next::Value)
             }
@@ -109,7 +109,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// A key behind its question mark, which may have any length and several lines.
     fn explicit_flow_key(&mut self, kind: Kind, column: isize) -> Read<Next> {
         if kind == Kind::FlowSequence {
-            self.open(Kind::FlowPair, column, Properties::default())?;
+            self.open(Kind::FlowPair, column, self.at, Properties::default())?;
         }
         self.skip_flow_blanks()?;
         let start = self.at;

@@ -110,6 +110,8 @@ struct Reader<'a, const RARE: bool> {
     /// The items of all open lists.
     items: Vec<Node<'a>>,
     root: Option<Node<'a>>,
+    /// The key whose value comes next, of a mapping that it has just opened.
+    first_key: Option<Key<'a>>,
     /// Where a root in brackets starts, if it could be a key.
     root_key: Option<usize>,
     /// Where a text is put together before the arena gets it in its final size.
@@ -136,6 +138,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             items: Vec::new(),
             root: None,
             root_key: None,
+            first_key: None,
             scratch: String::new(),
             anchors: Anchors::new(MAX_ALIAS_NODES),
             handles: TagHandles::default(),
@@ -169,7 +172,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             match self.indent.cmp(&column) {
                 Ordering::Less => self.close()?,
                 Ordering::Greater => return Err(self.misplaced(kind)),
-                Ordering::Equal if kind == Kind::BlockMapping => self.entry(column)?,
+                Ordering::Equal if kind == Kind::BlockMapping => match self.first_key.take() {
+                    Some(key) => self.value(column, key)?,
+                    None => self.entry(column)?,
+                },
                 Ordering::Equal if self.at_indicator(b'-') => {
                     self.at += 1;
                     self.node(Place { parent: column, ..Place::default() })?;
@@ -230,6 +236,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Gives the explicit key that waits for its value an empty one.
+    #[inline]
     fn end_explicit_key(&mut self) -> Read<()> {
         match self.levels.last_mut() {
             Some(Level { key: key @ Some(_), .. }) => match key.take() {
@@ -241,6 +248,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Takes the colon of a key that started at `start`, if there is one on the key's line and near enough.
+    #[inline]
     fn take_colon(&mut self, start: usize) -> bool {
         let end = self.at;
         self.skip_blanks();
@@ -250,6 +258,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The value of an implicit key, from behind its colon.
+    #[inline]
     fn value(&mut self, column: isize, key: Key<'a>) -> Read<()> {
         self.skip_blanks();
         let start = self.at;
@@ -304,7 +313,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
             if self.indent <= place.parent {
                 if place.list_at_parent && self.indent == place.parent && self.at_indicator(b'-') {
-                    return self.open(Kind::IndentlessSequence, place.parent, outer);
+                    return self.open(Kind::IndentlessSequence, place.parent, self.at, outer);
                 }
                 let empty = self.scalar("", Style::Plain, outer, self.source.pos(start))?;
                 return self.complete(empty, false);
@@ -343,7 +352,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 return Err(self.error(format!("{what} are not allowed in this context"), from));
             }
             self.indent = column;
-            return self.open(kind, column, outer);
+            return self.open(kind, column, from, outer);
         }
         let both = |reader: &Self| {
             let both = outer.and(own);
@@ -395,25 +404,21 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             _ => return Err(self.error(NO_TOKEN, from)),
         };
         if place.may_be_key && self.take_colon(start) {
-            return match alias {
-                Some(_) if !own.is_empty() => Err(self.error("did not find expected key", from)),
-                _ if place.is_entry => {
-                    let key = match alias {
-                        Some(alias) => self.key_of(alias)?,
-                        None => {
-                            let node = self.scalar(text, style, own, pos)?;
-                            self.key_of(node)?
-                        }
-                    };
-                    self.value(place.parent, key)
-                }
-                _ => {
-                    // The loop over blocks reads the key again: nesting must not nest calls.
-                    self.at = start;
-                    self.indent = column;
-                    self.open(Kind::BlockMapping, column, outer)
+            let key = match alias {
+                Some(_) if !own.is_empty() => return Err(self.error("did not find expected key", from)),
+                Some(alias) => self.key_of(alias)?,
+                None => {
+                    let node = self.scalar(text, style, own, pos)?;
+                    self.key_of(node)?
                 }
             };
+            if place.is_entry {
+                return self.value(place.parent, key);
+            }
+            // The loop over blocks goes on with the value: nesting must not nest calls.
+            self.indent = column;
+            self.first_key = Some(key);
+            return self.open(Kind::BlockMapping, column, start, outer);
         }
         if place.is_entry {
             return Err(self.error(NO_COLON, start));
@@ -432,8 +437,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.end_of_line()
     }
 
-    /// Opens a list or mapping.
-    fn open(&mut self, kind: Kind, column: isize, properties: Properties<'a>) -> Read<()> {
+    /// Opens a list or mapping that starts at an offset.
+    fn open(&mut self, kind: Kind, column: isize, start: usize, properties: Properties<'a>) -> Read<()> {
         if self.levels.len() >= MAX_DEPTH {
             return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), self.at));
         }
@@ -442,7 +447,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             _ => self.items.len(),
         };
         let anchor = properties.anchor.map(|name| self.anchors.reserve(name));
-        let pos = self.source.pos(self.at);
+        let pos = self.source.pos(start);
         self.levels.push(Level { kind, column, mark, pos, anchor, key: None, has_merge: false });
         Ok(())
     }
@@ -475,6 +480,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Puts a complete node where it belongs: an item, a key or a value of the innermost level, or the root.
+    #[inline]
     fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
         let Some(level) = self.levels.last_mut() else {
             self.root = Some(node);
@@ -504,6 +510,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
+    #[inline]
     fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
         if key.text == "<<" {
             self.check_merge(&key, &value, is_alias)?;
