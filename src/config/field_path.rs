@@ -1,7 +1,7 @@
 //! Field paths with dots, as replacements and vars write them: `spec.template.spec.containers.[name=web].image`.
 
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Node, Value};
+use crate::yaml::{Arena, Node, Value, steps};
 use regex::Regex;
 
 /// One part of a field path.
@@ -111,6 +111,7 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
 
 /// The text of the item's field `key`; of the item itself if the key is empty.
 pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
+    steps::add(1);
     let node = if key.is_empty() { item } else { item.get(key)? };
     node.as_scalar().map(|s| s.text)
 }

@@ -21,7 +21,8 @@ use crate::plugin::External;
 use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
 use crate::transformer::{ref_var, transform_each};
-use crate::yaml::{Mapping, Node, Scalar, Source, Value, documents, first_document};
+use crate::yaml::{Mapping, Node, Source, Value, documents, first_document, steps};
+use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
@@ -30,9 +31,12 @@ pub struct Accumulator<'a> {
     pub map: ResMap<'a>,
     /// `None` until the first root has brought its own.
     pub config: Option<Rc<TransformerConfig<'a>>>,
-    /// The vars of all layers so far.
-    pub vars: Vec<Var<'a>>,
+    /// The vars of all layers so far, by name.
+    pub vars: Vars<'a>,
 }
+
+/// Vars by name, in the order in which they came.
+pub type Vars<'a> = IndexMap<&'a str, Var<'a>, foldhash::fast::RandomState>;
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its components; then its
 /// transformers work on everything that is there.
@@ -75,7 +79,7 @@ fn resources<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulat
                 if let Some(config) = below.config {
                     merge_config(all, config).map_err(in_entry)?;
                 }
-                below.vars.into_iter().try_for_each(|var| add_var(session, all, var)).map_err(in_entry)?;
+                below.vars.into_values().try_for_each(|var| add_var(session, all, var)).map_err(in_entry)?;
             }
         }
     }
@@ -191,8 +195,7 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
         }
         (Found::None, _) => map.append(session.arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
-            let merged = merged(map.get(i), new, behavior == Behavior::Merge);
-            map.replace(i, merged);
+            map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));
             Ok(())
         }
         (Found::One(_), _) => {
@@ -212,28 +215,30 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
 
 /// A generated object in the place of an old one: it keeps the old name, namespace and history, and the labels and
 /// annotations that it does not set itself; for a merge also the data.
-fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
-    let old_node = old.node();
+fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
+    let is_text = old.data_is_text;
     let id = *old.id();
     new.put_back("name", id.name);
     match (id.namespace, new.metadata_mut()) {
         ("", Some(metadata)) => drop(metadata.remove("namespace")),
         (namespace, _) => new.put_back("namespace", namespace),
     }
-    let old_metadata = old_node.get("metadata");
+    let old_metadata = old.node().get("metadata");
     for map in ["labels", "annotations"] {
         if let Some(entries) = old_metadata.and_then(|m| m.get(map)).and_then(Node::as_mapping)
             && let Some(metadata) = new.metadata_mut()
         {
-            add_missing(metadata, map, entries, |null| null.text);
+            add_missing(metadata, map, entries);
         }
     }
     if merge_data {
         for map in ["data", "binaryData"] {
-            if let Some(entries) = old_node.get(map).and_then(Node::as_mapping)
+            let entries =
+                old.node_mut().as_mapping_mut().and_then(|root| root.get_mut(map)).and_then(Node::as_mapping_mut);
+            if let Some(entries) = entries.map(std::mem::take)
                 && let Some(root) = new.node_mut().as_mapping_mut()
             {
-                add_missing(root, map, entries, |_| "");
+                put_over(root, map, entries, is_text);
             }
         }
     }
@@ -250,16 +255,38 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
         let origin = if merge_data { rare.origin } else { new.rare().and_then(|own| own.origin) };
         *new.rare_mut() = Rare { origin, ..rare.clone() };
     }
-    new.with_fresh_id()
+    new = new.with_fresh_id();
+    new.data_is_text = merge_data;
+    new
 }
 
-/// Adds the entries that a mapping lacks, their values as strings; `null_text` says what a null is.
-fn add_missing<'a>(
-    parent: &mut Mapping<'a>,
-    map: &'a str,
-    entries: &Mapping<'a>,
-    null_text: fn(&Scalar<'a>) -> &'a str,
-) {
+/// Puts the entries of the mapping at `map` over older ones, whose values become strings. O(new entries x log old entries), if the
+/// old values are strings already.
+fn put_over<'a>(parent: &mut Mapping<'a>, map: &'a str, mut old: Mapping<'a>, is_text: bool) {
+    if old.is_empty() {
+        return;
+    }
+    let Some(into) = crate::resource::mapping_in(parent, map) else {
+        return;
+    };
+    if !is_text {
+        old.keep_last_of_each();
+        for (_, value) in old.iter_mut() {
+            if let Some(scalar) = value.as_scalar() {
+                *value = if scalar.is_null() {
+                    Node::string("")
+                } else {
+                    crate::yaml::json::fresh_string(scalar.text).into()
+                };
+            }
+        }
+    }
+    let new = std::mem::replace(into, old);
+    into.put_all(new.into_entries());
+}
+
+/// Adds the entries that a mapping lacks, their values as strings.
+fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &Mapping<'a>) {
     if entries.is_empty() {
         return;
     }
@@ -268,7 +295,7 @@ fn add_missing<'a>(
     };
     for entry in entries.iter().filter(|e| !into.contains(e.key.text)).collect::<Vec<_>>() {
         let value = match &entry.value.value {
-            Value::Scalar(s) if s.is_null() => Node::string(null_text(s)),
+            Value::Scalar(s) if s.is_null() => Node::string(s.text),
             Value::Scalar(s) => crate::yaml::json::fresh_string(s.text).into(),
             _ => entry.value.clone(),
         };
@@ -385,14 +412,15 @@ fn vars<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a
 }
 
 fn add_var<'a>(session: &Session<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
-    if let Some(first) = all.vars.iter().find(|have| have.name == var.name) {
+    steps::add(1);
+    if let Some(first) = all.vars.get(var.name) {
         let error = Error::input(format!("var '{}' already encountered", var.name)).at(session.arena.place(var.pos));
         return Err(match session.arena.place(first.pos) {
             Some(place) => error.hint(format!("the first one is at {place}")),
             None => error,
         });
     }
-    all.vars.push(var);
+    all.vars.insert(var.name, var);
     Ok(())
 }
 

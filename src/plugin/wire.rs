@@ -102,7 +102,7 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Resu
     if let Some(rare) = resource.rare() {
         added.extend(rare.origin.map(|text| (ORIGIN, text)));
         if !rare.transformations.is_empty() {
-            added.push((TRANSFORMATIONS, arena.text(&rare.transformations.concat())));
+            added.push((TRANSFORMATIONS, arena.text(&rare.transformations_text())));
         }
         if !rare.vars.is_empty() {
             added.push((REF_BY, arena.text(&join(rare.vars.iter().copied()))));
@@ -234,7 +234,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             GENERATOR_BEHAVIOR => behavior = Some(Behavior::parse(text)),
             NEEDS_HASH_SUFFIX => needs_hash = text == "enabled",
             ORIGIN => rare.origin = Some(text),
-            TRANSFORMATIONS => rare.transformations.push(text),
+            TRANSFORMATIONS => rare.transformations.push((text, 1)),
             REF_BY => rare.vars = text.split(',').collect(),
             HELM_GENERATED => rare.helm_generated = true,
             _ => return true,

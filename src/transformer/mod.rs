@@ -11,6 +11,7 @@ pub mod name_reference;
 pub mod namespace;
 pub mod patch;
 pub mod prefix;
+mod referents;
 pub mod ref_var;
 pub mod replacement;
 pub mod replica_count;

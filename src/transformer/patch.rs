@@ -22,7 +22,7 @@ use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::{Session, documents_to_resources};
-use crate::resource::{Found, ResMap, Resource, stringify};
+use crate::resource::{Found, Hint, ResMap, Resource, stringify};
 use crate::schema::Schemas;
 use crate::yaml::{Arena, Node, Pos, Source, Style, Tag, documents, first_document, json};
 
@@ -74,18 +74,18 @@ impl<'a> PatchTransformer<'a> {
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        for group in self.0.chunk_by(|a, b| a.looks_at_all() && b.looks_at_all()) {
+        let share = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
+        let mut annotations_are_text = false;
+        for group in self.0.chunk_by(share) {
             if group.len() > 1 {
                 apply_together(map, session, group)?;
                 continue;
             }
-            group.iter().try_for_each(|patch| apply_one(map, session, patch))?;
-            if session.keeps_origins() {
-                // Each entry is a transformer upstream, after which all annotations are written anew.
-                map.edit_content(|resource| {
-                    resource.stringify_metadata("annotations");
-                    Ok(())
-                })?;
+            for patch in group {
+                let patched = apply_one(map, session, patch)?;
+                if session.keeps_origins() {
+                    write_annotations(map, &patched, &mut annotations_are_text)?;
+                }
             }
         }
         map.drop_empty();
@@ -93,20 +93,39 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
     }
 }
 
+/// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes all annotations. After
+/// the first entry only the resources that an entry has patched can have others.
+fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut bool) -> Result<()> {
+    let stringify = |resource: &mut Resource<'_>| {
+        resource.stringify_metadata("annotations");
+        Ok(())
+    };
+    if !std::mem::replace(are_text, true) {
+        return map.edit_content(stringify);
+    }
+    patched
+        .iter()
+        .filter(|&&i| !map.get(i).is_deleted())
+        .copied()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .try_for_each(|i| map.edit(i, stringify))
+}
+
 impl Prepared<'_> {
-    /// Whether this is a JSON patch whose target may be any resource.
-    fn looks_at_all(&self) -> bool {
-        let target = self.target.as_ref().filter(|t| t.literal_name().is_none());
-        matches!(self.content, Content::Json(_)) && target.is_some()
+    /// Whether this is a JSON patch whose target may be any resource, or any of a kind.
+    fn is_wide(&self) -> bool {
+        matches!(self.content, Content::Json(_)) && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
+    }
+
+    fn kind(&self) -> Option<&str> {
+        self.target.as_ref().and_then(|target| target.hint().kind)
     }
 }
 
-/// Applies JSON patches in one pass: what one does to a resource depends on that resource alone.
+/// Applies JSON patches for the same kind in one pass: what one does to a resource depends on that resource alone.
 fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<()> {
-    let kinds = patches.iter().map(|patch| patch.target.as_ref().and_then(Matcher::literal_kind));
-    // One kind for all of them, or any.
-    let kind = kinds.reduce(|a, b| if a == b { a } else { None }).flatten();
-    for i in map.candidates(None, kind) {
+    for i in map.candidates(&Hint::of_kind(patches.first().and_then(Prepared::kind))) {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch =
@@ -119,25 +138,27 @@ fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Pr
     Ok(())
 }
 
-fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<()> {
+/// Applies a patch, and gives the places of the resources that it changed.
+fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
+    let mut patched = Vec::new();
     let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?
+            patched = apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?;
+                patched.extend(merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?);
             }
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                merge_by_id(map, &document, patch.options, session.schemas()).map_err(in_patch)?;
+                patched.push(merge_by_id(map, &document, patch.options, session.schemas()).map_err(in_patch)?);
             }
         }
     }
-    Ok(())
+    Ok(patched)
 }
 
 /// `patchesStrategicMerge`: every document finds its own resource.
@@ -301,17 +322,18 @@ fn resources<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resour
     documents_to_resources(session, nodes)
 }
 
+/// Applies a JSON patch to the resources of a target, and gives their places.
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
     arena: &'a Arena,
     operations: &[Operation<'a>],
     target: Option<&Matcher<'a>>,
     record: bool,
-) -> Result<()> {
-    let Some(target) = target else { return Ok(()) };
-    map.candidates(target.literal_name(), target.literal_kind())
-        .into_iter()
-        .try_for_each(|i| apply_json_to(map, i, arena, operations, target, record))
+) -> Result<Vec<usize>> {
+    let Some(target) = target else { return Ok(Vec::new()) };
+    let candidates = map.candidates(&target.hint());
+    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, operations, target, record))?;
+    Ok(candidates)
 }
 
 /// Applies a JSON patch to one resource, if it is a target.
@@ -333,13 +355,13 @@ fn apply_json_to<'a>(
     patched.map_err(|e| e.context(format!("patching {id}")))
 }
 
-/// Merges a patch into the resource that it names, by any id the resource has had.
+/// Merges a patch into the resource that it names, by any id the resource has had, and gives its place.
 fn merge_by_id<'a>(
     map: &mut ResMap<'a>,
     patch: &Resource<'a>,
     options: PatchOptions,
     schemas: &Schemas<'a>,
-) -> Result<()> {
+) -> Result<usize> {
     let id = patch.id();
     let i = match map.find_any(id) {
         Found::One(i) => i,
@@ -354,17 +376,18 @@ fn merge_by_id<'a>(
             )));
         }
     };
-    merge_into(map, i, patch, (options, false), schemas)
+    merge_into(map, i, patch, (options, false), schemas)?;
+    Ok(i)
 }
 
-/// Merges a patch into every resource of a target. The patch's own identity does not count.
+/// Merges a patch into every resource of a target, and gives their places. The patch's own identity does not count.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
     patch: &Resource<'a>,
     target: &Matcher<'a>,
     options: PatchOptions,
-) -> Result<()> {
+) -> Result<Vec<usize>> {
     let mut patch = with_text_metadata(patch);
     if let Some(root) = patch.node_mut().as_mapping_mut() {
         // The kind stays: its schema counts where that of the target is not known.
@@ -376,12 +399,15 @@ fn merge_into_target<'a>(
             }
         }
     }
-    for i in map.candidates(target.literal_name(), target.literal_kind()) {
+    let mut patched = Vec::new();
+    for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             merge_into(map, i, &patch, (options, true), session.schemas())?;
+            patched.push(i);
         }
     }
-    map.check_unique(session.arena)
+    map.check_unique(session.arena)?;
+    Ok(patched)
 }
 
 fn merge_into<'a>(

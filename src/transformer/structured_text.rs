@@ -10,7 +10,7 @@ use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json};
+use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, steps};
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it leads to cannot be
 /// replaced there.
@@ -68,6 +68,7 @@ pub(super) fn read<'a>(arena: &'a Arena, text: &'a str) -> Option<Node<'a>> {
 }
 
 fn source<'a>(arena: &'a Arena, text: &'a str) -> Option<(&'a Source, Node<'a>)> {
+    steps::add(text.len() / 8);
     let source = arena.add_source("a text", text.to_owned());
     Some((source, first_document(arena, source).ok()??))
 }

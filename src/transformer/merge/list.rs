@@ -5,7 +5,7 @@ use super::{
 };
 use crate::diag::{Error, Result};
 use crate::schema::Schema;
-use crate::yaml::{Node, Style, Tag, Value};
+use crate::yaml::{Node, Style, Tag, Value, steps};
 use hashbrown::HashMap;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -58,6 +58,7 @@ pub fn untouched(list: &mut Vec<Node<'_>>, keys: Keys<'_>, items: Schema<'_>) ->
 
 /// The text of an item's key; empty if it has none.
 fn key_text<'a>(item: &Node<'a>, key: &str) -> &'a str {
+    steps::add(1);
     item.get_text(key).unwrap_or_default()
 }
 
@@ -211,19 +212,16 @@ fn by_one_key_with_gaps<'a>(
         *base = vec![item];
         return Ok(());
     }
-    let mut values: Vec<&'a str> = Vec::new();
-    for item in patch.iter().chain(base.iter()) {
-        let text = key_text(item, key);
-        if !values.contains(&text) {
-            values.push(text);
-        }
+    // For each text the first item of either list that has it.
+    let mut values: IndexMap<&'a str, [Option<&Node<'a>>; 2], foldhash::fast::RandomState> = IndexMap::default();
+    for (side, item) in patch.iter().map(|item| (0, item)).chain(base.iter().map(|item| (1, item))) {
+        steps::add(1);
+        values.entry(key_text(item, key)).or_default()[side].get_or_insert(item);
     }
-    let gap = values.iter().position(|v| v.is_empty()).unwrap_or(values.len());
+    let gap = values.get_index_of("").unwrap_or(values.len());
     let mut out = Vec::new();
-    for (i, text) in values.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
-        let p = patch.iter().find(|item| key_text(item, key) == *text);
-        let b = base.iter().find(|item| key_text(item, key) == *text);
-        match (b, p) {
+    for (i, (_, [p, b])) in values.iter().enumerate().filter(|(_, (text, _))| !text.is_empty()) {
+        match (*b, *p) {
             (Some(b), p) if i < gap => {
                 let mut item = b.clone();
                 if merge_pair(&mut item, p, items)? {

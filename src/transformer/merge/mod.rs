@@ -10,7 +10,7 @@ use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Tag, Value, natural};
+use crate::yaml::{Entry, Mapping, Node, Scalar, Style, Tag, Value, natural, steps};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -82,6 +82,7 @@ fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<
 
 /// Merges a patch value into a base value; `false` if the field goes.
 fn merge<'a>(base: &mut Node<'a>, patch: Node<'a>, schema: Schema<'_>) -> Result<bool> {
+    steps::add(1);
     if patch.is_null() {
         return Ok(false);
     }
@@ -238,6 +239,7 @@ fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()>
 
 /// Walks a base value that the patch does not mention; `false` if it vanishes.
 fn untouched(node: &mut Node<'_>, schema: Schema<'_>) -> Result<bool> {
+    steps::add(1);
     match &mut node.value {
         Value::Scalar(s) => {
             quote(s);
