@@ -153,6 +153,9 @@ fn one_large_mapping() {
     });
 }
 
+/// A text that is made for each application, and what messages call it.
+type Named = (&'static str, fn(usize) -> String);
+
 /// A replacement from one ConfigMap, with targets.
 fn replacement(i: usize, targets: &str) -> String {
     format!("- source: {{kind: ConfigMap, name: settings-{i}, fieldPath: data.k}}\n  targets:\n{targets}")
@@ -165,7 +168,7 @@ fn target(select: &str) -> String {
 
 #[test]
 fn replacements() {
-    let selectors: [(&str, fn(usize) -> String); 5] = [
+    let selectors: [Named; 5] = [
         ("by name", |i| format!("kind: Deployment, name: app-{i}")),
         ("by a pattern with a beginning", |i| format!("kind: Deployment, name: '(app|web)-{i}(|.?0?x)'")),
         ("by namespace", |i| format!("kind: Deployment, namespace: ns-{i}")),
@@ -188,6 +191,32 @@ fn replacements() {
     });
     check("replacements of a kind", |n| {
         with_entries(n.min(5), "replacements", |_| replacement(0, &target("kind: Deployment")))
+    });
+    check_files("pieces of one text", |n| {
+        let large = config_map("large").replace("k: v", &format!("k: {}x", "x-".repeat(n)));
+        let target = "  - select: {kind: ConfigMap, name: large}\n    fieldPaths: [data.k]\n";
+        let one = |i: usize| replacement(i, &format!("{target}    options: {{delimiter: '-', index: {i}}}\n"));
+        vec![
+            file("large.yaml", large),
+            file(
+                "kustomization.yaml",
+                with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]"),
+            ),
+        ]
+    });
+    check_files("values in one text of JSON", |n| {
+        let large = config_map("large")
+            .replace("k: v", &format!("k: '{{{}\"z\": 1}}'", lines(n, |i| format!("\"k{i}\": \"v\", "))));
+        let one = |i: usize| {
+            replacement(i, &format!("  - select: {{kind: ConfigMap, name: large}}\n    fieldPaths: [data.k.k{i}]\n"))
+        };
+        vec![
+            file("large.yaml", large),
+            file(
+                "kustomization.yaml",
+                with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]"),
+            ),
+        ]
     });
     check("rejected resources", |n| {
         let rejects = lines(n, |i| format!("    - {{kind: Deployment, name: app-{i}}}\n"));
@@ -290,7 +319,7 @@ fn json_patch(target: &str, path: &str) -> String {
 
 #[test]
 fn targets_of_patches() {
-    let selectors: [(&str, fn(usize) -> String); 5] = [
+    let selectors: [Named; 5] = [
         ("name", |i| format!("kind: Deployment, name: app-{i}")),
         ("pattern", |i| format!("kind: Deployment, name: 'web-x|app-{i}'")),
         ("label", |i| format!("labelSelector: 'tier in (t{i}, u{i})'")),
@@ -385,7 +414,7 @@ fn many_edits_of_one_resource() {
 
 #[test]
 fn configurations() {
-    let sections: [(&str, fn(usize) -> String); 4] = [
+    let sections: [Named; 4] = [
         ("commonLabels", |i| format!("- {{kind: K{i}, path: spec/x{i}, create: true}}\n")),
         ("commonLabels", |i| format!("- {{kind: K{i}, path: spec/x, create: true}}\n")),
         ("varReference", |i| format!("- {{kind: K{i}, path: spec/x{i}}}\n")),
@@ -401,6 +430,8 @@ fn configurations() {
             );
             vec![file("c.yaml", format!("{section}:\n{}", lines(n, line))), file("kustomization.yaml", kustomization)]
         });
+    }
+    for (section, line) in [sections[0], sections[3]] {
         check_files(&format!("files of {section}"), |n| {
             let mut files: Files =
                 (0..n).map(|i| file(&format!("c{i}.yaml"), format!("{section}:\n{}", line(i)))).collect();
@@ -457,7 +488,7 @@ fn many_layers() {
         })
     });
     let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
-    let fields: [(&str, fn(usize) -> String); 4] = [
+    let fields: [Named; 4] = [
         ("patches", |i| json_patch(&format!("name: app-{i}"), "/spec/x")),
         ("replacements", |i| replacement(i, &target(&format!("kind: Deployment, name: app-{i}")))),
         ("configMapGenerator", |i| format!("- {{name: gen-{i}, literals: [a=b]}}\n")),

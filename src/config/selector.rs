@@ -480,7 +480,11 @@ mod tests {
             let mut map: ResMap<'_> = (0..12).map(|_| resource(&arena, &mut random)).collect();
             for _ in 0..30 {
                 let i = random.usize(..12);
-                map.edit(i, |resource| Ok(rename(&arena, resource, &mut random))).unwrap();
+                map.edit(i, |resource| {
+                    rename(&arena, resource, &mut random);
+                    Ok(())
+                })
+                .unwrap();
                 let selector = selector(&mut random);
                 let matcher = Matcher::new(&selector).unwrap();
                 let found = map.candidates(&matcher.hint());

@@ -9,6 +9,7 @@ pub mod label;
 pub mod merge;
 pub mod name_reference;
 pub mod namespace;
+mod open_text;
 pub mod patch;
 pub mod prefix;
 mod referents;

@@ -10,7 +10,8 @@
 //! operations applied in order. Names, kinds and namespaces stay, unless `options` allow a change.
 //! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after annotations. Every patch is read before
 //! the first one is applied.
-//! *Cost*: O(patches + size of what they touch); a target without a literal name looks at every resource.
+//! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its kind, name, namespace, label or
+//! annotation, or with names that begin as its pattern does; a pattern without a beginning, as `.*-web`, with all of its kind.
 //! *Quirks*: a target that matches nothing is no error. JSON patches take the resource through JSON, and its numbers and quotes with
 //! it (case smp-after-json-quoting). A resource that an emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`

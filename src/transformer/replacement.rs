@@ -7,11 +7,13 @@
 //! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key, a number or `[name=x]` an
 //! item of a list, `*` everything. It may go on inside a text that holds JSON or YAML: see [`super::structured_text`].
 //! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
-//! *Cost*: O(targets that may match + nodes on their paths).
+//! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for patches. A text that
+//! holds YAML is read and written by each replacement in it; one with pieces or JSON once for replacements that follow each other.
 //! *Quirks*: a value goes into a scalar as text, and the scalar keeps its type; a field that was made has none, and its text is read
 //! as YAML (case replacement-basics). The source is read anew for every target: one that changes it changes what later ones get.
 //! *Example*: `testdata/reference/replacement.txtar`
 
+use super::open_text::OpenText;
 use super::{Transformer, structured_text};
 use crate::config::field_path::{Part, element_text, lookup, parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
@@ -123,21 +125,24 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
         {
             return self.together(map, session, &run);
         }
+        let mut open = None;
         for replacement in &self.0 {
             // A piece of a text is copied; a whole value is read again for each target, which may be its source.
             let place = replacement.source.find(map)?;
+            OpenText::close_in(&mut open, map, session.arena, place)?;
             let mut value = replacement.source.value(map, place, session.arena)?;
             for target in &replacement.targets {
                 for i in target.places(map)? {
                     if replacement.source.is_live() {
+                        OpenText::close_in(&mut open, map, session.arena, place)?;
                         value = replacement.source.value(map, place, session.arena)?;
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
-                    target.replace(map, i, session.arena, (&value, own))?;
+                    target.replace(map, i, session.arena, (&value, own), &mut open)?;
                 }
             }
         }
-        Ok(())
+        OpenText::close(&mut open, map, session.arena)
     }
 }
 
@@ -174,16 +179,17 @@ impl<'a> ReplacementTransformer<'a> {
         for (replacement, place) in self.0.iter().zip(&run.sources) {
             values.push(replacement.source.value(map, *place, session.arena)?);
         }
+        let mut open = None;
         for &i in &run.targets {
             for (replacement, value) in self.0.iter().zip(&values) {
                 for target in &replacement.targets {
                     if target.select.is_match_by(map.get(i), Ids::Any)? {
-                        target.replace(map, i, session.arena, (value, None))?;
+                        target.replace(map, i, session.arena, (value, None), &mut open)?;
                     }
                 }
             }
         }
-        Ok(())
+        OpenText::close(&mut open, map, session.arena)
     }
 }
 
@@ -293,7 +299,21 @@ impl<'a> Target<'a> {
     }
 
     /// Puts a value into one resource; its source comes along if that is the resource which it was read from.
-    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: Sourced<'_, 'a>) -> Result<()> {
+    fn replace<'s>(
+        &'s self,
+        map: &mut ResMap<'a>,
+        i: usize,
+        arena: &'a Arena,
+        value: Sourced<'_, 'a>,
+        open: &mut Option<OpenText<'s, 'a>>,
+    ) -> Result<()> {
+        if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
+            && let Some(scalar) = node.as_scalar()
+            && OpenText::put(open, map, arena, i, (path, &self.options), scalar)?
+        {
+            return Ok(());
+        }
+        OpenText::close(open, map, arena)?;
         let id = *map.get(i).id();
         let apply = |resource: &mut Resource<'a>| self.apply(arena, resource, value);
         let applied = if self.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
