@@ -229,7 +229,7 @@ fn a_server_cannot_hurt_the_build() {
         build(&tree, &format!("{server}/{path}"), args).fails_with(&[words, &["app/kustomization.yaml"]].concat());
     };
     fails("page.yaml", &[], &["expected a mapping"]);
-    fails("binary.yaml", &[], &["not valid UTF-8"]);
+    fails("binary.yaml", &[], &["not valid UTF-16 at byte 2"]);
     fails("huge.yaml", &["--remote-size-limit", "64KiB"], &["larger than 65536 bytes", "--remote-size-limit"]);
     fails("loop.yaml", &[], &["redirects more than 10 times"]);
     fails("other.yaml", &[], &["redirects to 'http://other.example.com/x.yaml'", "another host"]);

@@ -5,8 +5,8 @@
 
 use super::reference::{CRASH, Files, Server};
 use super::{number, setting};
-use rustomize::pipeline::{self, Options, Session};
 use libyaml_safer::EventData;
+use rustomize::pipeline::{self, Options, Session};
 use rustomize::yaml::{Arena, Node, Value, documents};
 use std::fmt::Write;
 use std::path::Path;
@@ -577,7 +577,10 @@ fn random_documents_are_read_as_libyaml_reads_them() {
             (Err(e), Ok(_)) => {
                 // go-yaml gathers comments, and does not mind a tab before one that it has found.
                 let is_tab = text.contains('\t') && text.contains('#') && e.contains("cannot start any token");
-                assert!(is_tab || STRICTER.iter().any(|words| e.contains(words)), "document {i}: only libyaml: {e}\n{text}");
+                assert!(
+                    is_tab || STRICTER.iter().any(|words| e.contains(words)),
+                    "document {i}: only libyaml: {e}\n{text}"
+                );
             }
         }
     }
