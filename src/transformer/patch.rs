@@ -55,7 +55,7 @@ impl<'a> PatchTransformer<'a> {
     pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let prepare = |patch: &Patch<'a>| {
             let at_entry = |e: Error| e.at(session.arena.place(patch.pos));
-            let prepared = prepare(session, root, patch, content).map_err(at_entry)?;
+            let prepared = prepare(session, root, patch, patch.patch.trim(), content).map_err(at_entry)?;
             if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
                 && !operations.is_empty()
             {
@@ -263,8 +263,8 @@ impl<'a> PatchJson6902Transformer<'a> {
             if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
                 return Err(fault("must specify the target name"));
             }
-            let prepared =
-                prepare(session, root, patch, operations).map_err(|e| e.at(session.arena.place(patch.pos)))?;
+            let prepared = prepare(session, root, patch, patch.patch, operations)
+                .map_err(|e| e.at(session.arena.place(patch.pos)))?;
             match &prepared.content {
                 Content::Json(operations) if operations.is_empty() => Err(fault("the patch has no operations")),
                 _ => Ok(prepared),
@@ -302,9 +302,9 @@ fn prepare<'a>(
     session: &Session<'a>,
     root: &Root,
     patch: &Patch<'a>,
+    inline: &'a str,
     read: fn(&Session<'a>, &'a Source) -> Result<Content<'a>>,
 ) -> Result<Prepared<'a>> {
-    let inline = patch.patch.trim();
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
             return Err(Error::input("must specify one of patch and path in patches entry"));

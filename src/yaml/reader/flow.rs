@@ -2,6 +2,7 @@
 
 use super::property::Properties;
 use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Read, Reader};
+use crate::yaml::scalar;
 use crate::yaml::{Key, Node, Scalar, Style, Tag, Value};
 
 /// What may come next between brackets.
@@ -171,7 +172,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
             Some(_) if self.starts_flow_plain() => {
                 let text = self.plain_flow(column)?;
-                self.scalar(text, Style::Plain, own, pos)?
+                // Upstream's printer puts quotes around a colon between brackets, and makes a text of a time.
+                let is_time = text.contains(':') && scalar::resolve(text) == scalar::Kind::Timestamp;
+                self.scalar(text, if is_time { Style::Single } else { Style::Plain }, own, pos)?
             }
             _ if !own.is_empty() => self.scalar("", Style::Plain, own, pos)?,
             Some(b'%' | b'@' | b'`') => return Err(self.error(NO_TOKEN, from)),

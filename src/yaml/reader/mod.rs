@@ -30,19 +30,33 @@ const END: isize = -1;
 /// How many characters may lie between the start of a key and its colon.
 const MAX_KEY: usize = 1_024;
 
+/// Which of upstream's two YAML packages reads a text. They share the grammar and differ in tags and merge keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Package {
+    /// go-yaml v3, for resources.
+    V3,
+    /// go-yaml v2, for kustomization files and everything else that is decoded into Go types.
+    V2,
+}
+
 /// Reads the first document of a piece of a source; `None` if it has none. What follows the document is ignored, as
 /// kustomize does, unless it is malformed within three tokens.
 ///
 /// # Errors
 /// What is malformed, and where. Cost: O(text + nodes that aliases add).
-pub fn parse<'a>(arena: &'a Arena, source: &'a Source, piece: Range<usize>) -> Result<Option<Node<'a>>, Malformed> {
+pub fn parse<'a>(
+    arena: &'a Arena,
+    source: &'a Source,
+    piece: Range<usize>,
+    package: Package,
+) -> Result<Option<Node<'a>>, Malformed> {
     let mark = if source.text[piece.clone()].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let piece = piece.start + mark..piece.end;
     let survey = characters::survey(source, piece.clone())?;
     let root = if survey.has_rare_breaks {
-        Reader::<true>::new(arena, source, piece, survey).document()
+        Reader::<true>::new(arena, source, piece, survey, package).document()
     } else {
-        Reader::<false>::new(arena, source, piece, survey).document()
+        Reader::<false>::new(arena, source, piece, survey, package).document()
     };
     root.map_err(|malformed| *malformed)
 }
@@ -78,6 +92,7 @@ struct Level<'a> {
 
 /// The state of a pass over one document. `RARE` is whether line breaks other than LF are looked for.
 struct Reader<'a, const RARE: bool> {
+    package: Package,
     arena: &'a Arena,
     source: &'a Source,
     text: &'a str,
@@ -104,9 +119,10 @@ struct Reader<'a, const RARE: bool> {
 }
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
-    fn new(arena: &'a Arena, source: &'a Source, piece: Range<usize>, survey: Survey) -> Self {
+    fn new(arena: &'a Arena, source: &'a Source, piece: Range<usize>, survey: Survey, package: Package) -> Self {
         let text = &source.text[..piece.end];
         Reader {
+            package,
             arena,
             source,
             text,
@@ -555,14 +571,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             let mut ahead = self.at;
             let mut line = self.at;
             while ahead < near {
-                match self.break_len(ahead) {
-                    0 if matches!(self.bytes[ahead], b' ' | b'\t') => ahead += 1,
-                    0 => break,
-                    n => {
-                        ahead += n;
-                        line = ahead;
-                    }
+                match self.bytes[ahead] {
+                    b' ' | b'\t' => {}
+                    b'\n' | b'\r' => line = ahead + 1,
+                    _ => break,
                 }
+                ahead += 1;
             }
             if self.bytes[..near].get(ahead) != Some(&b'#') {
                 return;

@@ -1,8 +1,7 @@
 //! What is said of a node besides its value: anchors, tags and merge keys.
 
-use super::{Malformed, Read, Reader};
+use super::{Malformed, Package, Read, Reader};
 use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
-use base64::Engine;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
@@ -190,11 +189,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         pos: Pos,
     ) -> Read<Node<'a>> {
         let mut scalar = Scalar { text, style, tag: Tag::Auto };
+        let is_v2 = self.package == Package::V2;
         match properties.tag {
-            None | Some(TagName::NonSpecific | TagName::Merge) => {}
-            Some(TagName::Known(Tag::Binary)) => scalar = self.binary(scalar, pos)?,
+            None | Some(TagName::Merge) => {}
+            Some(TagName::NonSpecific) if !is_v2 => {}
+            Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar, pos)?,
             Some(TagName::Unknown) => scalar.tag = Tag::Custom,
-            Some(TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
+            Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
             Some(TagName::Known(tag)) => scalar = Scalar { text, style: Style::Plain, tag },
         }
         let node = Node { value: Value::Scalar(scalar), pos };
@@ -206,10 +207,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     fn binary(&self, scalar: Scalar<'a>, pos: Pos) -> Read<Scalar<'a>> {
-        let digits: String = scalar.text.split_whitespace().collect();
-        match base64::engine::general_purpose::STANDARD.decode(digits) {
-            Ok(bytes) => Ok(Scalar::string(self.arena.text(&String::from_utf8_lossy(&bytes)))),
-            Err(_) => Err(Box::new(Malformed { message: "!!binary value contains invalid base64 data".into(), pos })),
+        match crate::yaml::scalar::binary(scalar.text) {
+            Some(text) => Ok(Scalar::string(self.arena.text(&text))),
+            None => Err(Box::new(Malformed { message: crate::yaml::scalar::NOT_BINARY.into(), pos })),
         }
     }
 
@@ -227,29 +227,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         if is_fine { Ok(()) } else { Err(Box::new(Malformed { message: message.into(), pos: value.pos })) }
     }
 
-    /// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and earlier sources win over
-    /// later ones. kustomize drops the key in any style, and merges only what a plain one names.
+    /// A mapping of entries among which `<<` is a key, for the package that reads it.
     pub(super) fn merged(&self, entries: Vec<Entry<'a>>) -> Read<Mapping<'a>> {
-        let (merges, own): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
-        let mut mapping = Mapping::from_entries(own);
-        let mut merges = merges.into_iter().filter(|entry| is_merge(&entry.key));
-        let Some(first) = merges.next() else { return Ok(mapping) };
-        if let Some(second) = merges.next() {
-            return Err(Box::new(Malformed { message: "duplicate merge key".into(), pos: second.key.pos }));
+        match self.package {
+            Package::V3 => merged_under(entries),
+            Package::V2 => Ok(merged_in_order(entries)),
         }
-        let sources = match first.value.value {
-            Value::Sequence(items) => items,
-            _ => vec![first.value],
-        };
-        for source in sources {
-            let Value::Mapping(source) = source.value else { continue };
-            for entry in source.into_entries() {
-                if !mapping.contains(entry.key.text) {
-                    mapping.insert(entry.key, entry.value);
-                }
-            }
-        }
-        Ok(mapping)
     }
 
     /// The directives before a document; whether there are any.
@@ -285,6 +268,48 @@ impl TagHandles {
     fn add(&mut self, handle: &str, prefix: &str) {
         self.0.push((handle.to_owned(), prefix.to_owned()));
     }
+}
+
+/// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and earlier sources win over later
+/// ones. kustomize drops the key in any style, and merges only what a plain one names.
+fn merged_under(entries: Vec<Entry<'_>>) -> Read<Mapping<'_>> {
+    let (merges, own): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
+    let mut mapping = Mapping::from_entries(own);
+    let mut merges = merges.into_iter().filter(|entry| is_merge(&entry.key));
+    let Some(first) = merges.next() else { return Ok(mapping) };
+    if let Some(second) = merges.next() {
+        return Err(Box::new(Malformed { message: "duplicate merge key".into(), pos: second.key.pos }));
+    }
+    for entry in sources(first.value).into_iter().flat_map(Mapping::into_entries) {
+        if !mapping.contains(entry.key.text) {
+            mapping.insert(entry.key, entry.value);
+        }
+    }
+    Ok(mapping)
+}
+
+/// The same where entries are set one after the other: what is merged behind a key of its own replaces that.
+fn merged_in_order(entries: Vec<Entry<'_>>) -> Mapping<'_> {
+    let mut mapping = Mapping::new();
+    for entry in entries {
+        if !(entry.key.text == "<<" && is_merge(&entry.key)) {
+            mapping.insert(entry.key, entry.value);
+            continue;
+        }
+        for source in sources(entry.value).into_iter().rev() {
+            source.into_entries().into_iter().for_each(|e| drop(mapping.insert(e.key, e.value)));
+        }
+    }
+    mapping
+}
+
+/// The mappings that a merge key names.
+fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
+    let items = match node.value {
+        Value::Sequence(items) => items,
+        _ => vec![node],
+    };
+    items.into_iter().filter_map(|item| if let Value::Mapping(m) = item.value { Some(m) } else { None }).collect()
 }
 
 fn is_handle(text: &str) -> bool {
