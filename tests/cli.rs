@@ -244,3 +244,35 @@ fn warnings_do_not_touch_the_output() {
     );
     assert!(run.ok().starts_with("kind: A\n"));
 }
+
+#[test]
+fn flags_may_come_before_the_command() {
+    let tree = Tree::new(ONE);
+    let output = tree.path().join("out.yaml");
+    let output = output.to_str().unwrap();
+    let plain = tree.run(&["build", "."]).ok();
+    for before in
+        [&["-o", output][..], &["--output", output], &[&format!("--output={output}")], &[&format!("-o{output}")]]
+    {
+        let words = [before, &["build", "--enable-alpha-plugins", "."]].concat();
+        assert_eq!(tree.run(&words).ok(), "", "{words:?}");
+        assert_eq!(fs::read_to_string(output).unwrap(), plain, "{words:?}");
+        fs::remove_file(output).unwrap();
+    }
+    for words in [
+        &["--stack-trace", "build", "."][..],
+        &["--stack-trace=true", "build"],
+        &["build", "--stack-trace", "."],
+        &["build", ".", "--stack-trace"],
+        &["--load-restrictor", "LoadRestrictionsNone", "build", "."],
+        &["--enable-helm", "build", "."],
+        &["build", "--", "."],
+    ] {
+        assert_eq!(tree.run(words).ok(), plain, "{words:?}");
+    }
+    assert_eq!(tree.run(&["--stack-trace", "version"]).ok(), tree.run(&["version"]).ok());
+    assert!(tree.run(&["-h", "build"]).ok().contains("Commands:"), "help of the program");
+    tree.run(&["--unknown", "build", "."]).fails_with(&["'.'"]);
+    tree.run(&["--unknown=x", "build", "."]).fails_with(&["'--unknown'"]);
+    tree.run(&["--stack-trace=maybe", "build", "."]).fails_with(&["maybe"]);
+}

@@ -336,6 +336,72 @@ fn a_go_plugin_that_misbehaves_hurts_only_itself() {
 }
 
 #[test]
+fn plugins_see_what_the_command_line_says() {
+    let tree =
+        format!("-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}", config("GeneralConfig", "g", ""));
+    let shown = |args: &[&str]| Some(build(&tree, args)?.ok());
+    let Some(plain) = shown(&[]) else { return };
+    let functions = r#"{"EnableExec":false,"Network":false,"NetworkName":"bridge","Mounts":[],"Env":[],"AsCurrentUser":false,"WorkingDir":""}"#;
+    let helm = r#"{"Enabled":true,"Command":"helm","ApiVersions":[],"KubeVersion":"","Debug":false}"#;
+    assert!(plain.contains(&format!("config: '[{helm},{functions},true,true]'")), "{plain}");
+    let flags = "--helm-command myhelm --helm-api-versions a/v1 --helm-api-versions b/v2 --helm-kube-version 1.30 --helm-debug --enable-exec \
+                 --network --network-name mine --mount type=bind,src=/a,dst=/b -e A=b --as-current-user";
+    let said = shown(&flags.split_whitespace().collect::<Vec<_>>()).unwrap();
+    let functions = r#"{"EnableExec":true,"Network":true,"NetworkName":"mine","Mounts":["type=bind,src=/a,dst=/b"],"Env":["A=b"],"AsCurrentUser":true,"WorkingDir":""}"#;
+    let helm = r#"{"Enabled":true,"Command":"myhelm","ApiVersions":["a/v1","b/v2"],"KubeVersion":"1.30","Debug":true}"#;
+    assert!(said.contains(&format!("config: '[{helm},{functions},true,true]'")), "{said}");
+}
+
+#[test]
+fn old_modules_are_built_and_too_old_ones_told() {
+    if !can_build() {
+        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        return;
+    }
+    let tree = Tree::new("");
+    let text = "package main\n\nimport \"sigs.k8s.io/kustomize/api/resmap\"\n\ntype plugin struct{}\n\nvar KustomizePlugin plugin\n\n\
+        func (p *plugin) Config(_ *resmap.PluginHelpers, _ []byte) error { return nil }\n\n\
+        func (p *plugin) Transform(m resmap.ResMap) error {\n\tm.Resources()[0].SetName(\"old\")\n\treturn nil\n}\n";
+    tree.write("Old.go", text);
+    let build = |module: &str| {
+        tree.write("go.mod", module);
+        let run = crate::support::run(&mut command(&tree, &["plugin", "build", "."]));
+        assert_eq!(fs::read_to_string(tree.path().join("go.mod")).unwrap(), module, "the user's file stays");
+        tree.assert_nothing_left();
+        run
+    };
+    let module = |go: &str, more: &str| format!("module example.com/old\n\n{go}\n\n{more}\n");
+    let said = build(&module("go 1.14", "require sigs.k8s.io/kustomize/api v0.8.8")).ok();
+    assert!(said.contains("Old.so: transform, validate"), "{said}");
+    tree.write("../home/.config/kustomize/plugin/ex.io/v1/old/Old.go", text);
+    fs::copy(tree.path().join("Old.so"), tree.home().join(".config/kustomize/plugin/ex.io/v1/old/Old.so")).unwrap();
+    for (name, text) in crate::support::split(&format!(
+        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n{}",
+        config("Old", "x", "")
+    ))
+    .1
+    {
+        tree.write(&name, &text);
+    }
+    assert!(tree.build(&[]).ok().contains("  name: old"));
+    let oldest = "the oldest that works is sigs.k8s.io/kustomize/api v0.8.8";
+    build(&module("go 1.14", "require sigs.k8s.io/kustomize/api v0.8.7"))
+        .fails_with(&["the plugin is for sigs.k8s.io/kustomize/api v0.8.7", oldest]);
+    // A module that names no version gets the promised one.
+    build(&module("", "")).ok();
+    let built = fs::read(tree.path().join("Old.so")).unwrap();
+    let has = |words: &str| memchr::memmem::find(&built, words.as_bytes()).is_some();
+    assert!(has("sigs.k8s.io/kustomize/api\tv0.21.1") && !has("sigs.k8s.io/kustomize/api\tv0.21.2"));
+    tree.write("Old.go", &text.replace("kustomize/api/resmap", "kustomize/api/nowhere"));
+    let said =
+        build(&module("go 1.24", "require sigs.k8s.io/kustomize/api v0.21.1")).fails_with(&["kustomize/api/nowhere"]);
+    assert!(!said.contains("requires go"), "{said}");
+    tree.write("Old.go", &text.replace("kustomize/api/resmap", "kustomize/v3/pkg/resmap"));
+    build(&module("go 1.12", "require sigs.k8s.io/kustomize/v3 v3.3.1"))
+        .fails_with(&["the plugin is for sigs.k8s.io/kustomize/v3/pkg/resmap", oldest]);
+}
+
+#[test]
 fn what_cannot_be_built_is_an_error_and_leaves_what_was_there() {
     let tree = Tree::new("");
     let place = tree.path();

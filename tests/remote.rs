@@ -1,9 +1,10 @@
 //! Remote resources: real git repositories over file://, a real HTTP server on the loopback address.
 
-use crate::support::{Run, Tree, git};
+use crate::support::{Run, Tree, git, run};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {v: \"VALUE\"}\n";
 
@@ -229,10 +230,53 @@ fn a_server_cannot_hurt_the_build() {
         build(&tree, &format!("{server}/{path}"), args).fails_with(&[words, &["app/kustomization.yaml"]].concat());
     };
     fails("page.yaml", &[], &["expected a mapping"]);
-    fails("binary.yaml", &[], &["not valid UTF-8"]);
+    fails("binary.yaml", &[], &["not valid UTF-16 at byte 2"]);
     fails("huge.yaml", &["--remote-size-limit", "64KiB"], &["larger than 65536 bytes", "--remote-size-limit"]);
     fails("loop.yaml", &[], &["redirects more than 10 times"]);
     fails("other.yaml", &[], &["redirects to 'http://other.example.com/x.yaml'", "another host"]);
     fails("closes.yaml", &[], &["cannot be fetched"]);
     fails("hang.yaml", &["--remote-timeout", "300ms"], &["cannot be fetched", "timeout"]);
+}
+
+/// A build of a remote base by a user whose home cannot be written to.
+fn build_without_home(tree: &Tree, url: &str, variables: &[(&str, &str)]) -> Run {
+    tree.write("app/kustomization.yaml", &format!("resources: ['{url}//base?ref=v1']\n"));
+    tree.write("file", "");
+    let mut command = tree.command(&["build", "app"]);
+    command.env("HOME", tree.path().join("file/home")).envs(variables.iter().copied());
+    run(&mut command)
+}
+
+#[test]
+fn without_a_home_the_cache_is_private_among_temporary_files() {
+    let (tree, url, _) = with_repository();
+    assert!(build_without_home(&tree, &url, &[]).ok().contains("name: a"));
+    let entries = || -> Vec<_> { fs::read_dir(tree.tmp()).unwrap().map(|e| e.unwrap().path()).collect() };
+    let [cache] = &entries()[..] else { panic!("{:?}", entries()) };
+    assert_eq!(fs::metadata(cache).unwrap().permissions().mode() & 0o777, 0o700);
+    let clones = || fs::read_dir(cache.join("git")).unwrap().count();
+    assert_eq!(clones(), 1);
+    assert!(build_without_home(&tree, &url, &[]).ok().contains("name: a"), "the clone is used again");
+    // Others may have put something there.
+    fs::set_permissions(cache, fs::Permissions::from_mode(0o777)).unwrap();
+    fs::remove_dir_all(cache.join("git")).unwrap();
+    assert!(build_without_home(&tree, &url, &[]).ok().contains("name: a"));
+    assert!(!cache.join("git").exists(), "a directory that others can write to is left alone");
+    assert_eq!(entries().len(), 1, "the clone lasts for one build");
+}
+
+#[test]
+fn the_cache_is_where_a_variable_says() {
+    let (tree, url, _) = with_repository();
+    let cache = tree.path().join("elsewhere");
+    assert!(
+        build_without_home(&tree, &url, &[("RUSTOMIZE_CACHE_DIR", cache.to_str().unwrap())]).ok().contains("name: a")
+    );
+    assert_eq!(fs::read_dir(cache.join("git")).unwrap().count(), 1);
+    tree.assert_nothing_left();
+    let nowhere = tree.path().join("file/nowhere");
+    let nowhere = nowhere.to_str().unwrap();
+    let says = ["no directory for a clone", "--remote-cache", "RUSTOMIZE_CACHE_DIR", "TMPDIR"];
+    build_without_home(&tree, &url, &[("RUSTOMIZE_CACHE_DIR", nowhere)]).fails_with(&says);
+    build_without_home(&tree, &url, &[("TMPDIR", nowhere)]).fails_with(&says);
 }

@@ -17,13 +17,16 @@ fn resources(n: usize) -> String {
     text
 }
 
-/// Steps of a build with `n` applications and a kustomization made for them.
-fn steps(n: usize, kustomization: &dyn Fn(usize) -> String) -> u64 {
+/// A kustomization made for `n` applications, and other files: pairs of name and text.
+type Files = Vec<(String, String)>;
+
+/// Steps of a build with `n` applications and the files made for them.
+fn steps(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     let tree = Tree::new("");
     tree.write("all.yaml", &resources(n));
     tree.write("base/all.yaml", &resources(n));
     tree.write("base/kustomization.yaml", "resources: [all.yaml]\nnamePrefix: b-\n");
-    tree.write("kustomization.yaml", &kustomization(n));
+    files(n).iter().for_each(|(name, text)| tree.write(name, text));
     let arena = yaml::Arena::new();
     let session = pipeline::Session::new(&arena, pipeline::Options::default());
     yaml::steps::reset();
@@ -37,10 +40,35 @@ const SLACK: f64 = 1.25;
 
 #[track_caller]
 fn check(what: &str, kustomization: impl Fn(usize) -> String) {
-    let per_application = |n: usize| steps(n, &kustomization) as f64 / n as f64;
+    check_files(what, |n| vec![("kustomization.yaml".into(), kustomization(n))]);
+}
+
+/// As [`check`], with other files beside the kustomization.
+#[track_caller]
+fn check_files(what: &str, files: impl Fn(usize) -> Files) {
+    let per_application = |n: usize| steps(n, &files) as f64 / n as f64;
     let (small, large) = (per_application(100), per_application(800));
     assert!(small > 10.0, "{what}: the steps are not counted");
     assert!(large <= small * SLACK, "{what}: {small:.0} steps an application for 100, {large:.0} for 800");
+}
+
+/// A kustomization over all applications that has `field` with a line for each.
+fn with_entries(n: usize, field: &str, line: impl Fn(usize) -> String) -> String {
+    format!("resources: [all.yaml]\n{field}:\n") + &lines(n, line)
+}
+
+/// Kustomizations for `n` layers below the root, in directories that the root's `field` lists.
+fn layers_of(n: usize, field: &str, own: impl Fn(usize) -> Files) -> Files {
+    let mut files = Vec::new();
+    for i in 0..n {
+        files.extend(own(i).into_iter().map(|(name, text)| (format!("layer-{i}/{name}"), text)));
+    }
+    files.push(("kustomization.yaml".into(), with_entries(n, field, |i| format!("- layer-{i}\n"))));
+    files
+}
+
+fn file(name: &str, text: impl Into<String>) -> (String, String) {
+    (name.to_owned(), text.into())
 }
 
 fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
@@ -133,21 +161,383 @@ fn one_large_mapping() {
     });
 }
 
+/// A text that is made for each application, and what messages call it.
+type Named = (&'static str, fn(usize) -> String);
+
+/// A replacement from one ConfigMap, with targets.
+fn replacement(i: usize, targets: &str) -> String {
+    format!("- source: {{kind: ConfigMap, name: settings-{i}, fieldPath: data.k}}\n  targets:\n{targets}")
+}
+
+/// A target with a selector.
+fn target(select: &str) -> String {
+    format!("  - select: {{{select}}}\n    fieldPaths: [spec.x]\n    options: {{create: true}}\n")
+}
+
 #[test]
 fn replacements() {
-    let one = |i: usize| {
-        format!(
-            "- source: {{kind: ConfigMap, name: settings-{i}, fieldPath: data.k}}\n  targets:\n  - select: {{kind: Deployment, name: app-{i}}}\n    \
-             fieldPaths: [spec.x]\n    options: {{create: true}}\n"
-        )
-    };
-    check("replacements by name", |n| {
-        // One that touches a name keeps them from running in one pass, which is for few of them.
-        let renaming = one(0).replace("spec.x", "metadata.labels.x");
-        "resources: [all.yaml]\nreplacements:\n".to_owned() + &renaming + &lines(n, one)
+    let selectors: [Named; 5] = [
+        ("by name", |i| format!("kind: Deployment, name: app-{i}")),
+        ("by a pattern with a beginning", |i| format!("kind: Deployment, name: '(app|web)-{i}(|.?0?x)'")),
+        ("by namespace", |i| format!("kind: Deployment, namespace: ns-{i}")),
+        ("by label", |i| format!("kind: Deployment, labelSelector: tier=t{i}")),
+        ("by group", |i| format!("group: group-{i}")),
+    ];
+    for (what, select) in selectors {
+        check(&format!("replacements {what}"), |n| {
+            with_entries(n, "replacements", |i| replacement(i, &target(&select(i))))
+        });
+    }
+    check("replacements of labels", |n| {
+        with_entries(n, "replacements", |i| {
+            let target = target(&format!("kind: Deployment, name: app-{i}"));
+            replacement(i, &target.replace("spec.x", "metadata.labels.x"))
+        })
     });
-    check("replacements of a kind", |_| {
-        "resources: [all.yaml]\nreplacements:\n".to_owned() + &lines(5, |_| one(0).replace(", name: app-0", ""))
+    check("replacements of one field", |n| {
+        with_entries(n, "replacements", |i| replacement(i, &target("kind: Deployment, name: app-0")))
+    });
+    check("replacements of a kind", |n| {
+        with_entries(n.min(5), "replacements", |_| replacement(0, &target("kind: Deployment")))
+    });
+    check_files("pieces of one text", |n| {
+        let large = config_map("large").replace("k: v", &format!("k: {}x", "x-".repeat(n)));
+        let target = "  - select: {kind: ConfigMap, name: large}\n    fieldPaths: [data.k]\n";
+        let one = |i: usize| replacement(i, &format!("{target}    options: {{delimiter: '-', index: {i}}}\n"));
+        vec![
+            file("large.yaml", large),
+            file(
+                "kustomization.yaml",
+                with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]"),
+            ),
+        ]
+    });
+    check_files("values in one text of JSON", |n| {
+        let large = config_map("large")
+            .replace("k: v", &format!("k: '{{{}\"z\": 1}}'", lines(n, |i| format!("\"k{i}\": \"v\", "))));
+        let one = |i: usize| {
+            replacement(i, &format!("  - select: {{kind: ConfigMap, name: large}}\n    fieldPaths: [data.k.k{i}]\n"))
+        };
+        vec![
+            file("large.yaml", large),
+            file(
+                "kustomization.yaml",
+                with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]"),
+            ),
+        ]
+    });
+    check("rejected resources", |n| {
+        let rejects = lines(n, |i| format!("    - {{kind: Deployment, name: app-{i}}}\n"));
+        let target =
+            target("kind: Deployment").replace("    fieldPaths", &format!("    reject:\n{rejects}    fieldPaths"));
+        format!("resources: [all.yaml]\nreplacements:\n{}", replacement(0, &target))
+    });
+    check("targets of one replacement", |n| {
+        let targets = lines(n, |i| target(&format!("kind: Deployment, name: app-{i}")));
+        format!("resources: [all.yaml]\nreplacements:\n{}", replacement(0, &targets))
+    });
+    check("field paths of one target", |n| {
+        let paths = lines(n, |i| format!("    - spec.y.k{i}\n"));
+        let target = target("kind: Deployment, name: app-0").replace("[spec.x]", &format!("\n{paths}"));
+        format!("resources: [all.yaml]\nreplacements:\n{}", replacement(0, &target))
+    });
+    check_files("files of replacements", |n| {
+        let one = |i: usize| {
+            file(&format!("r{i}.yaml"), replacement(i, &target(&format!("kind: Deployment, name: app-{i}"))))
+        };
+        let mut files: Files = (0..n).map(one).collect();
+        files.push(file("kustomization.yaml", with_entries(n, "replacements", |i| format!("- path: r{i}.yaml\n"))));
+        files
+    });
+}
+
+/// Applications of the same names, each in a namespace of its own.
+fn in_namespaces(n: usize) -> (String, String) {
+    let one = |i: usize| {
+        resources(1)
+            .replace("  name: settings-0\ndata", &format!("  name: settings-0\n  namespace: ns-{i}\ndata"))
+            .replace("  name: app-0\n", &format!("  name: app-0\n  namespace: ns-{i}\n"))
+    };
+    file("all.yaml", lines(n, one))
+}
+
+#[test]
+fn the_same_names_in_many_namespaces() {
+    let check = |what: &str, kustomization: &dyn Fn(usize) -> String| {
+        check_files(what, |n| vec![in_namespaces(n), file("kustomization.yaml", kustomization(n))]);
+    };
+    check("references", &|_| "resources: [all.yaml]\nnamePrefix: p-\n".into());
+    check("replacements", &|n| {
+        with_entries(n, "replacements", |i| {
+            let target = target(&format!("kind: Deployment, name: app-0, namespace: ns-{i}"));
+            replacement(0, &target).replace("name: settings-0", &format!("name: settings-0, namespace: ns-{i}"))
+        })
+    });
+    check("vars", &|n| {
+        with_entries(n, "vars", |i| var(i).replace(&format!("settings-{i}"), &format!("settings-0, namespace: ns-{i}")))
+    });
+    check("patches", &|n| {
+        with_entries(n, "patches", |i| {
+            json_patch(&format!("kind: Deployment, name: app-0, namespace: ns-{i}"), "/spec/x")
+        })
+    });
+}
+
+fn var(i: usize) -> String {
+    format!(
+        "- {{name: V{i}, objref: {{apiVersion: v1, kind: ConfigMap, name: settings-{i}}}, fieldref: {{fieldpath: data.k}}}}\n"
+    )
+}
+
+#[test]
+fn vars() {
+    check("vars", |n| with_entries(n, "vars", var));
+    check("vars of one resource", |n| {
+        with_entries(n, "vars", |i| var(i).replace(&format!("settings-{i}"), "settings-0"))
+    });
+    check_files("vars that are used", |n| {
+        let used = resources(n)
+            .replace("        image: team/app:1\n", "        image: team/app:1\n        args: [$(V0), $(V7)$(V9)]\n");
+        vec![file("all.yaml", used), file("kustomization.yaml", with_entries(n, "vars", var))]
+    });
+    check_files("vars of bases", |n| {
+        layers_of(n, "resources", |i| {
+            let own = format!("resources: [own.yaml]\nvars:\n{}", var(i)).replace(&format!("settings-{i}"), "own");
+            vec![
+                file("kustomization.yaml", own),
+                file("own.yaml", config_map("own").replace("name: own", &format!("name: own\n  namespace: ns-{i}"))),
+            ]
+        })
+        .into_iter()
+        .map(|(name, text)| match name.strip_prefix("layer-").and_then(|rest| rest.split_once("/kustomization")) {
+            Some((i, _)) => (name.clone(), text.replace("name: own}", &format!("name: own, namespace: ns-{i}}}"))),
+            None => (name, text),
+        })
+        .collect()
+    });
+}
+
+fn config_map(name: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  k: v\n")
+}
+
+fn json_patch(target: &str, path: &str) -> String {
+    format!("- target: {{{target}}}\n  patch: '[{{\"op\": \"add\", \"path\": \"{path}\", \"value\": \"1\"}}]'\n")
+}
+
+#[test]
+fn targets_of_patches() {
+    let selectors: [Named; 5] = [
+        ("name", |i| format!("kind: Deployment, name: app-{i}")),
+        ("pattern", |i| format!("kind: Deployment, name: 'web-x|app-{i}'")),
+        ("label", |i| format!("labelSelector: 'tier in (t{i}, u{i})'")),
+        ("annotation", |i| format!("annotationSelector: a=b{i}")),
+        ("kind", |i| format!("kind: Kind{i}")),
+    ];
+    for (what, select) in selectors {
+        check(&format!("JSON patches by {what}"), |n| {
+            with_entries(n, "patches", |i| json_patch(&select(i), "/spec/x"))
+        });
+        check(&format!("strategic merge patches by {what}"), |n| {
+            with_entries(n, "patches", |i| {
+                format!(
+                    "- target: {{{}}}\n  patch: |-\n    kind: Deployment\n    metadata: {{name: any}}\n    spec: {{replicas: 3}}\n",
+                    select(i)
+                )
+            })
+        });
+    }
+    check("JSON patches that rename", |n| {
+        with_entries(n, "patches", |i| {
+            json_patch(&format!("kind: Deployment, name: app-{i}"), "/metadata/name")
+                .replace("\"1\"", &format!("\"new-{i}\""))
+        })
+    });
+    check("patches with origins", |n| {
+        with_entries(n, "patches", |i| json_patch(&format!("kind: Deployment, name: app-{i}"), "/spec/x"))
+            + "buildMetadata: [originAnnotations]\n"
+    });
+    check("patchesJson6902", |n| {
+        with_entries(n, "patchesJson6902", |i| {
+            json_patch(&format!("kind: Deployment, version: v1, group: apps, name: app-{i}"), "/spec/x")
+        })
+    });
+    for directive in ["spec: {replicas: 3}", "$patch: delete"] {
+        check("patchesStrategicMerge", |n| {
+            with_entries(n / 2, "patchesStrategicMerge", |i| {
+                format!(
+                    "- |-\n  apiVersion: apps/v1\n  kind: Deployment\n  metadata: {{name: app-{i}}}\n  {directive}\n"
+                )
+            })
+        });
+    }
+    check("PatchTransformers", |n| {
+        with_entries(n, "transformers", |i| {
+            format!(
+                "- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {{name: p{i}}}\n  target: {{name: app-{i}}}\n  patch: '[{{\"op\": \"add\", \"path\": \"/spec/x\", \"value\": 1}}]'\n"
+            )
+        })
+    });
+}
+
+#[test]
+fn many_edits_of_one_resource() {
+    check("operations of one JSON patch", |n| {
+        let operations = lines(n, |i| format!("    - {{op: add, path: /data/a{i}, value: b}}\n"));
+        format!(
+            "resources: [all.yaml]\npatches:\n- target: {{kind: ConfigMap, name: settings-0}}\n  patch: |-\n{operations}"
+        )
+    });
+    check("JSON patches", |n| {
+        with_entries(n, "patches", |i| json_patch("kind: ConfigMap, name: settings-0", &format!("/data/a{i}")))
+    });
+    check("generators that merge", |n| {
+        with_entries(n, "configMapGenerator", |i| {
+            format!("- {{name: settings-0, behavior: merge, literals: [a{i}=b]}}\n")
+        })
+    });
+    check("a generator that merges much", |n| {
+        let literals = lines(n * 4, |i| format!("  - a{i}=b\n"));
+        format!(
+            "resources: [all.yaml]\nconfigMapGenerator:\n- name: settings-0\n  behavior: merge\n  literals:\n{literals}"
+        )
+    });
+    check("a long list that is merged", |n| {
+        let list = |step: usize| lines(n, |i| format!("            - {{name: E{}, value: v}}\n", i * step));
+        let patch = |step| {
+            format!(
+                "- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: app-0}}\n    spec:\n      template:\n        spec:\n          containers:\n          - name: main\n            env:\n{}",
+                list(step)
+            )
+        };
+        format!("resources: [all.yaml]\npatches:\n{}{}", patch(1), patch(2))
+    });
+    check("a long list with an item that has no key", |n| {
+        let list = lines(n, |i| format!("            - {{name: E{i}, value: v}}\n"));
+        format!(
+            "resources: [all.yaml]\npatches:\n- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: app-0}}\n    spec:\n      template:\n        spec:\n          containers:\n          - name: main\n            env:\n{list}            - {{}}\n"
+        )
+    });
+}
+
+#[test]
+fn configurations() {
+    let sections: [Named; 4] = [
+        ("commonLabels", |i| format!("- {{kind: K{i}, path: spec/x{i}, create: true}}\n")),
+        ("commonLabels", |i| format!("- {{kind: K{i}, path: spec/x, create: true}}\n")),
+        ("varReference", |i| format!("- {{kind: K{i}, path: spec/x{i}}}\n")),
+        ("nameReference", |i| {
+            format!("- kind: K{i}\n  fieldSpecs: [{{kind: L{i}, path: spec/x{i}}}, {{path: spec/y{i}}}]\n")
+        }),
+    ];
+    for (section, line) in sections {
+        check_files(section, |n| {
+            let kustomization = format!(
+                "resources: [all.yaml]\nnamePrefix: p-\ncommonLabels: {{a: b}}\nconfigurations: [c.yaml]\nvars:\n{}",
+                var(0)
+            );
+            vec![file("c.yaml", format!("{section}:\n{}", lines(n, line))), file("kustomization.yaml", kustomization)]
+        });
+    }
+    for (section, line) in [sections[0], sections[3]] {
+        check_files(&format!("files of {section}"), |n| {
+            let mut files: Files =
+                (0..n).map(|i| file(&format!("c{i}.yaml"), format!("{section}:\n{}", line(i)))).collect();
+            files.push(file("kustomization.yaml", with_entries(n, "configurations", |i| format!("- c{i}.yaml\n"))));
+            files
+        });
+        check_files(&format!("bases with {section}"), |n| {
+            layers_of(n, "resources", |i| {
+                let own = "resources: [own.yaml]\nconfigurations: [c.yaml]\n";
+                vec![
+                    file("c.yaml", format!("{section}:\n{}", line(i))),
+                    file("kustomization.yaml", own),
+                    file("own.yaml", config_map(&format!("own-{i}"))),
+                ]
+            })
+        });
+    }
+    check("fields of labels", |n| {
+        let fields = lines(n, |i| format!("  - {{kind: K{i}, path: spec/x, create: true}}\n"));
+        format!("resources: [all.yaml]\nlabels:\n- pairs: {{a: b}}\n  fields:\n{fields}")
+    });
+    check_files("kinds", |n| {
+        let kinds =
+            lines(n, |i| format!("---\napiVersion: g{i}.io/v1\nkind: K{i}\nmetadata: {{name: a}}\nspec: {{x: a}}\n"));
+        let references = lines(n, |i| format!("- kind: K{i}\n  fieldSpecs: [{{kind: K{i}, path: spec/x}}]\n"));
+        let order = lines(n, |i| format!("    - K{i}\n"));
+        let kustomization = format!(
+            "resources: [all.yaml]\nnamePrefix: p-\ncommonLabels: {{a: b}}\nconfigurations: [c.yaml]\nsortOptions:\n  order: legacy\n  legacySortOptions:\n    orderFirst:\n{order}"
+        );
+        vec![
+            file("all.yaml", kinds),
+            file("c.yaml", format!("nameReference:\n{references}")),
+            file("kustomization.yaml", kustomization),
+        ]
+    });
+}
+
+#[test]
+fn many_layers() {
+    check_files("bases that add prefixes to the same names", |n| {
+        layers_of(n, "resources", |i| {
+            vec![
+                file("kustomization.yaml", format!("resources: [own.yaml]\nnamePrefix: p{i}-\n")),
+                file("own.yaml", resources(1)),
+            ]
+        })
+    });
+    check_files("bases with namespaces", |n| {
+        layers_of(n, "resources", |i| {
+            vec![
+                file("kustomization.yaml", format!("resources: [own.yaml]\nnamespace: ns-{i}\n")),
+                file("own.yaml", resources(1)),
+            ]
+        })
+    });
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+    let fields: [Named; 4] = [
+        ("patches", |i| json_patch(&format!("name: app-{i}"), "/spec/x")),
+        ("replacements", |i| replacement(i, &target(&format!("kind: Deployment, name: app-{i}")))),
+        ("configMapGenerator", |i| format!("- {{name: gen-{i}, literals: [a=b]}}\n")),
+        ("replicas", |i| format!("- {{name: app-{i}, count: 2}}\n")),
+    ];
+    for (field, entry) in fields {
+        check_files(&format!("components with {field}"), |n| {
+            layers_of(n, "components", |i| {
+                vec![file("kustomization.yaml", format!("{component}{field}:\n{}", entry(i)))]
+            })
+        });
+    }
+}
+
+#[test]
+fn references_with_namespaces() {
+    let accounts = |n: usize| {
+        lines(n, |i| format!("---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: sa, namespace: ns-{i}}}\n"))
+    };
+    for (kind, place) in [("ClusterRoleBinding", "{name: b}"), ("RoleBinding", "{name: b, namespace: ns-0}")] {
+        check_files(kind, |n| {
+            let subjects = lines(n, |i| format!("- {{kind: ServiceAccount, name: sa, namespace: ns-{i}}}\n"));
+            let binding = format!(
+                "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {place}\nroleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}}\nsubjects:\n{subjects}"
+            );
+            vec![
+                file("all.yaml", accounts(n) + &binding),
+                file("kustomization.yaml", "resources: [all.yaml]\nnamePrefix: p-\n"),
+            ]
+        });
+    }
+    check_files("references from outside of the bases", |n| {
+        let mut files = layers_of(n, "resources", |i| {
+            vec![
+                file("kustomization.yaml", format!("resources: [own.yaml]\nnamePrefix: p{i}-\n")),
+                file("own.yaml", config_map("settings-0")),
+            ]
+        });
+        let all = resources(n).replace("kind: ConfigMap", "kind: Other");
+        files.push(file("all.yaml", all));
+        files
     });
 }
 

@@ -95,8 +95,11 @@ func rzRun(symbol any, request rzRequest) (status int32, text string) {
 	}
 	switch configurable := plugin.(type) {
 	case rzConfigurable:
-		helpers := rzResmap.NewPluginHelpers(loader, provider.GetFieldValidator(), factory, rzTypes.EnabledPluginConfig(rzTypes.BploUndefined))
-		err = configurable.Config(helpers, []byte(request.config))
+		var general *rzTypes.PluginConfig
+		if general, err = rzGeneralConfig(request.options); err == nil {
+			helpers := rzResmap.NewPluginHelpers(loader, provider.GetFieldValidator(), factory, general)
+			err = configurable.Config(helpers, []byte(request.config))
+		}
 	case rzConfigurableOnce:
 		err = configurable.Config(loader, factory, []byte(request.config))
 	default:
@@ -111,6 +114,32 @@ func rzRun(symbol any, request rzRequest) (status int32, text string) {
 		return status, err.Error()
 	}
 	return rzPrint(resources)
+}
+
+// rzGeneralConfig is what the command line says of plugins, helm and functions. Fields that this version of kustomize's packages does not have
+// are left out.
+func rzGeneralConfig(options string) (*rzTypes.PluginConfig, error) {
+	var given struct {
+		Helm      rzJSON.RawMessage `json:"helm"`
+		Functions rzJSON.RawMessage `json:"functions"`
+	}
+	if err := rzJSON.Unmarshal([]byte(options), &given); err != nil {
+		return nil, err
+	}
+	general := rzTypes.EnabledPluginConfig(rzTypes.BploUseStaticallyLinked)
+	for name, value := range map[string]rzJSON.RawMessage{"HelmConfig": given.Helm, "FnpLoadingOptions": given.Functions} {
+		if value == nil {
+			continue
+		}
+		text, err := rzJSON.Marshal(map[string]rzJSON.RawMessage{name: value})
+		if err != nil {
+			return nil, err
+		}
+		if err := rzJSON.Unmarshal(text, general); err != nil {
+			return nil, err
+		}
+	}
+	return general, nil
 }
 
 func rzCall(plugin any, factory *rzResmap.Factory, request rzRequest) (rzResmap.ResMap, int32, error) {
@@ -146,13 +175,31 @@ func rzPrint(resources rzResmap.ResMap) (int32, string) {
 		if i > 0 {
 			text.WriteString("---\n")
 		}
-		printed, err := resource.RNode.String()
+		printed, err := rzText(resource)
 		if err != nil {
 			return rzError, err.Error()
 		}
 		text.WriteString(printed)
 	}
 	return rzOK, text.String()
+}
+
+// rzText prints a resource. Old versions of kustomize's packages keep its node in a field of their own and give a copy.
+func rzText(resource any) (string, error) {
+	value := rzReflect.ValueOf(resource)
+	node := rzReflect.Indirect(value).FieldByName("RNode")
+	if method := value.MethodByName("AsRNode"); !node.IsValid() && method.IsValid() {
+		node = method.Call(nil)[0]
+	}
+	if node.IsValid() && node.CanAddr() && node.Kind() != rzReflect.Pointer {
+		node = node.Addr()
+	}
+	if node.IsValid() {
+		if printer, ok := node.Interface().(interface{ String() (string, error) }); ok {
+			return printer.String()
+		}
+	}
+	return "", rzFmt.Errorf("a resource of this version of kustomize's packages cannot be printed")
 }
 
 // rzCopy copies what KustomizePlugin points to: a call leaves nothing for the next.

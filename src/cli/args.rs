@@ -1,9 +1,11 @@
 //! Flags exactly as typed.
 
+use super::command_word;
 use super::plugin_flags::PluginFlags;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::install::PARALLEL;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 #[derive(Parser)]
@@ -18,6 +20,10 @@ use std::path::{Path, PathBuf};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come from anyway
+    #[arg(long, global = true, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    stack_trace: Option<bool>,
 }
 
 /// What is asked for.
@@ -308,10 +314,6 @@ pub struct Build {
     /// How large a file over HTTP may be
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
     pub remote_size_limit: u64,
-
-    /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come from anyway
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub stack_trace: Option<bool>,
 }
 
 /// `plugin run`
@@ -546,8 +548,17 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
             .long_about(speak(&about))
             .mut_subcommand("build", |build| build.after_long_help(speak(BUILD_EXAMPLES)));
     }
-    let matches = command.try_get_matches()?;
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let words = arguments.split_off(arguments.len().min(1));
+    arguments.extend(command_word::first(words, &command));
+    let matches = command.try_get_matches_from(arguments)?;
     Ok(Cli::from_arg_matches(&matches)?.command)
+}
+
+/// The program with its commands and their flags.
+#[cfg(test)]
+pub(super) fn program() -> clap::Command {
+    Cli::command()
 }
 
 pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {

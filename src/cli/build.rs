@@ -1,7 +1,7 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::Build;
-use super::{managed, output, plugin_flags};
+use super::{cache, managed, output, plugin_flags};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{RemoteOptions, Restrictor};
 use crate::pipeline::{self, Options, Session};
@@ -66,7 +66,8 @@ fn options(args: &Build) -> Result<Options> {
         managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
         plugins,
         remote: RemoteOptions {
-            cache: args.remote_cache.clone().or_else(|| cache(|name| variable(name).map(Into::into))),
+            // Without the network a cache that cannot be written to is as good.
+            cache: args.remote_cache.clone().or_else(if args.offline { cache::of_user } else { cache::writable }),
             offline: args.offline,
             timeout: args.remote_timeout,
             size_limit: args.remote_size_limit,
@@ -89,44 +90,4 @@ pub const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
 pub fn in_path(name: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
-}
-
-/// Where the programs are that load genuine Go plugins.
-pub fn go_hosts(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    Some(cache(variable)?.join("go-hosts"))
-}
-
-/// Where this system keeps what can be fetched again: `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`, on Windows
-/// `%PROGRAMDATA%/rustomize/cache` (M18).
-pub fn cache(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    cache_on(cfg!(windows), rustix::process::getuid().is_root(), variable)
-}
-
-fn cache_on(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let set = |name| variable(name).filter(|v| v.is_absolute());
-    if is_windows {
-        return Some(set("PROGRAMDATA")?.join("rustomize").join("cache"));
-    }
-    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    Some(caches.or_else(|| is_root.then(|| "/var/cache".into()))?.join("rustomize"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cache_on;
-    use std::path::PathBuf;
-
-    #[test]
-    fn m18_where_a_user_a_superuser_and_windows_keep_what_was_synced() {
-        let with = |is_windows, is_root, known: &[(&str, &str)]| {
-            let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
-            cache_on(is_windows, is_root, variable).map(|path| path.display().to_string())
-        };
-        let home = ("HOME", "/home/u");
-        assert_eq!(with(false, false, &[home]).as_deref(), Some("/home/u/.cache/rustomize"));
-        assert_eq!(with(false, true, &[home, ("XDG_CACHE_HOME", "/c")]).as_deref(), Some("/c/rustomize"));
-        assert_eq!(with(false, true, &[]).as_deref(), Some("/var/cache/rustomize"));
-        assert_eq!(with(false, false, &[]), None);
-        assert_eq!(with(true, false, &[home, ("PROGRAMDATA", "/data")]).as_deref(), Some("/data/rustomize/cache"));
-    }
 }

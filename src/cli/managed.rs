@@ -1,6 +1,6 @@
 //! What the user's machine has of installed plugins: where they lie, which environment is meant, what is trusted.
 
-use super::build::cache;
+use super::cache;
 use super::plugin_install::ensure;
 use crate::diag::{Error, ErrorKind};
 use crate::manager::environment::{Bundle, Environment};
@@ -54,7 +54,7 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
         Err(RootError::NoHome) if named.is_none() => return Ok(None),
         found => found?,
     };
-    let cache = cache(|name| variable(name).map(Into::into));
+    let cache = cache::of_user();
     Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
 }
 
@@ -67,7 +67,7 @@ pub fn manager(directory: &Path, environment: Option<&Environment>, is_frozen: b
     let path = variable("PATH").filter(|_| is_ambient).unwrap_or_default();
     let mut manager = Manager {
         root: root::root(variable)?,
-        cache: cache(|name| variable(name).map(Into::into)),
+        cache: cache::writable(),
         projects: vec![Project::read(directory)?],
         is_frozen,
         trust: trust()?,

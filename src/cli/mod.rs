@@ -5,6 +5,8 @@
 
 mod args;
 mod build;
+mod cache;
+mod command_word;
 mod doctor;
 mod managed;
 mod output;

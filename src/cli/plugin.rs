@@ -2,7 +2,7 @@
 
 use super::args::{Format, Language, Plugin, PluginCommand};
 use super::report::Report;
-use super::{build, managed, plugin_doctor, plugin_host, plugin_install, plugin_look, plugin_run};
+use super::{cache, managed, plugin_doctor, plugin_host, plugin_install, plugin_look, plugin_run};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirement;
@@ -25,7 +25,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
     let variable = |name: &str| std::env::var_os(name);
     let options = PluginOptions {
         host: plugin_host::program(),
-        go_hosts: build::go_hosts(|name| variable(name).map(Into::into)),
+        go_hosts: cache::go_hosts(),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         variable: managed::variable,
         ..PluginOptions::default()

@@ -1,7 +1,8 @@
 //! What the user says of plugins, for builds and for single calls.
 
 use super::args::{duration, size};
-use super::build::{ENGINES, go_hosts, in_path};
+use super::build::{ENGINES, in_path};
+use super::cache;
 use super::plugin_install::sync_environment;
 use super::{managed, plugin_host};
 use crate::manager::environment::{Bundle, Environment};
@@ -72,9 +73,9 @@ pub struct PluginFlags {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub network: Option<bool>,
 
-    /// Accepted, as by kustomize, without effect
-    #[arg(long, hide = true)]
-    pub network_name: Option<String>,
+    /// Accepted, as by kustomize, without effect but that Go plugins see it
+    #[arg(long, hide = true, default_value = "bridge")]
+    pub network_name: String,
 
     /// Mount something into all containers, as in type=bind,src=DIR,dst=DIR,rw=true; may be repeated
     #[arg(long, value_name = "MOUNT")]
@@ -132,7 +133,7 @@ pub fn options(
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         variable: managed::variable,
         manager,
-        go_hosts: go_hosts(|name| variable(name).map(Into::into)),
+        go_hosts: cache::go_hosts(),
         functions: functions(flags, variable),
     };
     Ok((options, schemas))
@@ -171,6 +172,7 @@ fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
     FunctionOptions {
         exec: flags.enable_exec.unwrap_or(false),
         network: flags.network.unwrap_or(false),
+        network_name: flags.network_name.clone(),
         mounts: flags.mount.clone(),
         variables: flags.env.clone(),
         user: flags.as_current_user.unwrap_or(false).then(current_user),

@@ -1,7 +1,7 @@
 //! `plugin install`, `lock`, `add`, `trust`, `sync` and `serve`: what the user says, for the installer and what stands around it.
 
 use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
-use super::build;
+use super::cache;
 use super::managed::{environment, is_frozen, manager, trust, trust_file, variable};
 use super::plugin::{constraint_of, parse};
 use super::progress::Progress;
@@ -112,7 +112,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 }
 
 fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
-    let cache = build::cache(|name| variable(name).map(Into::into));
+    let cache = cache::writable();
     let secret = |host: &str| variable(&token_variable(host))?.into_string().ok();
     let transfer = Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline).with_secrets(secret);
     match progress.and_then(Progress::watch) {
@@ -415,7 +415,9 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
 /// # Errors
 /// The server cannot be asked, or it cannot be written.
 pub fn sync_environment(environment: &Environment, server: &str) -> Result<Synced> {
-    let Some(place) = &environment.synced else { bail!("no place to sync to: set HOME or XDG_CACHE_HOME") };
+    let Some(place) = &environment.synced else {
+        bail!("no place to sync to: set HOME, XDG_CACHE_HOME or RUSTOMIZE_CACHE_DIR")
+    };
     Ok(sync::sync(
         &transfer(false, FetchLimits::default().size, None),
         server.trim_end_matches('/'),

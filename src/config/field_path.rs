@@ -3,7 +3,7 @@
 
 use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
+use crate::yaml::{Arena, Node, Scalar, Style, Value, emit, steps};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -221,6 +221,7 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
 
 /// The text of the item's field `key`; of the item itself if the key is empty.
 pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
+    steps::add(1);
     let node = if key.is_empty() { item } else { item.get(key)? };
     node.as_scalar().map(|s| s.text)
 }

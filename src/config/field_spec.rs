@@ -3,7 +3,10 @@
 use super::decode::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
-use crate::yaml::{Arena, Mapping, Node, Scalar, Value};
+use crate::resource::order::compare_kinds;
+use crate::yaml::{Arena, Mapping, Node, Scalar, Value, steps};
+use hashbrown::HashMap;
+use std::cmp::Ordering;
 
 /// A field spec as the tables hold it.
 #[derive(Debug)]
@@ -119,6 +122,7 @@ pub fn walk<'a>(
     create: Create,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
+    steps::add(1);
     let Some((step, rest)) = path.split_first() else {
         return edit(node);
     };
@@ -148,13 +152,25 @@ pub fn walk<'a>(
 #[derive(Clone, Debug, Default)]
 pub struct FieldSpecs<'a> {
     specs: Vec<(FieldSpec<'a>, Vec<Step<'a>>)>,
+    /// Where the specs of each kind are.
+    by_kind: Table<&'a str, Vec<u32>>,
+    /// Where the specs for all kinds are.
+    general: Vec<u32>,
 }
 
 impl<'a> FieldSpecs<'a> {
     /// Splits the paths of some specs.
     pub fn new(arena: &'a Arena, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
-        let with_path = |spec: FieldSpec<'a>| (split(arena, spec.path), spec);
-        FieldSpecs { specs: specs.into_iter().map(with_path).map(|(path, spec)| (spec, path)).collect() }
+        let mut all = FieldSpecs::default();
+        for spec in specs {
+            let at = all.specs.len() as u32;
+            match spec.gvk.kind {
+                "" => all.general.push(at),
+                kind => all.by_kind.entry(kind).or_default().push(at),
+            }
+            all.specs.push((spec.clone(), split(arena, spec.path)));
+        }
+        all
     }
 
     /// Whether there are no specs.
@@ -167,26 +183,169 @@ impl<'a> FieldSpecs<'a> {
         matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
     }
 
-    /// The specs for one kind, in order.
+    /// The specs for one kind, in order. O(specs for that kind and for all).
     pub fn for_gvk<'s>(&'s self, gvk: Gvk<'s>) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
-        self.specs.iter().filter(move |(spec, _)| spec.gvk.selects(&gvk)).map(|(spec, path)| (spec, &path[..]))
+        let own = self.by_kind.get(gvk.kind).map_or(&[][..], Vec::as_slice);
+        merge_numbers(own, &self.general)
+            .map(|at| &self.specs[at as usize])
+            .filter(move |(spec, _)| spec.gvk.selects(&gvk))
+            .map(|(spec, path)| (spec, &path[..]))
     }
 }
 
-/// Adds specs to a list as upstream merges them: one with a path that is there already for
-/// the same or more kinds is dropped.
-///
-/// # Errors
-/// The two disagree about `create`.
-pub fn merge<'a>(into: &mut Vec<FieldSpec<'a>>, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Result<()> {
-    for spec in specs {
-        match into.iter().find(|have| have.path == spec.path && spec.gvk.selects(&have.gvk)) {
-            None => into.push(spec),
-            Some(have) if have.create == spec.create => {}
-            Some(_) => {
-                return Err(Error::input(format!("conflicting fieldspecs for path '{}'", spec.path)));
+/// The numbers of two ascending lists, ascending.
+fn merge_numbers<'s>(a: &'s [u32], b: &'s [u32]) -> impl Iterator<Item = u32> + 's {
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    std::iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(x), Some(y)) if x < y => a.next(),
+        (Some(_), None) => a.next(),
+        _ => b.next(),
+    })
+}
+
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// A list of field specs that others are merged into.
+#[derive(Clone, Debug, Default)]
+pub struct MergedSpecs<'a> {
+    specs: Vec<FieldSpec<'a>>,
+    known: KnownSpecs<'a>,
+    /// Whether the specs are applied in the order of their kinds, and not as they were given.
+    is_sorted: bool,
+}
+
+/// Specs by path: those for one kind, and all.
+#[derive(Clone, Debug, Default)]
+struct KnownSpecs<'a> {
+    of_kind: Table<(&'a str, &'a str), Group<'a>>,
+    of_path: Table<&'a str, Group<'a>>,
+    /// Whether the specs of the list are known.
+    is_complete: bool,
+    /// How many merges there have been, into a list that is sorted.
+    merges: u32,
+}
+
+/// The kinds of specs of one path, and whether a spec makes a missing field. Those that earlier merges brought come first,
+/// in the order in which they are applied.
+#[derive(Clone, Debug, Default)]
+struct Group<'a> {
+    specs: Vec<(Gvk<'a>, bool)>,
+    sorted: usize,
+    merge: u32,
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, spec: &FieldSpec<'a>, merge: u32) {
+        self.settle(merge);
+        self.specs.push((spec.gvk, spec.create));
+    }
+
+    /// Puts what earlier merges brought in order.
+    fn settle(&mut self, merge: u32) {
+        if self.merge == merge {
+            return;
+        }
+        if self.specs.len() - self.sorted > 1 {
+            self.specs.sort_by(|(a, _), (b, _)| compare_kinds(a, b));
+        } else if let Some((new, rest)) = self.specs.split_last()
+            && self.sorted == rest.len()
+        {
+            let at = rest.partition_point(|(have, _)| compare_kinds(have, &new.0) != Ordering::Greater);
+            self.specs[at..].rotate_right(1);
+        }
+        (self.sorted, self.merge) = (self.specs.len(), merge);
+    }
+}
+
+impl<'a> Decode<'a> for MergedSpecs<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.specs.decode(node, cx)
+    }
+}
+
+impl<'a> From<Vec<FieldSpec<'a>>> for MergedSpecs<'a> {
+    fn from(specs: Vec<FieldSpec<'a>>) -> Self {
+        MergedSpecs { specs, ..MergedSpecs::default() }
+    }
+}
+
+impl<'a> MergedSpecs<'a> {
+    /// The specs in the order in which they are applied: by kind if they were [merged by kind](MergedSpecs::merge_by_kind),
+    /// else as they were given. O(n log n).
+    pub fn in_order(&self) -> Vec<FieldSpec<'a>> {
+        let mut specs = self.specs.clone();
+        if self.is_sorted {
+            specs.sort_by(|a, b| compare_kinds(&a.gvk, &b.gvk));
+        }
+        specs
+    }
+
+    /// How many specs there are.
+    pub(crate) fn len(&self) -> usize {
+        self.specs.len()
+    }
+
+    /// Adds a spec to a list that nothing is merged into.
+    pub fn push(&mut self, spec: FieldSpec<'a>) {
+        self.specs.push(spec);
+    }
+
+    /// Adds specs as upstream merges them: one with a path that is there already for the same or more kinds is dropped.
+    /// O(specs).
+    ///
+    /// # Errors
+    /// Two specs disagree about `create`.
+    pub fn merge(&mut self, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Result<()> {
+        let known = &mut self.known;
+        if !std::mem::replace(&mut known.is_complete, true) {
+            self.specs.iter().for_each(|spec| known.add(spec));
+        }
+        known.merges += u32::from(self.is_sorted);
+        for spec in specs {
+            match known.first(&spec) {
+                None => {
+                    known.add(&spec);
+                    self.specs.push(spec);
+                }
+                Some(create) if create == spec.create => {}
+                Some(_) => {
+                    return Err(Error::input(format!("conflicting fieldspecs for path '{}'", spec.path)));
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Lets the specs be applied in the order of their kinds.
+    pub fn sort_by_kind(&mut self) {
+        self.is_sorted = true;
+    }
+
+    /// As [`MergedSpecs::merge`], for a list whose specs are applied in the order of their kinds.
+    ///
+    /// # Errors
+    /// As [`MergedSpecs::merge`].
+    pub fn merge_by_kind(&mut self, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Result<()> {
+        self.sort_by_kind();
+        self.merge(specs)
+    }
+}
+
+impl<'a> KnownSpecs<'a> {
+    fn add(&mut self, spec: &FieldSpec<'a>) {
+        steps::add(1);
+        self.of_kind.entry((spec.path, spec.gvk.kind)).or_default().add(spec, self.merges);
+        self.of_path.entry(spec.path).or_default().add(spec, self.merges);
+    }
+
+    /// Whether the first spec of the same path that is for the same or fewer kinds makes its field.
+    fn first(&mut self, spec: &FieldSpec<'a>) -> Option<bool> {
+        steps::add(1);
+        let group = match spec.gvk.kind {
+            "" => self.of_path.get_mut(spec.path),
+            kind => self.of_kind.get_mut(&(spec.path, kind)),
+        }?;
+        group.settle(self.merges);
+        group.specs.iter().find(|(have, _)| spec.gvk.selects(have)).map(|(_, create)| *create)
+    }
 }

@@ -1,9 +1,9 @@
 //! Which resources a patch or replacement is for: [`Selector`], and its compiled form [`Matcher`].
 
 use super::decode::{Decode, Decoder};
-use super::go_regexp::GoRegex;
+use super::go_regexp::{self, GoRegex};
 use crate::diag::{Error, Result};
-use crate::resource::{Gvk, Resource};
+use crate::resource::{Gvk, Hint, Metadatum, Resource};
 use crate::yaml::{Node, steps};
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches anything.
@@ -63,9 +63,13 @@ pub enum Pattern<'a> {
     Regex(GoRegex),
 }
 
+/// The pattern that matches what `text` matches as a whole. Upstream writes it so, and `a)|(?:b` is a valid text.
+fn whole(text: &str) -> String {
+    format!("^(?:{text})$")
+}
+
 impl<'a> Pattern<'a> {
-    /// Compiles a pattern that must match a whole text. Upstream puts it between `^(?:` and `)$`, so
-    /// `a)|(?:b` is a valid one.
+    /// Compiles a pattern that must match a whole text.
     ///
     /// # Errors
     /// The text is not a valid regular expression.
@@ -76,18 +80,16 @@ impl<'a> Pattern<'a> {
         if !text.contains(META) {
             return Ok(Pattern::Literal(text));
         }
-        GoRegex::new(&format!("^(?:{text})$")).map(Pattern::Regex).map_err(|e| Error::input(e.to_string()))
+        GoRegex::new(&whole(text)).map(Pattern::Regex).map_err(|e| Error::input(e.to_string()))
     }
 
     /// Whether a whole text matches.
     pub fn is_match(&self, text: &str) -> bool {
+        steps::add(1);
         match self {
             Pattern::Any => true,
             Pattern::Literal(literal) => *literal == text,
-            Pattern::Regex(regex) => {
-                steps::add(1);
-                regex.is_match(text)
-            }
+            Pattern::Regex(regex) => regex.is_match(text),
         }
     }
 }
@@ -100,6 +102,8 @@ pub struct Matcher<'a> {
     kind: Pattern<'a>,
     name: Pattern<'a>,
     namespace: Pattern<'a>,
+    /// What every name begins with that the pattern for names matches.
+    name_starts: Option<Vec<String>>,
     // Upstream reads these only once a resource has passed the rest, so that a bad one may go unnoticed.
     annotations: Result<Requirements<'a>, String>,
     labels: Result<Requirements<'a>, String>,
@@ -111,31 +115,44 @@ impl<'a> Matcher<'a> {
     /// # Errors
     /// A part is not a valid regular expression.
     pub fn new(selector: &Selector<'a>) -> Result<Self> {
+        let name = Pattern::new(selector.name)?;
+        let name_starts =
+            if matches!(name, Pattern::Regex(_)) { go_regexp::starts(&whole(selector.name)) } else { None };
         Ok(Matcher {
             group: Pattern::new(selector.group)?,
             version: Pattern::new(selector.version)?,
             kind: Pattern::new(selector.kind)?,
-            name: Pattern::new(selector.name)?,
+            name,
+            name_starts,
             namespace: Pattern::new(selector.namespace)?,
             annotations: Requirements::parse(selector.annotation_selector),
             labels: Requirements::parse(selector.label_selector),
         })
     }
 
-    /// The name, if the selector takes just one.
-    pub fn literal_name(&self) -> Option<&'a str> {
-        match self.name {
-            Pattern::Literal(name) => Some(name),
+    /// What the selector asks for in so many words, to find its resources by.
+    pub fn hint(&self) -> Hint<'_> {
+        let literal = |pattern: &Pattern<'a>| match pattern {
+            Pattern::Literal(text) => Some(*text),
             _ => None,
+        };
+        Hint {
+            kind: literal(&self.kind),
+            group: literal(&self.group),
+            version: literal(&self.version),
+            name: literal(&self.name),
+            namespace: literal(&self.namespace),
+            entry: self.entry(),
+            name_starts: self.name_starts.as_deref(),
         }
     }
 
-    /// The kind, if the selector takes just one.
-    pub fn literal_kind(&self) -> Option<&'a str> {
-        match self.kind {
-            Pattern::Literal(kind) => Some(kind),
-            _ => None,
-        }
+    /// A label or an annotation that the selector asks for. A selector that does not parse is an error for each resource
+    /// that has passed the rest.
+    fn entry(&self) -> Option<Metadatum<'_>> {
+        let labels = self.labels.as_ref().ok()?;
+        let of_annotations = || self.annotations.as_ref().ok()?.entry("annotations");
+        labels.entry("labels").or_else(of_annotations)
     }
 
     /// Whether a resource is the target of a patch: namespace and name by the current or the
@@ -164,15 +181,26 @@ impl<'a> Matcher<'a> {
     /// # Errors
     /// As [`Matcher::is_match`].
     pub fn rejects(&self, resource: &Resource<'_>) -> Result<bool> {
-        let asks_for_id = [&self.group, &self.version, &self.kind, &self.name, &self.namespace]
-            .iter()
-            .any(|p| !matches!(p, Pattern::Any));
-        if asks_for_id && self.is_match_by_any_id(resource) {
+        if self.asks_for_id() && self.is_match_by_any_id(resource) {
             return Ok(true);
         }
-        let asks_for_metadata =
-            [&self.labels, &self.annotations].iter().any(|r| r.as_ref().map_or(true, |r| !r.0.is_empty()));
-        Ok(asks_for_metadata && self.is_match_by_metadata(resource)?)
+        Ok(self.asks_for_metadata() && self.is_match_by_metadata(resource)?)
+    }
+
+    /// What finds the resources that this rejects: by any of their ids, and by their metadata.
+    pub fn reject_hints(&self) -> impl Iterator<Item = Hint<'_>> {
+        let by_id = self.asks_for_id().then(|| Hint { entry: None, ..self.hint() });
+        let by_metadata = self.asks_for_metadata().then(|| Hint { entry: self.entry(), ..Hint::default() });
+        by_id.into_iter().chain(by_metadata)
+    }
+
+    fn asks_for_id(&self) -> bool {
+        let parts = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
+        parts.iter().any(|p| !matches!(p, Pattern::Any))
+    }
+
+    fn asks_for_metadata(&self) -> bool {
+        [&self.labels, &self.annotations].iter().any(|r| r.as_ref().map_or(true, |r| !r.0.is_empty()))
     }
 
     fn is_match_by_names(&self, resource: &Resource<'_>) -> bool {
@@ -265,7 +293,16 @@ impl<'a> Requirements<'a> {
     }
 
     fn is_match<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> bool {
+        steps::add(self.0.len());
         self.0.iter().all(|r| r.test.holds(value(r.key)))
+    }
+
+    /// The first entry that must be there with one of some values.
+    fn entry(&self, map: &'static str) -> Option<Metadatum<'_>> {
+        self.0.iter().find_map(|requirement| match &requirement.test {
+            Test::In(values) => Some(Metadatum { map, key: requirement.key, values }),
+            _ => None,
+        })
     }
 }
 
@@ -365,6 +402,8 @@ fn is_label_text(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::ResMap;
+    use crate::yaml::{Arena, first_document};
 
     #[track_caller]
     fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {
@@ -389,5 +428,80 @@ mod tests {
         check("note=a/b", &labels, Err(()));
         check("app=web tier", &labels, Err(()));
         check("a b", &labels, Err(()));
+    }
+
+    const NAMES: [&str; 4] = ["app", "app-1", "app-2", "web"];
+    const NAMESPACES: [&str; 4] = ["", "default", "a", "b"];
+    const KINDS: [&str; 3] = ["Deployment", "Service", "ClusterRole"];
+
+    fn resource<'a>(arena: &'a Arena, random: &mut fastrand::Rng) -> Resource<'a> {
+        let mut text = format!("apiVersion: v1\nkind: {}\nmetadata:\n  name: x\n", random.choice(KINDS).unwrap());
+        text += &format!("  labels: {{l: '{}', m: n}}\n", random.u8(..3));
+        let source = arena.add_source("a resource", text);
+        Resource::new(arena, first_document(arena, source).unwrap().unwrap()).unwrap()
+    }
+
+    /// Gives a resource another name and namespace, and lets it remember the old ones.
+    fn rename<'a>(arena: &'a Arena, resource: &mut Resource<'a>, random: &mut fastrand::Rng) {
+        if random.bool() {
+            resource.record_previous();
+        }
+        resource.put_back("name", random.choice(NAMES).unwrap());
+        resource.put_back("namespace", random.choice(NAMESPACES).unwrap());
+        resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))]);
+    }
+
+    fn selector(random: &mut fastrand::Rng) -> Selector<'static> {
+        let mut choose = |texts: &[&'static str]| if random.bool() { *random.choice(texts).unwrap() } else { "" };
+        Selector {
+            kind: choose(&["Deployment", "Service", "ClusterRole", "Deploy.*"]),
+            name: choose(&["app", "app-1", "app-.", "web|app", "(?i)APP.*", ".*-1", "w?eb|app-2"]),
+            namespace: choose(&["default", "a", "b", "_non_namespaceable_", "a|b"]),
+            label_selector: choose(&["l=1", "l in (0, 2),m=n", "l!=1", "m,l=0"]),
+            version: choose(&["v1", "v2"]),
+            ..Selector::default()
+        }
+    }
+
+    #[test]
+    fn every_selected_resource_is_found() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut selected = 0;
+        for _ in 0..300 {
+            let arena = Arena::new();
+            let mut map: ResMap<'_> = (0..12).map(|_| resource(&arena, &mut random)).collect();
+            for _ in 0..30 {
+                let i = random.usize(..12);
+                map.edit(i, |resource| {
+                    rename(&arena, resource, &mut random);
+                    Ok(())
+                })
+                .unwrap();
+                let selector = selector(&mut random);
+                let matcher = Matcher::new(&selector).unwrap();
+                let found = map.candidates(&matcher.hint());
+                let rejected: Vec<usize> = matcher.reject_hints().flat_map(|hint| map.candidates(&hint)).collect();
+                for i in 0..12 {
+                    let resource = map.get(i);
+                    for ids in [Ids::Any, Ids::OriginalOrCurrent] {
+                        if matcher.is_match_by(resource, ids).unwrap() {
+                            selected += 1;
+                            assert!(
+                                found.contains(&i),
+                                "{selector:?} selects {} {:?}",
+                                resource.id(),
+                                resource.previous()
+                            );
+                        }
+                    }
+                    assert!(
+                        !matcher.rejects(resource).unwrap() || rejected.contains(&i),
+                        "{selector:?} rejects {}",
+                        resource.id()
+                    );
+                }
+            }
+        }
+        assert!(selected > 1000, "{selected}");
     }
 }

@@ -14,16 +14,17 @@
 
 use super::decode::{Decode, Decoder};
 use super::defaults::{self, DefaultReference};
-use super::field_spec::{self, DefaultSpec, FieldSpec};
+use super::field_spec::{DefaultSpec, FieldSpec, MergedSpecs};
 use crate::diag::Result;
 use crate::resource::{Gvk, order};
 use crate::yaml::Node;
+use hashbrown::HashMap;
 
 /// What a name reference points to, and the fields that hold it.
 #[derive(Clone, Debug, Default)]
 pub struct NameBackReferences<'a> {
     pub gvk: Gvk<'a>,
-    pub fields: Vec<FieldSpec<'a>>,
+    pub fields: MergedSpecs<'a>,
 }
 
 impl<'a> Decode<'a> for NameBackReferences<'a> {
@@ -44,24 +45,26 @@ impl<'a> Decode<'a> for NameBackReferences<'a> {
 impl From<&DefaultReference> for NameBackReferences<'_> {
     fn from(r: &DefaultReference) -> Self {
         let gvk = Gvk { group: r.group, version: r.version, kind: r.kind };
-        NameBackReferences { gvk, fields: r.fields.iter().map(FieldSpec::from).collect() }
+        NameBackReferences { gvk, fields: r.fields.iter().map(FieldSpec::from).collect::<Vec<_>>().into() }
     }
 }
 
 /// Where each transformer finds its fields.
 #[derive(Clone, Debug, Default)]
 pub struct TransformerConfig<'a> {
-    pub name_prefix: Vec<FieldSpec<'a>>,
-    pub name_suffix: Vec<FieldSpec<'a>>,
-    pub namespace: Vec<FieldSpec<'a>>,
-    pub common_labels: Vec<FieldSpec<'a>>,
-    pub labels: Vec<FieldSpec<'a>>,
-    pub template_labels: Vec<FieldSpec<'a>>,
-    pub common_annotations: Vec<FieldSpec<'a>>,
-    pub images: Vec<FieldSpec<'a>>,
-    pub replicas: Vec<FieldSpec<'a>>,
-    pub var_reference: Vec<FieldSpec<'a>>,
+    pub name_prefix: MergedSpecs<'a>,
+    pub name_suffix: MergedSpecs<'a>,
+    pub namespace: MergedSpecs<'a>,
+    pub common_labels: MergedSpecs<'a>,
+    pub labels: MergedSpecs<'a>,
+    pub template_labels: MergedSpecs<'a>,
+    pub common_annotations: MergedSpecs<'a>,
+    pub images: MergedSpecs<'a>,
+    pub replicas: MergedSpecs<'a>,
+    pub var_reference: MergedSpecs<'a>,
     pub name_reference: Vec<NameBackReferences<'a>>,
+    /// Where the references to each kind are, in the list that others were merged into.
+    references: Option<HashMap<Gvk<'a>, usize, foldhash::fast::RandomState>>,
 }
 
 impl<'a> Decode<'a> for TransformerConfig<'a> {
@@ -89,23 +92,24 @@ impl<'a> Decode<'a> for TransformerConfig<'a> {
 impl<'a> TransformerConfig<'a> {
     /// The configuration every build starts with.
     pub fn defaults() -> Self {
-        let specs = |table: &[DefaultSpec]| table.iter().map(FieldSpec::from).collect();
+        let specs = |table: &[DefaultSpec]| table.iter().map(FieldSpec::from).collect::<Vec<_>>().into();
         TransformerConfig {
             name_prefix: specs(&defaults::NAME_PREFIX),
             name_suffix: specs(&defaults::NAME_SUFFIX),
             namespace: specs(&defaults::NAMESPACE),
             common_labels: specs(&defaults::COMMON_LABELS),
-            labels: Vec::new(),
+            labels: MergedSpecs::default(),
             template_labels: specs(&defaults::TEMPLATE_LABELS),
             common_annotations: specs(&defaults::COMMON_ANNOTATIONS),
             images: specs(&defaults::IMAGES),
             replicas: specs(&defaults::REPLICAS),
             var_reference: specs(&defaults::VAR_REFERENCE),
             name_reference: defaults::NAME_REFERENCES.iter().map(NameBackReferences::from).collect(),
+            references: None,
         }
     }
 
-    fn sections(&mut self) -> [&mut Vec<FieldSpec<'a>>; 10] {
+    fn sections(&mut self) -> [&mut MergedSpecs<'a>; 10] {
         [
             &mut self.name_prefix,
             &mut self.name_suffix,
@@ -121,32 +125,42 @@ impl<'a> TransformerConfig<'a> {
     }
 
     /// Adds another configuration: nothing replaces anything, but a spec is dropped for one
-    /// that covers it.
+    /// that covers it. O(what is added).
     ///
     /// # Errors
     /// Two specs of one path disagree about `create`.
     pub fn merge(&mut self, mut other: TransformerConfig<'a>) -> Result<()> {
         for (mine, theirs) in self.sections().into_iter().zip(other.sections()) {
-            field_spec::merge(mine, std::mem::take(theirs))?;
+            mine.merge_by_kind(std::mem::take(theirs).in_order())?;
         }
-        for reference in other.name_reference {
-            match self.name_reference.iter_mut().find(|r| r.gvk == reference.gvk) {
-                Some(have) => field_spec::merge(&mut have.fields, reference.fields)?,
-                None => self.name_reference.push(reference),
+        let list = &mut self.name_reference;
+        let known =
+            self.references.get_or_insert_with(|| list.iter().enumerate().rev().map(|(i, r)| (r.gvk, i)).collect());
+        let is_merged = other.references.is_some();
+        for reference in in_order(other.name_reference, is_merged) {
+            let fields = reference.fields.in_order();
+            match known.get(&reference.gvk) {
+                Some(&have) => list[have].fields.merge_by_kind(fields)?,
+                None => {
+                    known.insert(reference.gvk, list.len());
+                    list.push(reference);
+                }
             }
         }
-        self.sort();
         Ok(())
     }
 
-    /// Brings every list into the order in which it is applied: by kind.
-    fn sort(&mut self) {
-        for section in self.sections() {
-            section.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
-        }
-        self.name_reference.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
-        for reference in &mut self.name_reference {
-            reference.fields.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
-        }
+    /// What name references point to, in the order in which they are followed.
+    pub fn references(&self) -> Vec<NameBackReferences<'a>> {
+        in_order(self.name_reference.clone(), self.references.is_some())
     }
+}
+
+/// References by the kind that they point to, once others were merged into them.
+fn in_order<'a>(mut references: Vec<NameBackReferences<'a>>, by_kind: bool) -> Vec<NameBackReferences<'a>> {
+    if by_kind {
+        references.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
+        references.iter_mut().for_each(|reference| reference.fields.sort_by_kind());
+    }
+    references
 }

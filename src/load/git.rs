@@ -117,7 +117,7 @@ impl Git {
             let message = format!("'{}' would be asked for its tags, and this run is offline", spec.url);
             return Err(Error::new(ErrorKind::Io, message));
         }
-        let directory = temporary()?;
+        let directory = self.work_directory()?;
         let printed = self.git(spec, directory.path(), &["ls-remote", "--tags", &spec.url])?;
         let mut tags: Vec<(String, String)> = Vec::new();
         for (commit, name) in printed.lines().filter_map(|line| line.split_once('\t')) {
@@ -191,7 +191,7 @@ impl Git {
 
     /// The commit that a reference stands for now, if the repository says so.
     fn commit_of(&self, spec: &RepoSpec) -> Result<Option<String>> {
-        let directory = temporary()?;
+        let directory = self.work_directory()?;
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
         let peeled = format!("{reference}^{{}}");
         let printed = self.git(spec, directory.path(), &["ls-remote", &spec.url, reference, &peeled])?;
@@ -207,18 +207,20 @@ impl Git {
 
     /// Makes a directory with an empty repository.
     fn start(&self, spec: &RepoSpec) -> Result<PrivateDirectory> {
-        let directory = match &self.cache {
-            // On the same file system as its final place.
-            Some(cache) => {
-                let parent = cache.join("git");
-                fs::create_dir_all(&parent).map_err(|e| no_directory(&e))?;
-                PrivateDirectory::new_in(&parent, "partial-").map_err(|e| no_directory(&e))?
-            }
-            None => temporary()?,
-        };
+        let directory = self.work_directory()?;
         self.git(spec, directory.path(), &["init"])?;
         self.git(spec, directory.path(), &["remote", "add", "origin", &spec.url])?;
         Ok(directory)
+    }
+
+    /// A directory for git to work in, on the same file system as the place of a clone.
+    fn work_directory(&self) -> Result<PrivateDirectory> {
+        let Some(cache) = &self.cache else {
+            return PrivateDirectory::new("kustomize-").map_err(|e| no_directory(&e));
+        };
+        let parent = cache.join("git");
+        let made = fs::create_dir_all(&parent).and_then(|()| PrivateDirectory::new_in(&parent, "partial-"));
+        made.map_err(|e| no_directory(&e).context(format!("making a directory below '{}'", cache.display())))
     }
 
     fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
@@ -295,12 +297,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn temporary() -> Result<PrivateDirectory> {
-    PrivateDirectory::new("kustomize-").map_err(|e| no_directory(&e))
-}
-
 fn no_directory(e: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Io, format!("no directory for a clone: {e}"))
+    let error = Error::new(ErrorKind::Io, format!("no directory for a clone: {e}"));
+    error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
 }
 
 fn key(spec: &RepoSpec) -> Key {

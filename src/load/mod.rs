@@ -13,7 +13,7 @@ pub use repo_spec::RepoSpec;
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::yaml::encoding::{self, Text};
-use crate::yaml::{Arena, Source};
+use crate::yaml::{Arena, Source, steps};
 use git::Git;
 use hashbrown::HashMap;
 use http::Http;
@@ -257,7 +257,7 @@ impl<'a> Files<'a> {
         }
         let mut link = Some(&root.chain);
         while let Some(chain) = link {
-            if chain.real.starts_with(&real) {
+            if is_in_or_below(&chain.real, &real) {
                 let message =
                     format!("cycle detected: '{}' contains '{}', which led here", real.display(), chain.real.display());
                 return Err(Error::input(message));
@@ -361,6 +361,14 @@ impl<'a> Files<'a> {
 fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
     encoding::decode(bytes)
         .map_err(|e| not_loaded(Error::input(format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset))))
+}
+
+/// Whether a path without links is a directory or lies below it. A chain of layers compares many.
+fn is_in_or_below(path: &Path, directory: &Path) -> bool {
+    steps::add(1);
+    let (path, directory) = (path.as_os_str().as_encoded_bytes(), directory.as_os_str().as_encoded_bytes());
+    let rest = path.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || directory.ends_with(b"/"))
 }
 
 fn not_loaded(error: Error) -> NotLoaded {

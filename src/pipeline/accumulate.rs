@@ -21,7 +21,8 @@ use crate::plugin::External;
 use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
 use crate::transformer::{ref_var, transform_each};
-use crate::yaml::{Mapping, Scalar, Source, documents, first_document, json};
+use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json, steps};
+use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
@@ -30,9 +31,12 @@ pub struct Accumulator<'a> {
     pub map: ResMap<'a>,
     /// `None` until the first root has brought its own.
     pub config: Option<Rc<TransformerConfig<'a>>>,
-    /// The vars of all layers so far.
-    pub vars: Vec<Var<'a>>,
+    /// The vars of all layers so far, by name.
+    pub vars: Vars<'a>,
 }
+
+/// Vars by name, in the order in which they came.
+pub type Vars<'a> = IndexMap<&'a str, Var<'a>, foldhash::fast::RandomState>;
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its components; then its
 /// transformers work on everything that is there.
@@ -75,7 +79,7 @@ fn resources<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulat
                 if let Some(config) = below.config {
                     merge_config(all, config).map_err(in_entry)?;
                 }
-                below.vars.into_iter().try_for_each(|var| add_var(session, all, var)).map_err(in_entry)?;
+                below.vars.into_values().try_for_each(|var| add_var(session, all, var)).map_err(in_entry)?;
             }
         }
     }
@@ -191,8 +195,7 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
         }
         (Found::None, _) => map.append(session.arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
-            let merged = merged(map.get(i), new, behavior == Behavior::Merge);
-            map.replace(i, merged);
+            map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));
             Ok(())
         }
         (Found::One(_), _) => {
@@ -212,28 +215,30 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
 
 /// A generated object in the place of an old one: it keeps the old name, namespace and history, and the labels and
 /// annotations that it does not set itself; for a merge also the data.
-fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
-    let old_node = old.node();
+fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
+    let is_text = old.data_is_text;
     let id = *old.id();
     new.put_back("name", id.name);
     match (id.namespace, new.metadata_mut()) {
         ("", Some(metadata)) => drop(metadata.remove("namespace")),
         (namespace, _) => new.put_back("namespace", namespace),
     }
-    let old_metadata = old_node.get("metadata");
+    let old_metadata = old.node().get("metadata");
     for map in ["labels", "annotations"] {
         if let Some(old) = old_metadata.and_then(|m| m.get(map))
             && let Some(metadata) = new.metadata_mut()
         {
-            add_missing(metadata, map, &crate::resource::texts(old), |null| null.text);
+            add_missing(metadata, map, &crate::resource::texts(old));
         }
     }
     if merge_data {
         for map in ["data", "binaryData"] {
-            if let Some(old) = old_node.get(map).filter(|old| old.as_mapping().is_some())
+            let entries =
+                old.node_mut().as_mapping_mut().and_then(|root| root.get_mut(map)).and_then(Node::as_mapping_mut);
+            if let Some(entries) = entries.map(std::mem::take)
                 && let Some(root) = new.node_mut().as_mapping_mut()
             {
-                add_missing(root, map, &crate::resource::texts(old), |_| "");
+                put_over(root, map, entries, is_text);
             }
         }
     }
@@ -250,17 +255,36 @@ fn merged<'a>(old: &Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Re
         let origin = if merge_data { rare.origin } else { new.rare().and_then(|own| own.origin) };
         *new.rare_mut() = Rare { origin, ..rare.clone() };
     }
-    new.with_fresh_id()
+    new = new.with_fresh_id();
+    new.data_is_text = merge_data;
+    new
+}
+
+/// Puts the entries of the mapping at `map` over older ones. Upstream writes these anew: values are strings, keys are not
+/// quoted. O(new entries x log old entries), if the old ones are so already.
+fn put_over<'a>(parent: &mut Mapping<'a>, map: &'a str, mut old: Mapping<'a>, is_text: bool) {
+    if old.is_empty() {
+        return;
+    }
+    let Some(into) = crate::resource::mapping_in(parent, map) else {
+        return;
+    };
+    if !is_text {
+        old.keep_last_of_each();
+        let text = |value: &Node<'a>| value.as_scalar().filter(|s| !s.is_null()).map_or("", |s| s.text);
+        let entry = |e: yaml::Entry<'a>| yaml::Entry {
+            key: e.key.text.into(),
+            value: json::fresh_string(text(&e.value)).into(),
+        };
+        old = Mapping::from_entries(old.into_entries().into_iter().map(entry).collect());
+    }
+    old.set_braces(into.is_in_braces());
+    let new = std::mem::replace(into, old);
+    into.put_all(new.into_entries());
 }
 
 /// Adds the entries that a mapping lacks as upstream writes them: values are strings, keys are not quoted.
-/// `null_text` says what a null is.
-fn add_missing<'a>(
-    parent: &mut Mapping<'a>,
-    map: &'a str,
-    entries: &[(&'a str, Scalar<'a>)],
-    null_text: fn(&Scalar<'a>) -> &'a str,
-) {
+fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &[(&'a str, Scalar<'a>)]) {
     if entries.is_empty() {
         return;
     }
@@ -269,8 +293,7 @@ fn add_missing<'a>(
     };
     let missing: Vec<_> = entries.iter().filter(|(key, _)| !into.contains(key)).collect();
     for (key, value) in missing {
-        let text = if value.is_null() { null_text(value) } else { value.text };
-        into.insert(*key, json::fresh_string(text).into());
+        into.insert(*key, json::fresh_string(value.text).into());
     }
 }
 
@@ -383,14 +406,15 @@ fn vars<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a
 }
 
 fn add_var<'a>(session: &Session<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
-    if let Some(first) = all.vars.iter().find(|have| have.name == var.name) {
+    steps::add(1);
+    if let Some(first) = all.vars.get(var.name) {
         let error = Error::input(format!("var '{}' already encountered", var.name)).at(session.arena.place(var.pos));
         return Err(match session.arena.place(first.pos) {
             Some(place) => error.hint(format!("the first one is at {place}")),
             None => error,
         });
     }
-    all.vars.push(var);
+    all.vars.insert(var.name, var);
     Ok(())
 }
 

@@ -173,7 +173,7 @@ pub fn transformers<'a>(
         "ReplicaCountTransformer" => {
             let mut replica = Replica::default();
             read(session, config, &mut [("replica", &mut replica)])?;
-            Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs })
+            Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs: specs.into() })
         }
         "ReplacementTransformer" => {
             let mut replacements: Vec<Replacement<'a>> = Vec::new();

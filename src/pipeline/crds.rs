@@ -49,12 +49,12 @@ fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Types<'n, 'a>> 
         let error = Error::input("unable to parse open API definition").at(arena.place(node.pos));
         error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
     };
-    let mut types = Vec::new();
+    let mut types = Types::default();
     for entry in node.as_mapping().ok_or_else(|| fault(node))?.iter() {
         let of_type = entry.value.as_mapping().ok_or_else(|| fault(&entry.value))?;
         let schema = of_type.iter().find(|e| e.key.text.eq_ignore_ascii_case("schema"));
         if let Some(properties) = schema.and_then(|s| s.value.get("properties")).and_then(Node::as_mapping) {
-            types.push((entry.key.text, properties));
+            types.entry(entry.key.text).or_insert(properties);
         }
     }
     Ok(types)
@@ -75,7 +75,7 @@ pub(super) struct Walk<'w, 'n, 'a> {
 
 impl<'a> Walk<'_, '_, 'a> {
     fn add(&mut self, name: &'a str, path: &str) {
-        let Some((_, properties)) = self.types.iter().find(|(known, _)| *known == name) else { return };
+        let Some(properties) = self.types.get(name) else { return };
         if self.open.contains(&name) {
             return;
         }
@@ -113,7 +113,7 @@ impl<'a> Walk<'_, '_, 'a> {
             (says("x-kubernetes-object-ref-api-version"), says("x-kubernetes-object-ref-kind"))
         {
             let key = says("x-kubernetes-object-ref-name-key").unwrap_or("name");
-            let fields = vec![spec(&format!("{path}/{key}"))];
+            let fields = vec![spec(&format!("{path}/{key}"))].into();
             self.config.name_reference.push(NameBackReferences { gvk: Gvk { version, kind, group: "" }, fields });
         }
         if let Some(reference) = property.get_text("$ref") {

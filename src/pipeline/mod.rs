@@ -150,8 +150,9 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
     // No resource is added after this point.
     HashTransformer.transform(&mut map, session)?;
     // Names are final after this point.
-    NameReferenceTransformer { references: config.name_reference.clone() }.transform(&mut map, session)?;
-    RefVarTransformer { vars, specs: config.var_reference.clone() }.transform(&mut map, session)?;
+    NameReferenceTransformer { references: config.references() }.transform(&mut map, session)?;
+    RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() }
+        .transform(&mut map, session)?;
     map.check_unique(session.arena)?;
     check_identities(session.arena, &map)?;
     drop_local_config(&mut map);

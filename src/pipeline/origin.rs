@@ -139,16 +139,18 @@ pub fn note_transformation<'a>(
             // Upstream writes all annotations anew with this one.
             resource.stringify_metadata("annotations");
         }
-        for _ in 0..times {
-            if resource.rare().is_none_or(|rare| rare.origin.is_none()) {
-                resource.rare_mut().origin = Some(text);
-                continue;
-            }
-            if resource.rare().is_some_and(|rare| rare.transformations.is_empty()) {
-                take_listed(session, resource)?;
-            }
-            resource.rare_mut().transformations.push(item);
+        let mut times = times;
+        if times > 0 && resource.rare().is_none_or(|rare| rare.origin.is_none()) {
+            resource.rare_mut().origin = Some(text);
+            times -= 1;
         }
+        if times == 0 {
+            return Ok(());
+        }
+        if resource.rare().is_some_and(|rare| rare.transformations.is_empty()) {
+            take_listed(session, resource)?;
+        }
+        resource.rare_mut().transformations.push((item, times));
         Ok(())
     })
 }
@@ -166,7 +168,7 @@ fn take_listed<'a>(session: &Session<'a>, resource: &mut Resource<'a>) -> Result
         Some(Value::Sequence(items)) => {
             let mut texts = Vec::with_capacity(items.len());
             for item in &items {
-                texts.push(session.arena.text(&listed_origin(item).text(true)?));
+                texts.push((session.arena.text(&listed_origin(item).text(true)?), 1));
             }
             resource.rare_mut().transformations = texts;
             Ok(())
@@ -201,7 +203,7 @@ pub fn annotate<'a>(session: &Session<'a>, map: &mut ResMap<'a>, asked: &[&str])
             entries.extend(rare.origin.map(|text| (ORIGIN, text)));
         }
         if transformations && !rare.transformations.is_empty() {
-            entries.push((TRANSFORMATIONS, session.arena.text(&rare.transformations.concat())));
+            entries.push((TRANSFORMATIONS, session.arena.text(&rare.transformations_text())));
         }
         resource.add_metadata_entries("annotations", entries.iter().map(|(k, v)| (k, v)));
         Ok(())

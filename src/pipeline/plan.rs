@@ -1,7 +1,7 @@
 //! The stages of one kustomization, in the order in which they run.
 
 use super::{Session, Target};
-use crate::config::field_spec;
+use crate::config::field_spec::MergedSpecs;
 use crate::config::kustomization::Label;
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig};
 use crate::diag::Result;
@@ -17,6 +17,7 @@ use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTra
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
+use std::rc::Rc;
 
 /// A configured generator.
 pub type BoxedGenerator<'a> = Box<dyn Generator<'a> + 'a>;
@@ -68,7 +69,7 @@ pub fn transformers<'a>(
     config: &TransformerConfig<'a>,
 ) -> Result<Vec<Planned<'a>>> {
     let k = &target.kustomization;
-    let specs = |list: &[FieldSpec<'a>]| FieldSpecs::new(session.arena, list.iter().cloned());
+    let specs = |list: &MergedSpecs<'a>| FieldSpecs::new(session.arena, list.in_order());
     let mut stages: Vec<Planned<'a>> = Vec::new();
     let mut add = |kind: &'static str, instances: usize, stage: BoxedTransformer<'a>| {
         stages.push(Planned { stage, kind, instances });
@@ -79,10 +80,8 @@ pub fn transformers<'a>(
     }
     // Each entry is a transformer upstream, which counts where a build notes what transformed a
     // resource.
-    let at_once = if session.keeps_origins() { 1 } else { usize::MAX };
-    for patches in k.patches.chunks(at_once) {
-        let stage = PatchTransformer::new(session, &target.root, patches)?;
-        add("PatchTransformer", patches.len(), Box::new(stage));
+    for stage in PatchTransformer::new(session, &target.root, &k.patches)?.apart() {
+        add("PatchTransformer", stage.count(), Box::new(stage));
     }
     if !k.namespace.is_empty() {
         let stage = NamespaceTransformer {
@@ -115,13 +114,13 @@ pub fn transformers<'a>(
         let stage = AnnotationsTransformer { annotations: k.common_annotations.clone(), specs };
         add("AnnotationsTransformer", 1, Box::new(stage));
     }
-    for patches in k.patches_json6902.chunks(at_once) {
-        let stage = PatchJson6902Transformer::new(session, &target.root, patches)?;
-        add("PatchJson6902Transformer", patches.len(), Box::new(stage));
+    for stage in PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?.apart() {
+        add("PatchJson6902Transformer", stage.count(), Box::new(stage));
     }
+    let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)) };
     for replica in &k.replicas {
         let (name, count) = (replica.name, replica.count);
-        let stage = ReplicaCountTransformer { name, count, specs: specs(&config.replicas) };
+        let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone() };
         add("ReplicaCountTransformer", 1, Box::new(stage));
     }
     if !k.images.is_empty() {
@@ -137,18 +136,18 @@ pub fn transformers<'a>(
 }
 
 /// Where an entry of `labels` sets its pairs: its own fields first, which may restrict the common ones.
-fn label_specs<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<Vec<FieldSpec<'a>>> {
+fn label_specs<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
     let merging = |e: crate::diag::Error| e.context("failed to merge labels");
-    let mut specs = label.fields.clone();
-    field_spec::merge(&mut specs, config.labels.iter().cloned()).map_err(merging)?;
+    let mut specs = MergedSpecs::from(label.fields.clone());
+    specs.merge(config.labels.in_order()).map_err(merging)?;
     if label.include_selectors {
-        field_spec::merge(&mut specs, config.common_labels.iter().cloned()).map_err(merging)?;
+        specs.merge(config.common_labels.in_order()).map_err(merging)?;
         return Ok(specs);
     }
     if label.include_templates {
-        field_spec::merge(&mut specs, config.template_labels.iter().cloned()).map_err(merging)?;
+        specs.merge(config.template_labels.in_order()).map_err(merging)?;
     }
     let everywhere = FieldSpec { gvk: Gvk::default(), path: "metadata/labels", create: true };
-    field_spec::merge(&mut specs, [everywhere]).map_err(merging)?;
+    specs.merge([everywhere]).map_err(merging)?;
     Ok(specs)
 }

@@ -36,6 +36,8 @@ pub struct FunctionOptions {
     pub exec: bool,
     /// Whether containers that ask for the network of this machine get it.
     pub network: bool,
+    /// The network that is asked for by name. It has no effect on containers, as upstream; Go plugins see it.
+    pub network_name: String,
     /// Mounts for all containers, as `type=bind,src=DIR,dst=DIR,rw=true`.
     pub mounts: Vec<String>,
     /// `NAME=value` for all functions, `NAME` alone for containers.

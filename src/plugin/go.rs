@@ -71,7 +71,10 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
             if let Ok(sums) = fs::read(module.with_extension("sum")) {
                 write("go.sum", &sums)?;
             }
-            write("go.mod", &fs::read(module).map_err(io("read", module))?)?
+            let text = fs::read_to_string(module).map_err(io("read", module))?;
+            let copy = write("go.mod", with_go_line(&text).as_bytes())?;
+            let text = with_api(&go, &directory, &copy)?;
+            write("go.mod", text.as_bytes())?
         }
         None => {
             let module = write("go.mod", module_file(&go.version).as_bytes())?;
@@ -134,12 +137,61 @@ fn place(from: &Path, to: &Path) -> Result<()> {
     place().map_err(io("write", to))
 }
 
+/// The module with the interface of plugins.
+const API: &str = "sigs.k8s.io/kustomize/api";
+
+/// The first version of [`API`] whose packages the files of `plugin/go` are compiled with.
+const OLDEST_API: semver::Version = semver::Version::new(0, 8, 8);
+
+/// A module file whose language is new enough for the files of `plugin/go`: Go 1.18 at least. A file that does not say is for 1.16.
+fn with_go_line(text: &str) -> String {
+    let line = regex(r"(?m)^go[ \t]+(\d+)\.(\d+)[^\n]*$");
+    match line.captures(text) {
+        None => format!("{}\n\ngo 1.18\n", text.trim_end()),
+        Some(found) => {
+            let number = |i| found.get(i).and_then(|n| n.as_str().parse::<u32>().ok()).unwrap_or_default();
+            if (number(1), number(2)) >= (1, 18) { text.to_owned() } else { line.replace(text, "go 1.18").into_owned() }
+        }
+    }
+}
+
+/// A module file with the one version of kustomize's packages that the plugin gets: the one that the file chooses, or that kustomize
+/// v5.8.1 is made of if it chooses none. Without a replacement Go would take another version for packages that this one lacks.
+fn with_api(go: &Go, directory: &Path, modfile: &Path) -> Result<String> {
+    let mut text = fs::read_to_string(modfile).map_err(io("read", modfile))?;
+    let version = match go.api(directory, modfile)? {
+        Some(version) => version,
+        None => {
+            let kyaml = API.replace("/api", "/kyaml");
+            text = format!("{}\n\nrequire {API} {KUSTOMIZE_API}\n\nrequire {kyaml} {KUSTOMIZE_API}\n", text.trim_end());
+            KUSTOMIZE_API.to_owned()
+        }
+    };
+    if semver::Version::parse(version.trim_start_matches('v')).is_ok_and(|v| v < OLDEST_API) {
+        return Err(too_old(&format!("{API} {version}")));
+    }
+    // The file may have a replacement of its own: another version, or a directory, which has none.
+    if version.is_empty() || regex(r"(?m)^\s*(replace\s+)?sigs\.k8s\.io/kustomize/api\s.*=>").is_match(&text) {
+        return Ok(text);
+    }
+    Ok(format!("{}\n{}", text.trim_end(), only_api(&version)))
+}
+
+fn only_api(version: &str) -> String {
+    format!("\nreplace {API} => {API} {version}\n")
+}
+
+fn too_old(what: &str) -> Error {
+    fault(format!("the plugin is for {what}: the oldest that works is {API} v{OLDEST_API}"))
+        .hint("change its imports and its go.mod to that version or a later one")
+}
+
 /// A module that needs nothing but kustomize's packages.
 fn module_file(go: &str) -> String {
     let version = go.trim_start_matches("go");
     format!(
         "module rustomize.invalid/plugin\n\ngo {version}\n\nrequire (\n\tsigs.k8s.io/kustomize/api {KUSTOMIZE_API}\n\tsigs.k8s.io/kustomize/kyaml {KUSTOMIZE_API}\n)\n"
-    )
+    ) + &only_api(KUSTOMIZE_API)
 }
 
 /// The source of a plugin.
@@ -154,6 +206,7 @@ impl Source {
     fn find(directory: &Path) -> Result<Source> {
         let declares = regex(r"(?m)^(var\s+|\s+)KustomizePlugin\b");
         let is_main = regex(r"(?m)^func\s+main\s*\(");
+        let is_old = regex(r#"(?m)^(?:import)?\s+(?:\w+\s+)?"(sigs\.k8s\.io/kustomize/(?:v[23]|pkg|k8sdeps)/[^"]*)"#);
         let mut found: Vec<PathBuf> = Vec::new();
         let mut has_main = false;
         let entries = fs::read_dir(directory).map_err(io("read", directory))?;
@@ -166,6 +219,9 @@ impl Source {
             }
             let text = fs::read(&path).map_err(io("read", &path))?;
             let text = String::from_utf8_lossy(&text);
+            if let Some(import) = is_old.captures(&text).and_then(|found| found.get(1)) {
+                return Err(too_old(import.as_str()));
+            }
             has_main |= is_main.is_match(&text);
             if declares.is_match(&text) {
                 found.push(path);
@@ -227,6 +283,21 @@ impl Go {
             .hint("install gcc or clang, or name yours in the variable CC"));
         }
         Ok(Go { version, module })
+    }
+
+    /// The version of kustomize's packages that a module file chooses; `None` if it has none, empty if it is a directory.
+    fn api(&self, directory: &Path, modfile: &Path) -> Result<Option<String>> {
+        let mut file = OsString::from("-modfile=");
+        file.push(modfile);
+        let format = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}";
+        let args = ["list".into(), "-mod=mod".into(), file, "-m".into(), "-f".into(), format.into(), API.into()];
+        match run(call(Path::new("go"), directory, args.into()), &Limits { timeout: None, ..quiet() }) {
+            Ok(printed) => Ok(Some(String::from_utf8_lossy(&printed).trim().to_owned())),
+            Err(failed) if failed.stderr.contains("not a known dependency") => Ok(None),
+            Err(failed) => {
+                Err(fault(format!("'go list' in '{}' failed:\n{}", directory.display(), failed.stderr.trim_end())))
+            }
+        }
     }
 
     /// Runs Go, which says on stderr what it does.
@@ -325,9 +396,8 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         return Err(fault(message).hint("build the plugin's source: rustomize plugin build DIR"));
     }
     let Some(hosts) = &options.go_hosts else {
-        return Err(
-            fault("there is no cache directory to keep the program in".to_owned()).hint("set XDG_CACHE_HOME or HOME")
-        );
+        return Err(fault("there is no cache directory to keep the program in".to_owned())
+            .hint("RUSTOMIZE_CACHE_DIR names a directory that can be written to"));
     };
     let host = host_for(&build, hosts);
     let start = || Host::start(options, &options.isolation, &Program::Other(host.clone()), path, None);
@@ -377,7 +447,7 @@ pub fn source_of(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, host_module, module_file};
+    use super::{Source, host_module, module_file, with_go_line};
     use crate::plugin::classify::{GoBuild, GoModule};
 
     #[track_caller]
@@ -399,6 +469,19 @@ mod tests {
         assert!(find(&[plugin, grouped]).unwrap_err().contains("several files"));
         assert!(find(&[("a_test.go", "var KustomizePlugin plugin\n")]).unwrap_err().contains("no Go file"));
         assert!(find(&[("a.go", "// not a var: KustomizePlugin\n")]).unwrap_err().contains("no Go file"));
+    }
+
+    #[test]
+    fn the_language_of_a_module_file_is_raised() {
+        assert_eq!(
+            with_go_line("module a\n\ngo 1.12\n\nrequire b v1.0.0\n"),
+            "module a\n\ngo 1.18\n\nrequire b v1.0.0\n"
+        );
+        assert_eq!(with_go_line("module a\ngo 1.17 // old"), "module a\ngo 1.18");
+        assert_eq!(with_go_line("module a\n"), "module a\n\ngo 1.18\n");
+        for text in ["module a\n\ngo 1.18\n", "module a\n\ngo 1.24.6\n", "module go\n\ngo 2.0\n"] {
+            assert_eq!(with_go_line(text), text);
+        }
     }
 
     #[test]

@@ -148,6 +148,31 @@ impl Host {
     }
 }
 
+/// What the command line says that plugins may want to know, as JSON; docs/plugin-abi.md describes it.
+fn options(session: &Session<'_>, root: &str) -> String {
+    let (helm, functions) = (session.helm(), &session.plugins.options.functions);
+    let options = serde_json::json!({
+        "loadRestrictor": session.restrictor().as_str(),
+        "helm": {
+            "enabled": helm.enabled,
+            "command": helm.command,
+            "apiVersions": session.helm_api_versions(),
+            "kubeVersion": helm.kube_version,
+            "debug": helm.debug,
+        },
+        "functions": {
+            "enableExec": functions.exec,
+            "network": functions.network,
+            "networkName": functions.network_name,
+            "mounts": functions.mounts,
+            "env": functions.variables,
+            "asCurrentUser": functions.user.is_some(),
+            "workingDir": root,
+        },
+    });
+    options.to_string()
+}
+
 fn text(frame: Frame) -> String {
     String::from_utf8_lossy(&frame.content).into_owned()
 }
@@ -214,7 +239,7 @@ impl SharedObjectPlugin {
         let fault =
             |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
-        let options = format!(r#"{{"loadRestrictor":"{}"}}"#, session.restrictor().as_str());
+        let options = options(session, root);
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
         let answer = self
             .host

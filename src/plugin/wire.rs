@@ -134,8 +134,8 @@ pub fn with_build_annotations<'a>(
     if resource.rare().is_some() {
         let rare = resource.rare_mut();
         rare.origin = origin;
-        if transformations.is_none_or(|text| text != rare.transformations.concat()) {
-            rare.transformations = transformations.into_iter().collect();
+        if transformations.is_none_or(|text| text != rare.transformations_text()) {
+            rare.transformations = transformations.into_iter().map(|text| (text, 1)).collect();
         }
     }
     Ok(())
@@ -172,7 +172,7 @@ fn build_annotations<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Vec<(&'a 
     if let Some(rare) = resource.rare() {
         added.extend(rare.origin.map(|text| (ORIGIN, text)));
         if !rare.transformations.is_empty() {
-            added.push((TRANSFORMATIONS, arena.text(&rare.transformations.concat())));
+            added.push((TRANSFORMATIONS, arena.text(&rare.transformations_text())));
         }
         if !rare.vars.is_empty() {
             added.push((REF_BY, arena.text(&join(rare.vars.iter().copied()))));
@@ -290,7 +290,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             GENERATOR_BEHAVIOR => behavior = Some(Behavior::parse(text)),
             NEEDS_HASH_SUFFIX => needs_hash = text == "enabled",
             ORIGIN => rare.origin = Some(text),
-            TRANSFORMATIONS => rare.transformations.push(text),
+            TRANSFORMATIONS => rare.transformations.push((text, 1)),
             REF_BY => rare.vars = text.split(',').collect(),
             HELM_GENERATED => rare.helm_generated = true,
             _ => return true,

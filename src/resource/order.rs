@@ -57,11 +57,18 @@ pub fn legacy_rank(kind: &str) -> i32 {
     rank(kind, &FIRST, &LAST)
 }
 
-fn rank(kind: &str, first: &[impl AsRef<str>], last: &[impl AsRef<str>]) -> i32 {
-    if let Some(k) = last.iter().rposition(|l| l.as_ref() == kind) {
+fn rank(kind: &str, first: &[&str], last: &[&str]) -> i32 {
+    if let Some(k) = last.iter().rposition(|l| *l == kind) {
         return 1 + k as i32;
     }
-    first.iter().rposition(|f| f.as_ref() == kind).map_or(0, |k| k as i32 - first.len() as i32)
+    first.iter().rposition(|f| *f == kind).map_or(0, |k| k as i32 - first.len() as i32)
+}
+
+/// The ranks of the kinds that are in two lists: see [`rank`].
+fn ranks<'l>(first: &'l [String], last: &'l [String]) -> HashMap<&'l str, i32, foldhash::fast::RandomState> {
+    let of_first = first.iter().enumerate().map(|(k, kind)| (kind.as_str(), k as i32 - first.len() as i32));
+    let of_last = last.iter().enumerate().map(|(k, kind)| (kind.as_str(), 1 + k as i32));
+    of_first.chain(of_last).collect()
 }
 
 /// Sorts a map. O(n log n).
@@ -73,8 +80,9 @@ pub fn sort(map: &mut ResMap<'_>, order: &Order) {
         Order::Fifo => {}
         Order::Legacy => sort_by_rank(map, true, legacy_rank),
         Order::Lists { first, last } => {
-            let reverse_namespaces = rank("Namespace", first, last) != 0;
-            sort_by_rank(map, reverse_namespaces, |kind| rank(kind, first, last));
+            let ranks = ranks(first, last);
+            let rank = |kind: &str| ranks.get(kind).copied().unwrap_or(0);
+            sort_by_rank(map, rank("Namespace") != 0, rank);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Identity: [`Gvk`], [`ResId`] and the [`PreviousId`]s a resource has had.
 
 use crate::schema;
+use crate::yaml::steps;
 use std::fmt;
 
 /// Group, version and kind.
@@ -20,6 +21,7 @@ impl<'a> Gvk<'a> {
 
     /// Whether each part of `self` is empty or equal to that of `other`: how field specs and targets select.
     pub fn selects(&self, other: &Gvk<'_>) -> bool {
+        steps::add(1);
         let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
         part(self.kind, other.kind) && part(self.group, other.group) && part(self.version, other.version)
     }
@@ -83,6 +85,7 @@ impl<'a> ResId<'a> {
 
 impl PartialEq for ResId<'_> {
     fn eq(&self, other: &Self) -> bool {
+        steps::add(1);
         self.name == other.name && self.gvk == other.gvk && self.effective == other.effective
     }
 }

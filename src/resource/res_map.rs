@@ -1,11 +1,9 @@
 //! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
 
-use super::{ResId, Resource};
+use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Error, Result};
 use crate::yaml::{Arena, Node, steps};
 use hashbrown::HashMap;
-
-type Words<'a> = HashMap<&'a str, Places, foldhash::fast::RandomState>;
 
 /// What is found by an id.
 pub type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
@@ -25,10 +23,10 @@ pub struct ResMap<'a> {
     current: Option<Index<'a, u32>>,
     /// Where each id stands that a resource has or has had.
     any: Option<Index<'a, Places>>,
-    /// Where each name stands that a resource has or has had.
-    names: Option<Words<'a>>,
-    /// Where each kind stands that a resource has or has had.
-    kinds: Option<Words<'a>>,
+    /// Where resources are that selectors look for.
+    facets: Facets<'a>,
+    /// Whether a resource may be empty.
+    may_have_empty: bool,
 }
 
 /// Places in a map. Nearly every id belongs to one resource.
@@ -36,7 +34,7 @@ pub struct ResMap<'a> {
 pub enum Places {
     /// The usual case.
     One(u32),
-    /// In the order in which they were added.
+    /// In order.
     Many(Box<Vec<u32>>),
 }
 
@@ -53,10 +51,14 @@ impl Places {
     pub fn add(&mut self, i: u32) {
         match self {
             Places::One(first) if *first == i => {}
-            Places::One(first) => *self = Places::Many(Box::new(vec![*first, i])),
+            Places::One(first) => *self = Places::Many(Box::new(vec![(*first).min(i), i.max(*first)])),
             // Places come in order, but for those that single edits add.
-            Places::Many(list) if list.last() == Some(&i) => {}
-            Places::Many(list) => list.push(i),
+            Places::Many(list) if list.last().is_none_or(|last| *last < i) => list.push(i),
+            Places::Many(list) => {
+                if let Err(at) = list.binary_search(&i) {
+                    list.insert(at, i);
+                }
+            }
         }
     }
 }
@@ -114,14 +116,10 @@ impl<'a> ResMap<'a> {
         }
         index.insert(*resource.id(), i);
         if let Some(any) = &mut self.any {
-            add_ids(any, &resource, i);
+            add_ids(any, &resource, 0, i);
         }
-        if let Some(names) = &mut self.names {
-            add_words(names, &resource, i, |(_, name)| name);
-        }
-        if let Some(kinds) = &mut self.kinds {
-            add_words(kinds, &resource, i, |(kind, _)| kind);
-        }
+        self.facets.add(&resource, 0, i, true);
+        self.may_have_empty |= resource.is_deleted();
         self.resources.push(resource);
         Ok(())
     }
@@ -140,7 +138,7 @@ impl<'a> ResMap<'a> {
     }
 
     fn drop_indexes(&mut self) {
-        (self.current, self.any, self.names, self.kinds) = (None, None, None, None);
+        (self.current, self.any, self.facets) = (None, None, Facets::default());
     }
 
     fn index_current(&mut self, arena: &'a Arena) -> Result<()> {
@@ -171,15 +169,14 @@ impl<'a> ResMap<'a> {
         let resources = &self.resources;
         let any = self.any.get_or_insert_with(|| {
             let mut index = Index::with_capacity_and_hasher(resources.len(), Default::default());
-            resources.iter().enumerate().for_each(|(i, r)| add_ids(&mut index, r, i as u32));
+            resources.iter().enumerate().for_each(|(i, r)| add_ids(&mut index, r, 0, i as u32));
             index
         });
+        steps::add(1);
         // An id may have been given up by a change that left no history.
-        let holds = |i: &&u32| resources[**i as usize].any_ids().any(|held| held == *id);
-        let mut places: Vec<usize> =
+        let holds = |i: &&u32| resources[**i as usize].has_or_had(id);
+        let places: Vec<usize> =
             any.get(id).map_or(&[][..], Places::as_slice).iter().filter(holds).map(|&i| i as usize).collect();
-        places.sort_unstable();
-        places.dedup();
         match places.len() {
             0 => Found::None,
             1 => Found::One(places[0]),
@@ -207,6 +204,9 @@ impl<'a> ResMap<'a> {
         let out = edit(resource);
         resource.refresh_id();
         self.reindex(i, &before, history);
+        if self.facets.has_metadata() {
+            self.facets.add(&self.resources[i], 0, i as u32, true);
+        }
         out
     }
 
@@ -216,6 +216,8 @@ impl<'a> ResMap<'a> {
     /// The first that an edit gives.
     pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         steps::add(self.resources.len());
+        self.facets.forget_metadata();
+        self.may_have_empty = true;
         self.resources.iter_mut().try_for_each(edit)
     }
 
@@ -226,7 +228,7 @@ impl<'a> ResMap<'a> {
     pub fn rename(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         steps::add(self.resources.len());
         self.drop_indexes();
-        self.unique = false;
+        (self.unique, self.may_have_empty) = (false, true);
         self.resources.iter_mut().try_for_each(edit)
     }
 
@@ -236,7 +238,7 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// The first that an edit gives.
     pub fn rename_alike(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
-        let (unique, kinds) = (self.unique, self.kinds.take());
+        let (unique, mut facets) = (self.unique, std::mem::take(&mut self.facets));
         let mut alike = true;
         self.rename(|resource| {
             edit(resource)?;
@@ -244,12 +246,13 @@ impl<'a> ResMap<'a> {
             Ok(())
         })?;
         if alike {
-            (self.unique, self.kinds) = (unique, kinds);
+            facets.keep_kinds();
+            (self.unique, self.facets) = (unique, facets);
         }
         Ok(())
     }
 
-    /// Edits one resource in ways that leave its identity alone, its history aside. O(edit).
+    /// Edits one resource in ways that leave its identity and its metadata alone, its history aside. O(edit).
     ///
     /// # Errors
     /// Those of the edit.
@@ -261,23 +264,23 @@ impl<'a> ResMap<'a> {
         out
     }
 
-    /// Brings the indexes up to date after a change of one resource. Ids that were given up stay in `any` and in
-    /// `names`; who looks there asks the resource.
+    /// Brings the indexes up to date after a change of one resource, which had `history` earlier identities. Identities that
+    /// were given up stay: an answer is compared with the resource.
     fn reindex(&mut self, i: usize, before: &ResId<'a>, history: usize) {
         let resource = &self.resources[i];
+        self.may_have_empty |= resource.is_deleted();
         let moved = *resource.id() != *before;
         if !moved && resource.previous().len() == history {
             return;
         }
+        // Earlier identities have the group and the version of the current one.
+        let is_same_api =
+            resource.id().gvk.group == before.gvk.group && resource.id().gvk.version == before.gvk.version;
+        let first = if is_same_api && history <= resource.previous().len() { history } else { 0 };
         if let Some(any) = &mut self.any {
-            add_ids(any, resource, i as u32);
+            add_ids(any, resource, first, i as u32);
         }
-        if let Some(names) = &mut self.names {
-            add_words(names, resource, i as u32, |(_, name)| name);
-        }
-        if let Some(kinds) = &mut self.kinds {
-            add_words(kinds, resource, i as u32, |(kind, _)| kind);
-        }
+        self.facets.add(resource, first, i as u32, false);
         if moved && self.current.is_none() {
             self.unique = false;
         }
@@ -292,49 +295,43 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Puts another resource in the place of one. O(1).
-    pub fn replace(&mut self, i: usize, resource: Resource<'a>) {
-        let before = std::mem::replace(&mut self.resources[i], resource);
-        self.reindex(i, before.id(), usize::MAX);
+    /// Puts another resource, which is made from it, in the place of one. O(1), but for the making.
+    pub fn replace_with(&mut self, i: usize, make: impl FnOnce(Resource<'a>) -> Resource<'a>) {
+        let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
+        let id = *before.id();
+        self.resources[i] = make(before);
+        self.reindex(i, &id, usize::MAX);
+        if self.facets.has_metadata() {
+            self.facets.add(&self.resources[i], 0, i as u32, true);
+        }
     }
 
     /// Empties a resource: no look-up finds it, and [`ResMap::drop_empty`] takes it out. O(1).
     pub fn delete(&mut self, i: usize) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
+        self.may_have_empty = true;
         if let Some(current) = &mut self.current {
             current.remove(before.id());
         }
     }
 
-    /// Places of resources that a selector may select: all that have or have had its name if it names one, else its kind,
-    /// else all. In order. O(answer), once the index is there.
-    pub fn candidates(&mut self, name: Option<&str>, kind: Option<&str>) -> Vec<usize> {
-        let live = |i: &usize| !self.resources[*i].is_deleted();
-        let resources = &self.resources;
-        let places = match (name, kind) {
-            (Some(name), _) => {
-                let names = self.names.get_or_insert_with(|| words(resources, |(_, name)| name));
-                names.get(name).map_or(&[][..], Places::as_slice)
-            }
-            (None, Some(kind)) => {
-                let kinds = self.kinds.get_or_insert_with(|| words(resources, |(kind, _)| kind));
-                kinds.get(kind).map_or(&[][..], Places::as_slice)
-            }
-            (None, None) => {
-                steps::add(self.resources.len());
-                return (0..self.resources.len()).filter(live).collect();
-            }
-        };
-        steps::add(places.len());
-        let mut places: Vec<usize> = places.iter().map(|&i| i as usize).filter(live).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+    /// Places of resources that a selector may select, in order: see [`Facets`]. O(answer), once the index is there.
+    pub fn candidates(&mut self, hint: &Hint<'_>) -> Vec<usize> {
+        self.few_candidates(hint, usize::MAX).unwrap_or_default()
     }
 
-    /// Takes out the resources that were emptied. O(n).
+    /// As [`ResMap::candidates`]; `None` if there are more than `limit`. O(limit), once the index is there.
+    pub fn few_candidates(&mut self, hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
+        let mut places = self.facets.find(&self.resources, hint, limit)?;
+        if self.may_have_empty {
+            places.retain(|&i| !self.resources[i].is_deleted());
+        }
+        Some(places)
+    }
+
+    /// Takes out the resources that were emptied. O(n), O(1) if no edit can have emptied one.
     pub fn drop_empty(&mut self) {
-        if self.resources.iter().any(Resource::is_deleted) {
+        if std::mem::take(&mut self.may_have_empty) && self.iter().any(Resource::is_deleted) {
             self.retain(|r| !r.is_deleted());
         }
     }
@@ -355,6 +352,7 @@ impl<'a> ResMap<'a> {
         self.drop_indexes();
         let mut order: Vec<(usize, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
         let resources = &self.resources;
+        steps::add(order.len());
         order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));
         permute(&mut self.resources, order.iter().map(|(_, from)| *from));
     }
@@ -374,6 +372,7 @@ impl<'a> ResMap<'a> {
             resource.refresh_id();
             self.unique &= before == *resource.id();
         }
+        self.may_have_empty = true;
         self.drop_indexes();
         out
     }
@@ -385,7 +384,7 @@ impl<'a> ResMap<'a> {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_unstable_by_key(|&i| keys[i as usize]);
         permute(&mut resources, order.into_iter());
-        ResMap { resources, ..ResMap::default() }
+        ResMap { resources, may_have_empty: true, ..ResMap::default() }
     }
 }
 
@@ -404,35 +403,15 @@ fn permute<T>(items: &mut [T], order: impl ExactSizeIterator<Item = u32>) {
 
 impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
     fn from_iter<I: IntoIterator<Item = Resource<'a>>>(resources: I) -> Self {
-        ResMap { resources: resources.into_iter().collect(), ..ResMap::default() }
+        ResMap { resources: resources.into_iter().collect(), may_have_empty: true, ..ResMap::default() }
     }
 }
 
-/// Counted: an index that is made anew for each look-up is a scan.
-fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, i: u32) {
-    for id in resource.any_ids() {
+/// Adds the identities of a resource from the one numbered `first` on.
+fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, first: usize, i: u32) {
+    for id in resource.ids_from(first) {
         steps::add(1);
         index.entry(id).and_modify(|places| places.add(i)).or_insert(Places::One(i));
-    }
-}
-
-fn words<'a>(resources: &[Resource<'a>], word: impl Fn((&'a str, &'a str)) -> &'a str + Copy) -> Words<'a> {
-    let mut index = Words::default();
-    resources.iter().enumerate().for_each(|(i, r)| add_words(&mut index, r, i as u32, word));
-    index
-}
-
-/// Adds the word of each pair of kind and name that a resource has or has had.
-fn add_words<'a>(index: &mut Words<'a>, resource: &Resource<'a>, i: u32, word: impl Fn((&'a str, &'a str)) -> &'a str) {
-    let current = (resource.id().gvk.kind, resource.id().name);
-    let mut last = None;
-    for pair in resource.previous().iter().map(|p| (p.kind, p.name)).chain([current]) {
-        steps::add(1);
-        let word = word(pair);
-        if last != Some(word) {
-            index.entry(word).and_modify(|places| places.add(i)).or_insert(Places::One(i));
-            last = Some(word);
-        }
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Resource<'a> {
     pub needs_hash: bool,
     /// Whether the node is known to be in the form that a detour through JSON gives it.
     pub json_form: bool,
+    /// Whether `data` and `binaryData` are known to hold texts as a generator writes them.
+    pub data_is_text: bool,
     /// Whether the node may hold values that stand in several places.
     shares_values: bool,
     /// What few builds ask for.
@@ -66,12 +68,20 @@ pub struct Rare<'a> {
     pub vars: Vec<&'a str>,
     /// Where the resource comes from: the text of the origin annotation.
     pub origin: Option<&'a str>,
-    /// What transformed it: items of the list that the transformations annotation is.
-    pub transformations: Vec<&'a str>,
+    /// What transformed it: items of the list that the transformations annotation is, each with the number of times that it
+    /// is there.
+    pub transformations: Vec<(&'a str, usize)>,
     /// Whether helm made it: its namespace is not ours to set.
     pub helm_generated: bool,
     /// Whether a custom schema says that the kind has no namespace.
     pub cluster_scoped: bool,
+}
+
+impl Rare<'_> {
+    /// The text of the transformations annotation.
+    pub fn transformations_text(&self) -> String {
+        self.transformations.iter().map(|(item, times)| item.repeat(*times)).collect()
+    }
 }
 
 impl<'a> Resource<'a> {
@@ -142,6 +152,7 @@ impl<'a> Resource<'a> {
             behavior: None,
             needs_hash: false,
             json_form: false,
+            data_is_text: false,
             shares_values: false,
             rare: None,
         }
@@ -183,7 +194,18 @@ impl<'a> Resource<'a> {
 
     /// All identities, previous ones first.
     pub fn any_ids(&self) -> impl Iterator<Item = ResId<'a>> + '_ {
-        self.previous.iter().map(|p| self.with_history(p)).chain(std::iter::once(self.id))
+        self.ids_from(0)
+    }
+
+    /// All identities from the one numbered `first` on, the current one last.
+    pub fn ids_from(&self, first: usize) -> impl Iterator<Item = ResId<'a>> + '_ {
+        let previous = self.previous.get(first..).unwrap_or_default();
+        previous.iter().map(|p| self.with_history(p)).chain(std::iter::once(self.id))
+    }
+
+    /// Whether the resource has or has had an identity. O(1) for the current one.
+    pub fn has_or_had(&self, id: &ResId<'_>) -> bool {
+        self.id == *id || self.previous.iter().rev().any(|p| p.name == id.name && self.with_history(p) == *id)
     }
 
     fn with_history(&self, p: &PreviousId<'a>) -> ResId<'a> {
@@ -217,12 +239,13 @@ impl<'a> Resource<'a> {
 
     /// The node, for editing; [`super::ResMap`] reads the identity again afterwards.
     pub fn node_mut(&mut self) -> &mut Node<'a> {
-        self.json_form = false;
+        (self.json_form, self.data_is_text) = (false, false);
         &mut self.node
     }
 
     /// The node, for edits that keep it in the form a detour through JSON gives.
     pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
+        self.data_is_text = false;
         &mut self.node
     }
 

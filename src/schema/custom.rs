@@ -4,6 +4,7 @@ use super::{Place, builtin};
 use crate::resource::Gvk;
 use crate::yaml::{Mapping, Node, Value};
 use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -11,7 +12,7 @@ type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 const MAX_REFERENCES: usize = 64;
 
 /// Types by name, each with its properties.
-pub type Types<'n, 'a> = Vec<(&'a str, &'n Mapping<'a>)>;
+pub type Types<'n, 'a> = IndexMap<&'a str, &'n Mapping<'a>, foldhash::fast::RandomState>;
 
 /// What holds schemas.
 #[derive(Clone, Debug)]
@@ -131,7 +132,7 @@ impl<'a> Document<'a> {
                     let schema = version.get("schema")?.get("openAPIV3Schema")?;
                     Some((Gvk { group, version: version.get_text("name")?, kind }, schema))
                 });
-                (Types::new(), kinds.collect())
+                (Types::default(), kinds.collect())
             }
         }
     }

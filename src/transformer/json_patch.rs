@@ -63,7 +63,7 @@ impl Operation<'_> {
     }
 
     /// Whether this reads or changes the annotations of a resource.
-    fn sees_annotations(&self) -> bool {
+    pub(super) fn sees_annotations(&self) -> bool {
         let sees = |p: &Pointer<'_>| match p.parts.as_deref() {
             None | Some(["metadata"]) => true,
             Some(parts) => parts.starts_with(&["metadata", "annotations"]),

@@ -13,18 +13,17 @@
 //! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::Transformer;
-use crate::config::TransformerConfig;
+use super::referents::{Answer, Referents};
 use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
+use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::{Gvk, NOT_NAMESPACED, Places, ResId, ResMap, Resource};
+use crate::resource::{Gvk, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
 use crate::yaml::scalar::Kind;
-use crate::yaml::{Arena, Node, Tag, Value};
-use hashbrown::hash_map::Entry;
+use crate::yaml::{Arena, Mapping, Node, Tag, Value, steps};
 use hashbrown::{HashMap, HashSet};
-use std::cell::OnceCell;
-use std::hash::BuildHasher;
+use indexmap::IndexMap;
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -33,80 +32,14 @@ pub struct NameReferenceTransformer<'a> {
     pub references: Vec<NameBackReferences<'a>>,
 }
 
-/// What may be referred to, what has or has had another name: found by kind, a name it had, and its namespace.
-struct Candidates<'m, 'a> {
-    map: &'m ResMap<'a>,
-    hasher: foldhash::fast::RandomState,
-    /// By the hash of the three texts: there are many names, and few that are referred to. Who finds one looks at it again.
-    by_namespace: Table<u64, Places>,
-    /// The same without the namespace, made for the first cluster-scoped referrer.
-    anywhere: OnceCell<Table<(&'a str, &'a str), Places>>,
-    /// Pairs of original and current namespace that occur among all resources.
-    namespaces: HashSet<(&'a str, &'a str), foldhash::fast::RandomState>,
-}
-
-impl<'m, 'a> Candidates<'m, 'a> {
-    /// Only resources of kinds that may be referred to are looked at: a name after ten layers is ten names.
-    fn of(map: &'m ResMap<'a>, kinds: &[&str]) -> Self {
-        let is_wanted = |kind: &str| kinds.binary_search(&kind).is_ok();
-        let wanted = |r: &&Resource<'a>| r.previous().iter().any(|p| is_wanted(p.kind));
-        let names = map.iter().filter(wanted).map(|r| r.previous().len()).sum();
-        let hasher = foldhash::fast::RandomState::default();
-        let mut by_namespace: Table<u64, Places> = Table::with_capacity_and_hasher(names, Default::default());
-        let mut namespaces = HashSet::default();
-        let mut last = ("", "");
-        for (i, resource) in map.iter().enumerate() {
-            let namespace = resource.id().effective_namespace();
-            let pair = (resource.original_id().effective_namespace(), namespace);
-            if pair != last {
-                namespaces.insert(pair);
-                last = pair;
-            }
-            if !wanted(&resource) {
-                continue;
-            }
-            each_name(resource, |kind, name| {
-                add(by_namespace.entry(hasher.hash_one((kind, name, namespace))), i as u32)
-            });
-        }
-        Candidates { map, hasher, by_namespace, anywhere: OnceCell::new(), namespaces }
-    }
-
-    fn anywhere(&self) -> &Table<(&'a str, &'a str), Places> {
-        self.anywhere.get_or_init(|| {
-            let mut table: Table<_, Places> = Table::default();
-            for (i, resource) in self.map.iter().enumerate() {
-                each_name(resource, |kind, name| add(table.entry((kind, name)), i as u32));
-            }
-            table
-        })
-    }
-}
-
-fn add<K: std::hash::Hash>(entry: Entry<'_, K, Places, foldhash::fast::RandomState>, i: u32) {
-    entry.and_modify(|places| places.add(i)).or_insert(Places::One(i));
-}
-
-/// Each different pair of a kind and a name that a resource has had; they need not have been together.
-fn each_name<'a>(resource: &Resource<'a>, mut take: impl FnMut(&'a str, &'a str)) {
-    let previous = resource.previous();
-    for (i, p) in previous.iter().enumerate() {
-        if previous[..i].iter().any(|q| q.kind == p.kind) {
-            continue;
-        }
-        for (j, n) in previous.iter().enumerate() {
-            if !previous[..j].iter().any(|q| q.name == n.name) {
-                take(p.kind, n.name);
-            }
-        }
-    }
-}
-
 /// The paths of all references of one kind of referrer. Actions are the targets that a field may refer to, in order.
 #[derive(Default)]
 struct Trie<'a> {
-    children: Vec<(Step<'a>, Trie<'a>)>,
+    /// The ways on, by the keys of their steps.
+    children: IndexMap<&'a str, (Step<'a>, Trie<'a>), foldhash::fast::RandomState>,
     actions: Vec<Action<'a>>,
+    /// Whether a step of a child is not the name of a field: no mapping can be walked then.
+    has_wrong_step: bool,
 }
 
 #[derive(Clone)]
@@ -116,28 +49,75 @@ struct Action<'a> {
     is_role_ref: bool,
 }
 
-impl<'a> Trie<'a> {
-    fn of(arena: &'a Arena, references: &[NameBackReferences<'a>], referrer: &Gvk<'_>) -> Self {
-        let mut root = Trie::default();
+/// The fields that refer to others, by the kinds that have them.
+struct Fields<'a> {
+    all: Vec<(Gvk<'a>, FieldSpec<'a>)>,
+    by_kind: Table<&'a str, Vec<usize>>,
+    /// Fields of all kinds.
+    general: Vec<usize>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(references: &[NameBackReferences<'a>]) -> Self {
+        let (all, by_kind, general) = Default::default();
+        let mut fields = Fields { all, by_kind, general };
         for reference in references {
-            for spec in reference.fields.iter().filter(|spec| spec.gvk.selects(referrer)) {
-                let mut trie = &mut root;
-                for step in split(arena, spec.path) {
-                    let at = trie.children.iter().position(|(have, _)| have.key == step.key).unwrap_or_else(|| {
-                        trie.children.push((step, Trie::default()));
-                        trie.children.len() - 1
-                    });
-                    trie.children[at].0.list |= step.list;
-                    trie = &mut trie.children[at].1;
+            for spec in reference.fields.in_order() {
+                let at = fields.all.len();
+                match spec.gvk.kind {
+                    "" => fields.general.push(at),
+                    kind => fields.by_kind.entry(kind).or_default().push(at),
                 }
-                trie.actions.push(Action {
-                    target: reference.gvk,
-                    path: spec.path,
-                    is_role_ref: spec.path.ends_with("roleRef/name"),
-                });
+                fields.all.push((reference.gvk, spec));
             }
         }
+        fields
+    }
+
+    /// The paths of the references of one kind. O(their number).
+    fn trie(&self, arena: &'a Arena, referrer: &Gvk<'_>) -> Trie<'a> {
+        let own = self.by_kind.get(referrer.kind).map_or(&[][..], Vec::as_slice);
+        let mut places = [own, &self.general].concat();
+        places.sort_unstable();
+        let mut root = Trie::default();
+        for (target, spec) in places.into_iter().map(|at| &self.all[at]).filter(|(_, s)| s.gvk.selects(referrer)) {
+            let mut trie = &mut root;
+            for step in split(arena, spec.path) {
+                trie.has_wrong_step |= step.check().is_err();
+                let (known, child) = trie.children.entry(step.key).or_insert_with(|| (step, Trie::default()));
+                known.list |= step.list;
+                trie = child;
+            }
+            let is_role_ref = spec.path.ends_with("roleRef/name");
+            trie.actions.push(Action { target: *target, path: spec.path, is_role_ref });
+        }
         root
+    }
+}
+
+impl<'a> Trie<'a> {
+    /// Calls `walk` for each field of a mapping that the paths go on in. O(fields or paths, the fewer).
+    fn each_child(
+        &self,
+        m: &mut Mapping<'a>,
+        mut walk: impl FnMut(&mut Node<'a>, &Trie<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let mut enter = |value: &mut Node<'a>, (step, child): &(Step<'a>, Trie<'a>)| {
+            step.settle(value);
+            walk(value, child)
+        };
+        if self.has_wrong_step || self.children.len() <= m.len() {
+            return self.children.values().try_for_each(|way| {
+                way.0.check()?;
+                m.get_mut(way.0.key).map_or(Ok(()), |value| enter(value, way))
+            });
+        }
+        let mut last = None;
+        m.iter_mut().try_for_each(|(key, value)| {
+            // Of a key that is given twice the first value counts.
+            let is_first = last.replace(key.text) != Some(key.text);
+            self.children.get(key.text).filter(|_| is_first).map_or(Ok(()), |way| enter(value, way))
+        })
     }
 }
 
@@ -147,10 +127,10 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which nothing is to be done.
         let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
         let tries = self.tries(map, session.arena, suffix);
-        let walk = |resource: &Resource<'a>, node: &mut Node<'a>, candidates: Option<&Candidates<'_, 'a>>| match tries
+        let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
             .get(&referrer_gvk(resource))
         {
-            Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, candidates)
+            Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
                 .and_then(|referrer| referrer.walk(node, trie))
                 .map_err(|e| e.at(session.arena.place(node.pos))),
             _ => Ok(()),
@@ -168,8 +148,8 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             });
         }
         map.edit_nodes(|map, nodes| {
-            let candidates = Candidates::of(map, &wanted_kinds(&tries));
-            map.iter().zip(nodes).try_for_each(|(resource, node)| walk(resource, node, Some(&candidates)))
+            let renamed = Referents::of(map, &wanted_kinds(&tries));
+            map.iter().zip(nodes).try_for_each(|(resource, node)| walk(resource, node, Some(&renamed)))
         })
     }
 }
@@ -189,10 +169,15 @@ impl<'a> NameReferenceTransformer<'a> {
 
     /// The paths of references of each kind that is there, or of the kinds with a suffix.
     fn tries(&self, map: &ResMap<'a>, arena: &'a Arena, suffix: Option<&str>) -> Table<Gvk<'a>, Trie<'a>> {
+        let has_suffix = |r: &&Resource<'a>| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
+        let mut kinds = map.iter().filter(has_suffix).map(referrer_gvk).peekable();
         let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
-        for resource in map.iter().filter(|r| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix))) {
-            let gvk = referrer_gvk(resource);
-            tries.entry(gvk).or_insert_with(|| Trie::of(arena, &self.references, &gvk));
+        if kinds.peek().is_none() {
+            return tries;
+        }
+        let fields = Fields::of(&self.references);
+        for gvk in kinds {
+            tries.entry(gvk).or_insert_with(|| fields.trie(arena, &gvk));
         }
         tries
     }
@@ -202,7 +187,7 @@ impl<'a> NameReferenceTransformer<'a> {
 fn wanted_kinds<'a>(tries: &Table<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
     fn collect<'a>(trie: &Trie<'a>, kinds: &mut Vec<&'a str>) {
         kinds.extend(trie.actions.iter().map(|action| action.target.kind));
-        trie.children.iter().for_each(|(_, child)| collect(child, kinds));
+        trie.children.values().for_each(|(_, child)| collect(child, kinds));
     }
     let mut kinds = Vec::new();
     #[allow(clippy::iter_over_hash_type, reason = "what is collected is sorted")]
@@ -212,6 +197,20 @@ fn wanted_kinds<'a>(tries: &Table<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
     kinds.sort_unstable();
     kinds.dedup();
     kinds
+}
+
+/// Up to this many candidates are compared one by one.
+const FEW: usize = 8;
+
+/// Where a reference looks for a resource.
+#[derive(Clone, Copy, Hash)]
+enum Namespace<'a> {
+    /// In the referrer's namespace, among resources without one, and in those of the accounts that a RoleBinding names.
+    InReach,
+    /// In a namespace that the reference names.
+    Current(&'a str),
+    /// In a namespace that the reference names, as it was at first.
+    Original(&'a str),
 }
 
 /// The namespace of a subject of a RoleBinding that is a ServiceAccount and says one.
@@ -239,21 +238,21 @@ struct Referrer<'c, 'a> {
     id: ResId<'a>,
     role_ref: Option<(&'a str, &'a str)>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
-    subject_namespaces: Vec<&'a str>,
+    subject_namespaces: HashSet<&'a str, foldhash::fast::RandomState>,
     /// `None` where no name has changed.
-    candidates: Option<&'c Candidates<'c, 'a>>,
+    renamed: Option<&'c Referents<'c, 'a>>,
 }
 
 impl<'c, 'a> Referrer<'c, 'a> {
-    fn of(resource: &'c Resource<'a>, node: &Node<'a>, candidates: Option<&'c Candidates<'c, 'a>>) -> Result<Self> {
+    fn of(resource: &'c Resource<'a>, node: &Node<'a>, renamed: Option<&'c Referents<'c, 'a>>) -> Result<Self> {
         let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
-        let mut subject_namespaces = Vec::new();
+        let mut subject_namespaces = HashSet::default();
         if resource.id().gvk.kind == "RoleBinding" {
             for subject in node.get("subjects").and_then(Node::as_sequence).unwrap_or_default() {
                 subject_namespaces.extend(account_namespace(subject, resource.id())?);
             }
         }
-        Ok(Referrer { resource, id: *resource.id(), role_ref, subject_namespaces, candidates })
+        Ok(Referrer { resource, id: *resource.id(), role_ref, subject_namespaces, renamed })
     }
 
     fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
@@ -271,16 +270,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
     /// The paths that go on from here. A list has taken the actions already; its items go on with the same paths.
     fn walk_children(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
         match &mut node.value {
-            Value::Mapping(m) => {
-                for (step, child) in &trie.children {
-                    step.check()?;
-                    if let Some(value) = m.get_mut(step.key) {
-                        step.settle(value);
-                        self.walk(value, child)?;
-                    }
-                }
-                Ok(())
-            }
+            Value::Mapping(m) => trie.each_child(m, |value, child| self.walk(value, child)),
             Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_children(item, trie)),
             Value::Scalar(s) if s.is_null() => Ok(()),
             Value::Scalar(_) => {
@@ -329,79 +319,152 @@ impl<'c, 'a> Referrer<'c, 'a> {
         namespace: Option<Option<&'a str>>,
         action: &Action<'a>,
     ) -> Result<Option<&'c Resource<'a>>> {
-        let Some(candidates) = self.candidates else { return Ok(None) };
-        let mut found = self.by_name(candidates, name, &action.target);
-        if let Some(Some(namespace)) = namespace {
-            let by_original = self.sees_original_namespace(candidates, namespace);
-            found.retain(|c| {
-                let id = if by_original { c.original_id() } else { *c.id() };
-                id.effective_namespace() == namespace
-            });
-        }
-        if action.is_role_ref
-            && let Some((group, kind)) = self.role_ref
-        {
-            found.retain(|c| c.id().gvk.group == group && c.previous().iter().any(|p| p.kind == kind));
-        }
-        if found.len() <= 1 {
-            return Ok(found.pop());
-        }
-        let me = self.resource;
-        found.retain(|c| agree(&c.prefixes, &me.prefixes) && agree(&c.suffixes, &me.suffixes));
-        if found.len() > 1 {
-            found.retain(|c| agree_strictly(&c.prefixes, &me.prefixes) && agree_strictly(&c.suffixes, &me.suffixes));
-        }
-        let Some(first) = found.first().copied() else { return Ok(None) };
-        let is_same = |c: &Resource<'_>| {
-            c.id().name == first.id().name && (namespace.is_none() || c.id().namespace == first.id().namespace)
+        let Some(renamed) = self.renamed else { return Ok(None) };
+        let wanted = match namespace.flatten() {
+            None => Namespace::InReach,
+            Some(text) if self.sees_original_namespace(renamed, text) => Namespace::Original(text),
+            Some(text) => Namespace::Current(text),
         };
-        if !found.iter().all(|c| is_same(c)) {
-            let ids: Vec<String> = found.iter().map(|c| c.id().to_string()).collect();
+        let role = self.role_ref.filter(|_| action.is_role_ref);
+        let is_meant = |i: &u32| {
+            steps::add(1);
+            self.is_meant(renamed.get(*i), name, &action.target, wanted, role)
+        };
+        let answers = self.answers(renamed, name, &action.target, wanted);
+        let count: usize = answers.iter().map(|answer| answer.places.len()).sum();
+        let is_mapping = namespace.is_some();
+        if count <= FEW {
+            let mut found: Vec<u32> = answers.iter().flat_map(|a| a.places).copied().filter(is_meant).collect();
+            sort(&mut found);
+            let chosen = if found.len() <= 1 { found.pop() } else { self.choose(renamed, found, is_mapping)? };
+            return Ok(chosen.map(|i| renamed.get(i)));
+        }
+        // What else an answer depends on is rare.
+        let is_common = role.is_none() && self.subject_namespaces.is_empty();
+        let affixes = (&self.resource.prefixes, &self.resource.suffixes);
+        let rest = (name, action.target, wanted, is_mapping, self.id.effective_namespace(), affixes);
+        let key = renamed.key_of(&answers, rest);
+        let known = renamed.known.borrow().get(&key).copied().filter(|_| is_common);
+        let chosen = match known {
+            Some(known) => known,
+            None => self.choose_of_many(renamed, &answers, &is_meant, is_mapping)?,
+        };
+        if is_common {
+            renamed.known.borrow_mut().insert(key, chosen);
+        }
+        Ok(chosen.map(|i| renamed.get(i)))
+    }
+
+    /// The resources that a name may refer to.
+    fn answers(
+        &self,
+        renamed: &'c Referents<'c, 'a>,
+        name: &str,
+        target: &Gvk<'_>,
+        wanted: Namespace<'a>,
+    ) -> Vec<Answer<'c>> {
+        let kind = target.kind;
+        let accounts = || self.subject_namespaces.iter().filter(|_| kind == "ServiceAccount");
+        let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
+        match wanted {
+            // Only a custom reference without a kind is without one.
+            _ if kind.is_empty() => vec![renamed.named(name)],
+            Namespace::Original(namespace) => vec![renamed.at_first_in(kind, name, namespace)],
+            Namespace::Current(namespace) => vec![renamed.in_namespace(kind, name, namespace)],
+            Namespace::InReach if self.id.is_cluster_scoped() => vec![renamed.anywhere(kind, name)],
+            Namespace::InReach if accounts().nth(FEW).is_some() => vec![renamed.anywhere(kind, name)],
+            Namespace::InReach => {
+                mine.iter().chain(accounts()).map(|namespace| renamed.in_namespace(kind, name, namespace)).collect()
+            }
+        }
+    }
+
+    /// The one of many candidates that a reference means.
+    fn choose_of_many(
+        &self,
+        renamed: &'c Referents<'c, 'a>,
+        answers: &[Answer<'c>],
+        is_meant: &dyn Fn(&u32) -> bool,
+        is_mapping: bool,
+    ) -> Result<Option<u32>> {
+        let mut first: Vec<u32> = answers.iter().flat_map(|a| a.places).copied().filter(is_meant).take(3).collect();
+        sort(&mut first);
+        if first.len() <= 1 {
+            return Ok(first.pop());
+        }
+        let mut fitting = Vec::new();
+        for answer in answers {
+            renamed.add_fitting(*answer, (&self.resource.prefixes, &self.resource.suffixes), &mut fitting);
+        }
+        fitting.retain(is_meant);
+        sort(&mut fitting);
+        self.choose(renamed, fitting, is_mapping)
+    }
+
+    /// The one of several candidates that has the referrer's prefixes and suffixes.
+    fn choose(&self, renamed: &'c Referents<'c, 'a>, mut found: Vec<u32>, is_mapping: bool) -> Result<Option<u32>> {
+        let me = self.resource;
+        let get = |i: &u32| renamed.get(*i);
+        found.retain(|i| agree(&get(i).prefixes, &me.prefixes) && agree(&get(i).suffixes, &me.suffixes));
+        if found.len() > 1 {
+            let fits = |a: &[&str], b: &[&str]| agree_strictly(a, b);
+            found.retain(|i| fits(&get(i).prefixes, &me.prefixes) && fits(&get(i).suffixes, &me.suffixes));
+        }
+        let Some(first) = found.first().map(get) else { return Ok(None) };
+        let is_same = |c: &Resource<'_>| {
+            c.id().name == first.id().name && (!is_mapping || c.id().namespace == first.id().namespace)
+        };
+        if !found.iter().all(|i| is_same(get(i))) {
+            let ids: Vec<String> = found.iter().map(|i| get(i).id().to_string()).collect();
             return Err(Error::input(format!("found multiple possible referrals: {}", ids.join(", "))));
         }
-        Ok(Some(first))
+        Ok(found.first().copied())
     }
 
     /// Whether any resource in reach had this namespace at first.
-    fn sees_original_namespace(&self, candidates: &Candidates<'c, 'a>, namespace: &str) -> bool {
-        let seen = &candidates.namespaces;
-        if self.id.is_cluster_scoped() {
-            return seen.iter().any(|(original, _)| *original == namespace);
-        }
-        let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
-        mine.iter().chain(&self.subject_namespaces).any(|current| seen.contains(&(namespace, *current)))
+    fn sees_original_namespace(&self, renamed: &'c Referents<'c, 'a>, namespace: &str) -> bool {
+        let Some(current) = renamed.namespaces.get(namespace) else { return false };
+        let accounts = &self.subject_namespaces;
+        steps::add(accounts.len().min(current.len()));
+        self.id.is_cluster_scoped()
+            || [self.id.effective_namespace(), NOT_NAMESPACED].iter().any(|mine| current.contains(mine))
+            || if accounts.len() < current.len() {
+                accounts.iter().any(|account| current.contains(account))
+            } else {
+                current.iter().any(|namespace| accounts.contains(namespace))
+            }
     }
 
-    /// Candidates in reach that had this name and are of the target's kind, in the order of the resources.
-    fn by_name(&self, c: &Candidates<'c, 'a>, name: &'a str, target: &Gvk<'a>) -> Vec<&'c Resource<'a>> {
-        let mut places: Vec<u32> = Vec::new();
-        if target.kind.is_empty() {
-            // Only a custom reference without a kind gets here.
-            let had_name = |r: &Resource<'a>| self.is_in_reach(r.id()) && r.previous().iter().any(|p| p.name == name);
-            places.extend(c.map.iter().enumerate().filter(|(_, r)| had_name(r)).map(|(i, _)| i as u32));
-        } else if self.id.is_cluster_scoped() {
-            places.extend(c.anywhere().get(&(target.kind, name)).map_or(&[][..], Places::as_slice));
-        } else {
-            let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
-            let accounts = self.subject_namespaces.iter().filter(|_| target.kind == "ServiceAccount");
-            for namespace in mine.iter().chain(accounts) {
-                let key = c.hasher.hash_one((target.kind, name, *namespace));
-                places.extend(c.by_namespace.get(&key).map_or(&[][..], Places::as_slice));
-            }
-        }
-        places.sort_unstable();
-        places.dedup();
+    /// Whether a candidate is in reach, had the name, and is of the target's kind, in the namespace and of the role's kind
+    /// that the reference names.
+    fn is_meant(
+        &self,
+        candidate: &Resource<'a>,
+        name: &str,
+        target: &Gvk<'a>,
+        wanted: Namespace<'a>,
+        role: Option<(&str, &str)>,
+    ) -> bool {
+        let id = candidate.id();
         // A subject's namespace is compared with what an account says, and an account that says none is not in 'default'.
-        let is_reached = |id: &ResId<'a>| {
-            target.kind.is_empty() || self.is_in_reach(id) || self.subject_namespaces.contains(&id.namespace)
+        let is_account = target.kind == "ServiceAccount"
+            && [id.namespace, id.effective_namespace()]
+                .iter()
+                .all(|namespace| self.subject_namespaces.contains(namespace));
+        let is_reached = self.is_in_reach(id) || is_account;
+        let is_there = match wanted {
+            Namespace::InReach => true,
+            Namespace::Current(namespace) => id.effective_namespace() == namespace,
+            Namespace::Original(namespace) => candidate.original_id().effective_namespace() == namespace,
         };
-        let is_target = |r: &&Resource<'a>| {
-            let gvk = r.id().gvk;
-            is_reached(r.id())
-                && r.previous().iter().any(|p| p.name == name)
-                && r.previous().iter().any(|p| target.selects(&Gvk { kind: p.kind, ..gvk }))
-        };
-        places.into_iter().map(|i| c.map.get(i as usize)).filter(is_target).collect()
+        let of_kind = |p: &PreviousId<'a>| target.selects(&Gvk { kind: p.kind, ..id.gvk });
+        is_reached
+            && is_there
+            && candidate.previous().iter().any(|p| p.name == name)
+            && candidate.previous().iter().any(of_kind)
+            && role.is_none_or(|(group, kind)| {
+                id.gvk.group == group && candidate.previous().iter().any(|p| p.kind == kind)
+            })
     }
 
     fn is_in_reach(&self, candidate: &ResId<'a>) -> bool {
@@ -421,6 +484,11 @@ fn set<'a>(m: &mut crate::yaml::Mapping<'a>, key: &'a str, text: &'a str) {
         Some(other) => *other = Value::Scalar(crate::yaml::Scalar::plain(text)),
         None => drop(m.insert(key, crate::yaml::Scalar::plain(text).into())),
     }
+}
+
+fn sort(places: &mut Vec<u32>) {
+    places.sort_unstable();
+    places.dedup();
 }
 
 /// Whether two lists of affixes fit: one is empty, or the shorter is the end of the longer.

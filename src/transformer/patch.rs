@@ -10,7 +10,8 @@
 //! operations applied in order. Names, kinds and namespaces stay, unless `options` allow a change.
 //! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after annotations. Every patch is read before
 //! the first one is applied.
-//! *Cost*: O(patches + size of what they touch); a target without a literal name looks at every resource.
+//! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its kind, name, namespace, label or
+//! annotation, or with names that begin as its pattern does; a pattern without a beginning, as `.*-web`, with all of its kind.
 //! *Quirks*: a target that matches nothing is no error. JSON patches take the resource through JSON, and its numbers and quotes with
 //! it (case smp-after-json-quoting). A resource that an emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
@@ -21,10 +22,10 @@ use crate::config::Matcher;
 use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::{Session, documents_to_resources};
-use crate::resource::{Found, ResMap, Resource, stringify};
+use crate::pipeline::{Session, documents_to_resources, is_build_annotation};
+use crate::resource::{Found, Hint, ResMap, Resource, stringify};
 use crate::schema::Schemas;
-use crate::yaml::{Arena, Node, Pos, Scalar, Source, Style, Tag, documents, first_document, json};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Source, Style, Tag, documents, first_document, json};
 
 /// A patch that was read.
 #[derive(Debug)]
@@ -70,36 +71,98 @@ impl<'a> PatchTransformer<'a> {
         };
         patches.iter().map(prepare).collect::<Result<_>>().map(PatchTransformer)
     }
+
+    /// Splits the patches where a build that notes what transformed a resource must do so between them.
+    pub fn apart(self) -> impl Iterator<Item = Self> {
+        apart(self.0).into_iter().map(PatchTransformer)
+    }
+
+    /// How many patches there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Lists of patches, in order: one that sees or changes the notes of a build about its resources is alone.
+fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
+    let mut lists: Vec<Vec<Prepared<'_>>> = Vec::new();
+    let mut is_open = false;
+    for patch in patches {
+        let is_alone = patch.sees_notes();
+        match lists.last_mut() {
+            Some(list) if is_open && !is_alone => list.push(patch),
+            _ => lists.push(vec![patch]),
+        }
+        is_open = !is_alone;
+    }
+    lists
 }
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        for group in self.0.chunk_by(|a, b| a.looks_at_all() && b.looks_at_all()) {
-            if group.len() > 1 {
-                apply_together(map, session, group)?;
-                continue;
+        let share = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
+        let mut annotations_are_text = false;
+        for group in self.0.chunk_by(share) {
+            let patched = match group {
+                [patch] => apply_one(map, session, patch)?,
+                _ => apply_together(map, session, group)?,
+            };
+            if session.keeps_origins() {
+                write_annotations(map, &patched, &mut annotations_are_text)?;
             }
-            group.iter().try_for_each(|patch| apply_one(map, session, patch))?;
         }
         map.drop_empty();
         Ok(())
     }
 }
 
+/// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes all annotations. After
+/// the first entry only the resources that an entry has patched can have others.
+fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut bool) -> Result<()> {
+    let stringify = |resource: &mut Resource<'_>| {
+        resource.stringify_metadata("annotations");
+        Ok(())
+    };
+    if !std::mem::replace(are_text, true) {
+        return map.edit_content(stringify);
+    }
+    patched
+        .iter()
+        .filter(|&&i| !map.get(i).is_deleted())
+        .copied()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .try_for_each(|i| map.edit(i, stringify))
+}
+
 impl Prepared<'_> {
-    /// Whether this is a JSON patch whose target may be any resource.
-    fn looks_at_all(&self) -> bool {
-        let target = self.target.as_ref().filter(|t| t.literal_name().is_none());
-        matches!(self.content, Content::Json(_)) && target.is_some()
+    /// Whether this is a JSON patch whose target may be any resource, or any of a kind.
+    fn is_wide(&self) -> bool {
+        matches!(self.content, Content::Json(_)) && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
+    }
+
+    /// Whether this sees or changes the annotations in which kustomize notes what it knows about a resource.
+    fn sees_notes(&self) -> bool {
+        match &self.content {
+            Content::Json(operations) => operations.iter().any(Operation::sees_annotations),
+            Content::StrategicMerge(patches) => patches.iter().any(|patch| {
+                let annotations = patch.node().get("metadata").and_then(|m| m.get("annotations"));
+                let mut entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
+                wipes_annotations(patch.node()) || entries.any(|entry| is_build_annotation(entry.key.text))
+            }),
+        }
+    }
+
+    fn kind(&self) -> Option<&str> {
+        self.target.as_ref().and_then(|target| target.hint().kind)
     }
 }
 
-/// Applies JSON patches in one pass: what one does to a resource depends on that resource alone.
-fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<()> {
-    let kinds = patches.iter().map(|patch| patch.target.as_ref().and_then(Matcher::literal_kind));
-    // One kind for all of them, or any.
-    let kind = kinds.reduce(|a, b| if a == b { a } else { None }).flatten();
-    for i in map.candidates(None, kind) {
+/// Applies JSON patches for the same kind in one pass: what one does to a resource depends on that resource alone. Gives the
+/// places of the resources that they may have changed.
+fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
+    let candidates = map.candidates(&Hint::of_kind(patches.first().and_then(Prepared::kind)));
+    for &i in &candidates {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch =
@@ -109,28 +172,31 @@ fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Pr
             _ => Ok(()),
         })?;
     }
-    Ok(())
+    Ok(candidates)
 }
 
-fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<()> {
+/// Applies a patch, and gives the places of the resources that it changed.
+fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
+    let mut patched = Vec::new();
     let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?
+            patched = apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?;
+                patched.extend(merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?);
             }
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                merge_by_id(map, &document, (patch.options, Way::AsItIs), session.schemas()).map_err(in_patch)?;
+                let way = (patch.options, Way::AsItIs);
+                patched.push(merge_by_id(map, &document, way, session.schemas()).map_err(in_patch)?);
             }
         }
     }
-    Ok(())
+    Ok(patched)
 }
 
 /// `patchesStrategicMerge`: every document finds its own resource.
@@ -205,6 +271,16 @@ impl<'a> PatchJson6902Transformer<'a> {
             }
         };
         patches.iter().map(prepare).collect::<Result<_>>().map(PatchJson6902Transformer)
+    }
+
+    /// See [`PatchTransformer::apart`].
+    pub fn apart(self) -> impl Iterator<Item = Self> {
+        apart(self.0).into_iter().map(PatchJson6902Transformer)
+    }
+
+    /// How many patches there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
     }
 }
 
@@ -291,17 +367,18 @@ fn resources<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resour
     documents_to_resources(session, nodes)
 }
 
+/// Applies a JSON patch to the resources of a target, and gives their places.
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
     arena: &'a Arena,
     operations: &[Operation<'a>],
     target: Option<&Matcher<'a>>,
     record: bool,
-) -> Result<()> {
-    let Some(target) = target else { return Ok(()) };
-    map.candidates(target.literal_name(), target.literal_kind())
-        .into_iter()
-        .try_for_each(|i| apply_json_to(map, i, arena, operations, target, record))
+) -> Result<Vec<usize>> {
+    let Some(target) = target else { return Ok(Vec::new()) };
+    let candidates = map.candidates(&target.hint());
+    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, operations, target, record))?;
+    Ok(candidates)
 }
 
 /// Applies a JSON patch to one resource, if it is a target.
@@ -334,13 +411,13 @@ enum Way {
     ForTarget,
 }
 
-/// Merges a patch into the resource that it names, by any id the resource has had.
+/// Merges a patch into the resource that it names, by any id the resource has had, and gives its place.
 fn merge_by_id<'a>(
     map: &mut ResMap<'a>,
     patch: &Resource<'a>,
     way: (PatchOptions, Way),
     schemas: &Schemas<'a>,
-) -> Result<()> {
+) -> Result<usize> {
     let id = patch.id();
     let i = match map.find_any(id) {
         Found::One(i) => i,
@@ -355,17 +432,18 @@ fn merge_by_id<'a>(
             )));
         }
     };
-    merge_into(map, i, patch, way, schemas)
+    merge_into(map, i, patch, way, schemas)?;
+    Ok(i)
 }
 
-/// Merges a patch into every resource of a target. The patch's own identity does not count.
+/// Merges a patch into every resource of a target, and gives their places. The patch's own identity does not count.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
     patch: &Resource<'a>,
     target: &Matcher<'a>,
     options: PatchOptions,
-) -> Result<()> {
+) -> Result<Vec<usize>> {
     let mut patch = with_text_metadata(patch);
     if let Some(root) = patch.node_mut().as_mapping_mut() {
         // The kind stays: its schema counts where that of the target is not known.
@@ -376,12 +454,15 @@ fn merge_into_target<'a>(
             }
         }
     }
-    for i in map.candidates(target.literal_name(), target.literal_kind()) {
+    let mut patched = Vec::new();
+    for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             merge_into(map, i, &patch, (options, Way::ForTarget), session.schemas())?;
+            patched.push(i);
         }
     }
-    map.check_unique(session.arena)
+    map.check_unique(session.arena)?;
+    Ok(patched)
 }
 
 fn merge_into<'a>(

@@ -7,7 +7,7 @@
 //! *Writes*: strings, string values of mappings, lists of strings; a string that is nothing but one reference takes the type of the
 //! value.
 //! *Order*: once, at the root, after the name references, so that values carry prefixes and hashes.
-//! *Cost*: O(nodes on the paths + vars x resources that have values).
+//! *Cost*: O(nodes on the paths + references + vars).
 //! *Quirks*: `$$` becomes `$` in every string that is reached, as soon as there is a var (case var-dollars). An unused var is
 //! a warning, one whose resource is missing an error.
 //! *Example*: `testdata/reference/ref_var.txtar`
@@ -18,11 +18,13 @@ use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::{ResId, ResMap, Resource};
+use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::transformer::Transformer;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Style, Tag, Value};
+use crate::yaml::{Arena, Node, Scalar, Style, Tag, Value, steps};
 use base64::Engine;
+use hashbrown::HashMap;
+use indexmap::IndexMap;
 use std::cell::Cell;
 
 /// The vars of all layers.
@@ -46,8 +48,9 @@ pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: &'a Arena) -> Resu
                 && (any_namespace || id.effective_namespace() == wanted.effective_namespace())
         })
     };
-    let places: Vec<usize> =
-        map.candidates(Some(object.name), None).into_iter().filter(|&i| is_meant(map.get(i))).collect();
+    let namespace = (!any_namespace).then(|| wanted.effective_namespace());
+    let hint = Hint { kind: Some(wanted.gvk.kind), namespace, ..Hint::named(object.name) };
+    let places: Vec<usize> = map.candidates(&hint).into_iter().filter(|&i| is_meant(map.get(i))).collect();
     match places[..] {
         [] => Ok(()),
         [i] => map.edit_in_place(i, |resource| {
@@ -65,10 +68,12 @@ pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: &'a Arena) -> Resu
 
 /// A value, and whether anything used it.
 struct Named<'a> {
-    name: &'a str,
     value: Node<'a>,
     used: Cell<bool>,
 }
+
+/// The values of vars by their names, in the order of the vars.
+type Values<'a> = IndexMap<&'a str, Named<'a>, foldhash::fast::RandomState>;
 
 impl<'a> Transformer<'a> for RefVarTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
@@ -83,7 +88,7 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
             resource.refresh_id();
             Ok(())
         })?;
-        let unused: Vec<&str> = values.iter().filter(|v| !v.used.get()).map(|v| v.name).collect();
+        let unused: Vec<&str> = values.iter().filter(|(_, v)| !v.used.get()).map(|(name, _)| *name).collect();
         if !unused.is_empty() {
             session.warn(format!("well-defined vars that were never replaced: {}", unused.join(",")));
         }
@@ -93,11 +98,17 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
 
 impl<'a> RefVarTransformer<'a> {
     /// The values of all vars, read before any is used.
-    fn values(&self, map: &ResMap<'a>, arena: &'a Arena) -> Result<Vec<Named<'a>>> {
-        let holders: Vec<&Resource<'a>> = map.iter().filter(|r| !r.vars().is_empty()).collect();
+    fn values(&self, map: &ResMap<'a>, arena: &'a Arena) -> Result<Values<'a>> {
+        let mut holders: HashMap<&str, &Resource<'a>, foldhash::fast::RandomState> = HashMap::default();
+        for resource in map.iter() {
+            steps::add(resource.vars().len());
+            for name in resource.vars() {
+                holders.entry(name).or_insert(resource);
+            }
+        }
         let value = |var: &Var<'a>| {
             let fault = |message: String| Error::input(message).at(arena.place(var.pos));
-            let Some(holder) = holders.iter().find(|r| r.vars().contains(&var.name)) else {
+            let Some(holder) = holders.get(var.name) else {
                 let object = &var.object;
                 let message = format!(
                     "var '{}' cannot be mapped to a field in the set of known resources: there is no {}",
@@ -108,7 +119,7 @@ impl<'a> RefVarTransformer<'a> {
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
             match lookup(holder.node(), &var_parts(arena, path))? {
-                Some(node) => Ok(Named { name: var.name, value: typed(node.clone()), used: Cell::new(false) }),
+                Some(node) => Ok((var.name, Named { value: typed(node.clone()), used: Cell::new(false) })),
                 None => Err(fault(format!(
                     "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",
                     var.name,
@@ -132,7 +143,7 @@ fn typed(mut value: Node<'_>) -> Node<'_> {
 struct Expansion<'v, 'a> {
     arena: &'a Arena,
     session: &'v Session<'a>,
-    values: &'v [Named<'a>],
+    values: &'v Values<'a>,
 }
 
 impl<'a> Expansion<'_, 'a> {
@@ -176,7 +187,8 @@ impl<'a> Expansion<'_, 'a> {
 
     /// The value of a name, with its type.
     fn typed(&self, name: &str) -> Option<Scalar<'a>> {
-        let named = self.values.iter().find(|v| v.name == name)?;
+        steps::add(1);
+        let named = self.values.get(name)?;
         let Some(s) = named.value.as_scalar() else {
             self.session.warn(format!("bad replacement type: the value of var '{name}' is {}", named.value.shape()));
             return None;

@@ -7,11 +7,13 @@
 //! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key, a number or `[name=x]` an
 //! item of a list, `*` everything. It may go on inside a text that holds JSON or YAML: see [`super::structured_text`].
 //! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
-//! *Cost*: O(targets that may match + nodes on their paths).
+//! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for patches. A text that
+//! holds YAML is read and written by each replacement in it; one with pieces or JSON once for replacements that follow each other.
 //! *Quirks*: a value goes into a scalar as text, and the scalar keeps its type; a field that was made has none, and its text is read
 //! as YAML (case replacement-basics). The source is read anew for every target: one that changes it changes what later ones get.
 //! *Example*: `testdata/reference/replacement.txtar`
 
+use super::open_text::OpenText;
 use super::{Transformer, structured_text};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
@@ -20,8 +22,9 @@ use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
-use crate::resource::{DEFAULT_NAMESPACE, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, shared};
+use crate::resource::{DEFAULT_NAMESPACE, Gvk, Hint, ResMap, Resource};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, shared, steps};
+use hashbrown::HashSet;
 use std::borrow::Cow;
 
 /// All entries of `replacements`.
@@ -118,75 +121,84 @@ fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a
 impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         if self.0.len() > 1
-            && let Some(sources) = self.independent_sources(map)?
+            && let Some(run) = self.independent(map)?
         {
-            return self.together(map, session, &sources);
+            return self.together(map, session, &run);
         }
+        let mut open = None;
         for replacement in &self.0 {
             // A piece of a text is copied; a whole value is read again for each target, which may be its source.
             let place = replacement.source.find(map)?;
+            OpenText::close_in(&mut open, map, session.arena, place)?;
             let mut value = replacement.source.value(map, place, session.arena)?;
             for target in &replacement.targets {
-                for i in map.candidates(target.select.literal_name(), target.select.literal_kind()) {
-                    if !target.is_match(map.get(i))? {
-                        continue;
-                    }
+                for i in target.places(map)? {
                     if replacement.source.is_live() {
+                        OpenText::close_in(&mut open, map, session.arena, place)?;
                         value = replacement.source.value(map, place, session.arena)?;
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
-                    target.replace(map, i, session.arena, (&value, own))?;
+                    target.replace(map, i, session.arena, (&value, own), &mut open)?;
                 }
             }
         }
-        Ok(())
+        OpenText::close(&mut open, map, session.arena)
     }
 }
 
 impl<'a> ReplacementTransformer<'a> {
-    /// The places of all sources, if no replacement changes one, or what identifies a resource. Which resource a
-    /// replacement is for, and with what, is then known from the start.
-    fn independent_sources(&self, map: &mut ResMap<'a>) -> Result<Option<Vec<Option<usize>>>> {
-        let targets = || self.0.iter().flat_map(|replacement| &replacement.targets);
-        if targets().any(Target::renames) {
-            return Ok(None);
-        }
+    /// The resources that all replacements are for, if they are for any of one kind, or of all kinds. More is known of most
+    /// targets, whose resources are found one by one.
+    fn common_kind(&self) -> Option<Hint<'_>> {
+        let mut targets = self.0.iter().flat_map(|replacement| &replacement.targets);
+        let first = targets.next()?;
+        let is_like_first =
+            |target: &Target<'a>| target.is_wide() && target.select.hint().kind == first.select.hint().kind;
+        (first.is_wide() && targets.all(is_like_first)).then(|| Hint::of_kind(first.select.hint().kind))
+    }
+
+    /// The resources that all replacements are for, and the places of the sources, if no replacement changes a source, or
+    /// what identifies a resource. Which resource a replacement is for, and with what, is then known from the start.
+    fn independent(&self, map: &mut ResMap<'a>) -> Result<Option<Together>> {
+        let Some(hint) = self.common_kind() else { return Ok(None) };
+        let targets = map.candidates(&hint);
         let mut sources = Vec::with_capacity(self.0.len());
         for replacement in &self.0 {
-            sources.push(replacement.source.find(map)?);
-        }
-        let mut places: Vec<usize> = sources.iter().flatten().copied().collect();
-        places.sort_unstable();
-        places.dedup();
-        for i in places {
-            for target in targets() {
-                if target.is_match(map.get(i))? {
-                    return Ok(None);
-                }
+            let place = replacement.source.find(map)?;
+            if place.is_some_and(|i| targets.binary_search(&i).is_ok()) {
+                return Ok(None);
             }
+            sources.push(place);
         }
-        Ok(Some(sources))
+        Ok(Some(Together { targets, sources }))
     }
 
     /// Runs independent replacements in one pass: a resource that has come into the cache goes through all of them.
-    fn together(&self, map: &mut ResMap<'a>, session: &Session<'a>, sources: &[Option<usize>]) -> Result<()> {
-        let mut values = Vec::with_capacity(sources.len());
-        for (replacement, place) in self.0.iter().zip(sources) {
+    fn together(&self, map: &mut ResMap<'a>, session: &Session<'a>, run: &Together) -> Result<()> {
+        let mut values = Vec::with_capacity(run.sources.len());
+        for (replacement, place) in self.0.iter().zip(&run.sources) {
             values.push(replacement.source.value(map, *place, session.arena)?);
         }
-        let kinds = self.0.iter().flat_map(|r| &r.targets).map(|target| target.select.literal_kind());
-        let kind = kinds.reduce(|a, b| if a == b { a } else { None }).flatten();
-        for i in map.candidates(None, kind) {
+        let mut open = None;
+        for &i in &run.targets {
             for (replacement, value) in self.0.iter().zip(&values) {
                 for target in &replacement.targets {
-                    if target.is_match(map.get(i))? {
-                        target.replace(map, i, session.arena, (value, None))?;
+                    if target.select.is_match_by(map.get(i), Ids::Any)? {
+                        target.replace(map, i, session.arena, (value, None), &mut open)?;
                     }
                 }
             }
         }
-        Ok(())
+        OpenText::close(&mut open, map, session.arena)
     }
+}
+
+/// Replacements that run in one pass.
+struct Together {
+    /// Places of the resources that any of them may be for.
+    targets: Vec<usize>,
+    /// The place of the source of each.
+    sources: Vec<Option<usize>>,
 }
 
 /// The one resource that a source names: by any id it has had.
@@ -202,11 +214,17 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
             selector.gvk.selects(&id.gvk) && name.is_none_or(|n| n == id.name) && wanted.is_none_or(|w| w == namespace)
         })
     };
-    let found: Vec<usize> = map
-        .candidates(name, Some(selector.gvk.kind).filter(|k| !k.is_empty()))
-        .into_iter()
-        .filter(|&i| is_match(map.get(i)))
-        .collect();
+    let given = |text: &'a str| Some(text).filter(|text| !text.is_empty());
+    let Gvk { group, version, kind } = selector.gvk;
+    let hint = Hint {
+        kind: given(kind),
+        group: given(group),
+        version: given(version),
+        name,
+        namespace: wanted,
+        ..Hint::default()
+    };
+    let found: Vec<usize> = map.candidates(&hint).into_iter().filter(|&i| is_match(map.get(i))).collect();
     let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
     match found[..] {
         [i] => Ok(i),
@@ -281,23 +299,56 @@ impl<'a> Target<'a> {
     }
 
     /// Puts a value into one resource; its source comes along if that is the resource which it was read from.
-    fn replace(&self, map: &mut ResMap<'a>, i: usize, arena: &'a Arena, value: Sourced<'_, 'a>) -> Result<()> {
+    fn replace<'s>(
+        &'s self,
+        map: &mut ResMap<'a>,
+        i: usize,
+        arena: &'a Arena,
+        value: Sourced<'_, 'a>,
+        open: &mut Option<OpenText<'s, 'a>>,
+    ) -> Result<()> {
+        if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
+            && let Some(scalar) = node.as_scalar()
+            && OpenText::put(open, map, arena, i, (path, &self.options), scalar)?
+        {
+            return Ok(());
+        }
+        OpenText::close(open, map, arena)?;
         let id = *map.get(i).id();
         let apply = |resource: &mut Resource<'a>| self.apply(arena, resource, value);
         let applied = if self.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
         applied.map_err(|e| e.context(format!("replacing in {id}")))
     }
 
-    fn is_match(&self, resource: &Resource<'a>) -> Result<bool> {
-        if !self.select.is_match_by(resource, Ids::Any)? {
-            return Ok(false);
-        }
-        for reject in &self.reject {
-            if reject.rejects(resource)? {
-                return Ok(false);
+    /// Whether this target may be any resource of a kind, and only what they contain is replaced.
+    fn is_wide(&self) -> bool {
+        self.select.hint().is_wide() && self.reject.is_empty() && !self.renames()
+    }
+
+    /// The places of the resources that are selected and not rejected, in order.
+    fn places(&self, map: &mut ResMap<'a>) -> Result<Vec<usize>> {
+        let mut selected = Vec::new();
+        for i in map.candidates(&self.select.hint()) {
+            if self.select.is_match_by(map.get(i), Ids::Any)? {
+                selected.push(i);
             }
         }
-        Ok(true)
+        if selected.is_empty() || self.reject.is_empty() {
+            return Ok(selected);
+        }
+        let mut rejected = HashSet::with_hasher(foldhash::fast::RandomState::default());
+        for reject in &self.reject {
+            for hint in reject.reject_hints() {
+                let few = map.few_candidates(&hint, selected.len());
+                for &i in few.as_ref().unwrap_or(&selected) {
+                    if selected.binary_search(&i).is_ok() && !rejected.contains(&i) && reject.rejects(map.get(i))? {
+                        rejected.insert(i);
+                    }
+                }
+            }
+        }
+        selected.retain(|i| !rejected.contains(i));
+        Ok(selected)
     }
 
     fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
@@ -391,6 +442,7 @@ pub(super) fn visit<'a>(
     create: bool,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
+    steps::add(1);
     let Some((part, rest)) = path.split_first() else {
         return edit(node);
     };

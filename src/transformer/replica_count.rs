@@ -15,21 +15,22 @@ use super::{Transformer, scalar_of};
 use crate::config::field_spec::{Create, FieldSpecs, Step, walk};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::ResMap;
+use crate::resource::{Hint, ResMap};
 use crate::yaml::Tag;
+use std::rc::Rc;
 
 /// One entry of `replicas`.
 pub struct ReplicaCountTransformer<'a> {
     pub name: &'a str,
     pub count: i64,
-    pub specs: FieldSpecs<'a>,
+    pub specs: Rc<FieldSpecs<'a>>,
 }
 
 impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         let count = session.arena.text(&self.count.to_string());
         let mut found = false;
-        for i in map.candidates(Some(self.name), None) {
+        for i in map.candidates(&Hint::named(self.name)) {
             let ids: Vec<_> = map.get(i).any_ids().filter(|id| id.name == self.name).collect();
             let mut paths = Vec::new();
             for id in &ids {

@@ -10,7 +10,7 @@ use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json};
+use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, steps};
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it leads to cannot be
 /// replaced there.
@@ -53,21 +53,26 @@ pub(super) fn replace<'a>(
         text.text = arena.text(&layout.print(&content));
         return Ok(true);
     }
-    let indent = text.text.contains('\n') && text.text.contains("  ");
-    let mut out = String::with_capacity(text.text.len());
-    if !write(&mut out, &content, indent.then_some(0)) {
-        return Ok(false);
-    }
-    text.text = arena.text(&out);
+    let Some(printed) = print(&content, text.text) else { return Ok(false) };
+    text.text = arena.text(&printed);
     Ok(true)
 }
 
+/// Prints JSON as an old text of it was laid out; `None` if a scalar's text is not of its type.
+pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
+    let indent = old.contains('\n') && old.contains("  ");
+    let mut out = String::with_capacity(old.len());
+    steps::add(old.len() / 8);
+    write(&mut out, content, indent.then_some(0)).then_some(out)
+}
+
 /// The content of a text; `None` if it cannot be read.
-pub(super) fn read<'a>(arena: &'a Arena, text: &'a str) -> Option<Node<'a>> {
+pub(super) fn read<'a>(arena: &'a Arena, text: &str) -> Option<Node<'a>> {
     source(arena, text).map(|(_, node)| node)
 }
 
-fn source<'a>(arena: &'a Arena, text: &'a str) -> Option<(&'a Source, Node<'a>)> {
+fn source<'a>(arena: &'a Arena, text: &str) -> Option<(&'a Source, Node<'a>)> {
+    steps::add(text.len() / 8);
     let source = arena.add_source("a text", text.to_owned());
     Some((source, first_document(arena, source).ok()??))
 }
@@ -81,7 +86,8 @@ fn find<'a>(arena: &'a Arena, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usi
     })
 }
 
-fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> Option<&'n mut Node<'a>> {
+/// The node at a path that names one.
+pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> Option<&'n mut Node<'a>> {
     let mut node = node;
     for part in path {
         node = match (part, &mut node.value) {

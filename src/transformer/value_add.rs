@@ -123,7 +123,7 @@ fn prepare<'a>(arena: &'a Arena, target: &Target<'a>) -> Result<Prepared<'a>> {
 impl<'a> Transformer<'a> for ValueAddTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for target in &self.targets {
-            for i in map.candidates(target.matcher.literal_name(), target.matcher.literal_kind()) {
+            for i in map.candidates(&target.matcher.hint()) {
                 if target.matcher.is_match(map.get(i))? {
                     let id = *map.get(i).id();
                     let apply = |resource: &mut Resource<'a>| self.apply(session, resource, target);

@@ -26,7 +26,7 @@ pub struct Malformed {
 ///
 /// Cost: O(text).
 pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
-    let pieces = if source.is_wide { Vec::from([0..source.text.len()]) } else { split(source)? };
+    let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
     let mut documents = Vec::with_capacity(pieces.len());
     for piece in pieces {
         documents.extend(reader::parse(arena, source, piece, Package::V3)?);

@@ -391,6 +391,9 @@ pub struct Mapping<'a> {
 /// Up to this many entries a look-up compares text after text.
 const LINEAR: usize = 12;
 
+/// So many entries move to their next place in the time that one step of a look-up takes.
+const MOVED_TOGETHER: usize = 64;
+
 impl<'a> Mapping<'a> {
     /// An empty mapping.
     pub fn new() -> Self {
@@ -453,7 +456,7 @@ impl<'a> Mapping<'a> {
             let print = fingerprint(key);
             return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
         }
-        steps::add(LINEAR);
+        steps::add(self.entries.len().ilog2() as usize);
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
         if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }
     }
@@ -491,8 +494,29 @@ impl<'a> Mapping<'a> {
             self.entries.reserve_exact(1 + self.entries.len() / 4);
         }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
+        steps::add(LINEAR + (self.entries.len() - at) / MOVED_TOGETHER);
         self.entries.insert(at, Entry { key, value });
         at
+    }
+
+    /// Puts entries, in output order, in the place of those that have the same keys; new ones go to their places.
+    pub fn put_all(&mut self, entries: Vec<Entry<'a>>) {
+        let mut new = Vec::new();
+        for entry in entries {
+            match self.find(entry.key.text) {
+                Ok(i) => self.entries[i] = entry,
+                Err(_) => new.push(entry),
+            }
+        }
+        if new.len() <= LINEAR {
+            for entry in new {
+                self.insert_new(entry.key, entry.value);
+            }
+        } else {
+            self.entries.append(&mut new);
+            steps::add(self.entries.len());
+            natural::sort(&mut self.entries, |e| e.key.text);
+        }
     }
 
     /// The value of `key`, made by `value` if it is missing.
@@ -506,7 +530,9 @@ impl<'a> Mapping<'a> {
 
     /// Takes the entry of `key` out. O(n).
     pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
-        self.find(key).ok().map(|i| self.entries.remove(i).value)
+        let i = self.find(key).ok()?;
+        steps::add((self.entries.len() - i) / MOVED_TOGETHER);
+        Some(self.entries.remove(i).value)
     }
 
     /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins. O(n).
@@ -514,11 +540,13 @@ impl<'a> Mapping<'a> {
         let mut next: Vec<bool> = self.entries.windows(2).map(|w| w[0].key.text != w[1].key.text).collect();
         next.push(true);
         let mut keep = next.into_iter();
+        steps::add(self.entries.len());
         self.entries.retain(|_| keep.next().unwrap_or(true));
     }
 
     /// Keeps the entries for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(&Key<'a>, &Node<'a>) -> bool) {
+        steps::add(self.entries.len());
         self.entries.retain(|e| keep(&e.key, &e.value));
     }
 }

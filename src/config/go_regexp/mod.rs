@@ -11,7 +11,8 @@ mod translate;
 
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
-use regex_syntax::hir::Hir;
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Hir, Look};
 use std::fmt;
 
 /// The longest pattern, in bytes. It bounds the time and memory that translating takes.
@@ -52,6 +53,22 @@ impl GoRegex {
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
+}
+
+/// The texts with one of which every text that a pattern matches begins; `None` if it may begin with anything. `^app-.*$`
+/// gives `app-`. O(length of the pattern).
+pub fn starts(pattern: &str) -> Option<Vec<String>> {
+    let (tree, height) = translate::translate(pattern).ok().filter(|_| pattern.len() <= MAX_LENGTH)?;
+    // The extractor works recursively. A match that need not begin where the text does says nothing about the text.
+    if height > HIGH || !tree.properties().look_set_prefix().contains(Look::Start) {
+        return None;
+    }
+    let prefixes = Extractor::new().extract(&tree);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok().filter(|text| !text.is_empty());
+    let mut starts: Vec<String> = prefixes.literals()?.iter().map(|l| text(l.as_bytes())).collect::<Option<_>>()?;
+    starts.sort_unstable();
+    starts.dedup();
+    Some(starts)
 }
 
 /// Compiles a tree; `None` if the automaton gets too large.
@@ -121,6 +138,26 @@ enum Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check_starts(pattern: &str, want: Option<&[&str]>) {
+        let want = want.map(|texts| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        assert_eq!(starts(pattern), want, "{pattern}");
+    }
+
+    #[test]
+    fn starts_of_patterns() {
+        check_starts("^(?:app-.*|web)$", Some(&["app-", "web"]));
+        check_starts("^(?:(?i)ap.)$", Some(&["AP", "Ap", "aP", "ap"]));
+        check_starts("^(?:a[bc]+)$", Some(&["ab", "ac"]));
+        check_starts("^(?:.*-web)$", None);
+        check_starts("^(?:a?.*)$", None);
+        // The second alternative matches the end of any text.
+        check_starts("^(?:a)|(?:b)$", None);
+        check_starts("app", None);
+        check_starts("^(?:[)$", None);
+        check_starts(&format!("^a{}$", "(?:b".repeat(60) + &")*".repeat(60)), None);
+    }
 
     #[test]
     fn large_patterns_end_with_an_error() {

@@ -1,0 +1,113 @@
+//! The directory for what can be fetched or made again: clones, downloads, programs that load Go plugins.
+
+use super::managed::variable;
+use rustix::fs::{Access, Mode};
+use std::path::{Path, PathBuf};
+
+/// The variable that names the directory.
+pub const VARIABLE: &str = "RUSTOMIZE_CACHE_DIR";
+
+/// Where the programs are that load genuine Go plugins.
+pub fn go_hosts() -> Option<PathBuf> {
+    Some(writable()?.join("go-hosts"))
+}
+
+/// A directory that this process can write to: [`of_user`], else one below the system's place for temporary files that no other
+/// user can reach.
+pub fn writable() -> Option<PathBuf> {
+    of_user().filter(|path| is_named() || can_be_made(path)).or_else(|| private(&tempfile::env::temp_dir()))
+}
+
+/// Where this system keeps the cache: what [`VARIABLE`] says, else `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser
+/// without a home `/var/cache/rustomize`, on Windows `%PROGRAMDATA%/rustomize/cache` (M18).
+pub fn of_user() -> Option<PathBuf> {
+    on(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
+}
+
+fn is_named() -> bool {
+    variable(VARIABLE).is_some_and(|value| !value.is_empty())
+}
+
+fn on(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|v| v.is_absolute());
+    if let Some(named) = variable(VARIABLE).filter(|v| !v.as_os_str().is_empty()) {
+        return std::path::absolute(named).ok();
+    }
+    if is_windows {
+        return Some(set("PROGRAMDATA")?.join("rustomize").join("cache"));
+    }
+    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    Some(caches.or_else(|| is_root.then(|| "/var/cache".into()))?.join("rustomize"))
+}
+
+/// Whether a directory is there and can be written to, or can be made.
+fn can_be_made(path: &Path) -> bool {
+    let Some(there) = path.ancestors().find(|above| above.symlink_metadata().is_ok()) else { return false };
+    there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// A directory of this user alone below `parent`, made if it is not there. One that somebody else has made, or that others
+/// can write to, is not used: what lies in it is trusted.
+fn private(parent: &Path) -> Option<PathBuf> {
+    let user = rustix::process::geteuid();
+    let path = parent.join(format!("rustomize-{}", user.as_raw()));
+    // An error is that it is there, or is told by what follows.
+    let _ = rustix::fs::mkdir(&path, Mode::RWXU);
+    let there = rustix::fs::lstat(&path).ok()?;
+    let is_directory = rustix::fs::FileType::from_raw_mode(there.st_mode).is_dir();
+    let is_mine =
+        there.st_uid == user.as_raw() && Mode::from_raw_mode(there.st_mode) & Mode::from(0o077) == Mode::empty();
+    (is_directory && is_mine && can_be_made(&path)).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{on, private};
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn m18_where_a_user_a_superuser_and_windows_keep_what_was_synced() {
+        let with = |is_windows, is_root, known: &[(&str, &str)]| {
+            let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
+            on(is_windows, is_root, variable).map(|path| path.display().to_string())
+        };
+        let home = ("HOME", "/home/u");
+        assert_eq!(with(false, false, &[home]).as_deref(), Some("/home/u/.cache/rustomize"));
+        assert_eq!(with(false, true, &[home, ("XDG_CACHE_HOME", "/c")]).as_deref(), Some("/c/rustomize"));
+        assert_eq!(with(false, true, &[]).as_deref(), Some("/var/cache/rustomize"));
+        assert_eq!(with(false, false, &[]), None);
+        assert_eq!(with(false, false, &[home, ("RUSTOMIZE_CACHE_DIR", "/k")]).as_deref(), Some("/k"));
+        assert_eq!(with(true, false, &[home, ("PROGRAMDATA", "/data")]).as_deref(), Some("/data/rustomize/cache"));
+    }
+
+    #[test]
+    fn a_directory_among_temporary_files_is_used_only_if_it_is_private() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let set_mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let made = private(parent.path()).unwrap();
+        assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(private(parent.path()), Some(made.clone()), "it is used again");
+        for mode in [0o770, 0o707, 0o755] {
+            set_mode(&made, mode);
+            assert_eq!(private(parent.path()), None, "{mode:o}");
+        }
+        fs::remove_dir(&made).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        set_mode(elsewhere.path(), 0o700);
+        symlink(elsewhere.path(), &made).unwrap();
+        assert_eq!(private(parent.path()), None, "a link");
+        fs::remove_file(&made).unwrap();
+        fs::write(&made, "").unwrap();
+        assert_eq!(private(parent.path()), None, "a file");
+        assert_eq!(private(&made), None, "no directory to make it in");
+        if rustix::process::geteuid().is_root() {
+            fs::remove_file(&made).unwrap();
+            fs::create_dir(&made).unwrap();
+            set_mode(&made, 0o700);
+            std::os::unix::fs::chown(&made, Some(1), None).unwrap();
+            assert_eq!(private(parent.path()), None, "somebody else's");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! [`Facets`]: finds the resources that a selector may select, without looking at the others.
+
+use super::{DEFAULT_NAMESPACE, Places, Resource};
+use crate::yaml::{Node, steps};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Bound;
+
+/// What a selector asks for in so many words. The more of it is known, the fewer resources are looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hint<'h> {
+    /// The kind, now or earlier.
+    pub kind: Option<&'h str>,
+    /// The API group.
+    pub group: Option<&'h str>,
+    /// The API version.
+    pub version: Option<&'h str>,
+    /// The name, now or earlier.
+    pub name: Option<&'h str>,
+    /// The namespace, now or earlier, as written or as it counts.
+    pub namespace: Option<&'h str>,
+    /// A label or an annotation, and the values it may have.
+    pub entry: Option<Metadatum<'h>>,
+    /// The name, now or earlier, begins with one of these texts.
+    pub name_starts: Option<&'h [String]>,
+}
+
+/// An entry of a mapping in the metadata.
+#[derive(Clone, Copy, Debug)]
+pub struct Metadatum<'h> {
+    /// `labels` or `annotations`.
+    pub map: &'static str,
+    pub key: &'h str,
+    /// The values that count.
+    pub values: &'h [&'h str],
+}
+
+impl<'h> Hint<'h> {
+    /// A hint for resources that have or have had a name.
+    pub fn named(name: &'h str) -> Self {
+        Hint { name: Some(name), ..Hint::default() }
+    }
+
+    /// A hint for resources that have or have had a kind; `None` is for all.
+    pub fn of_kind(kind: Option<&'h str>) -> Self {
+        Hint { kind, ..Hint::default() }
+    }
+
+    /// Whether nothing is known but the kind.
+    pub fn is_wide(&self) -> bool {
+        let texts = [self.group, self.version, self.name, self.namespace];
+        texts.iter().all(Option::is_none) && self.entry.is_none() && self.name_starts.is_none()
+    }
+
+    fn class(&self) -> Class {
+        let bits = [self.kind, self.group, self.version, self.name, self.namespace];
+        let texts = bits.iter().enumerate().filter(|(_, text)| text.is_some()).map(|(i, _)| 1 << i).sum();
+        Class { texts, map: self.entry.map(|entry| entry.map) }
+    }
+}
+
+/// Which parts of a hint are given: resources are found by exactly these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Class {
+    /// A bit for each of kind, group, version, name and namespace.
+    texts: u8,
+    /// The mapping in the metadata that an entry is given of.
+    map: Option<&'static str>,
+}
+
+impl Class {
+    const KIND_GROUP_VERSION: u8 = 0b111;
+
+    /// Whether resources are found by the metadata that any edit may change.
+    fn is_of_metadata(self) -> bool {
+        self.map.is_some()
+    }
+}
+
+/// Places of resources, in order.
+enum List<'t> {
+    All(usize),
+    Places(&'t [u32]),
+}
+
+impl List<'_> {
+    fn len(&self) -> usize {
+        match self {
+            List::All(len) => *len,
+            List::Places(places) => places.len(),
+        }
+    }
+
+    fn add_to(&self, found: &mut Vec<usize>) {
+        match self {
+            List::All(len) => found.extend(0..*len),
+            List::Places(places) => found.extend(places.iter().map(|&i| i as usize)),
+        }
+    }
+}
+
+type Table = HashMap<u64, Places, foldhash::fast::RandomState>;
+
+/// Indexes of resources, each made when it is first asked for. An answer has all resources that are asked for, and may have
+/// others: resources that have changed since, or whose texts share a hash.
+#[derive(Default, Debug)]
+pub struct Facets<'a> {
+    hasher: foldhash::fast::RandomState,
+    tables: Vec<(Class, Table)>,
+    names: Option<BTreeMap<&'a str, Places>>,
+}
+
+impl<'a> Facets<'a> {
+    /// Places of resources that a hint may be about, in order; `None` if there are more than `limit`. The shorter answer
+    /// counts: of what the hint says in full, and of how names begin. O(answer), once the index is there.
+    pub fn find(&mut self, resources: &[Resource<'a>], hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
+        self.index(resources, hint);
+        let in_full = self.in_full(resources.len(), hint);
+        let count = in_full.iter().map(|places| places.len()).sum();
+        let by_start = hint.name_starts.and_then(|starts| self.by_start(starts, limit.min(count)));
+        let lists = match by_start {
+            Some(lists) => lists,
+            None if count <= limit => in_full,
+            None => return None,
+        };
+        let is_several = lists.len() > 1;
+        let mut found = Vec::new();
+        lists.iter().for_each(|list| list.add_to(&mut found));
+        steps::add(1 + found.len());
+        if is_several {
+            found.sort_unstable();
+            found.dedup();
+        }
+        Some(found)
+    }
+
+    /// Makes the indexes that a hint is looked up in.
+    fn index(&mut self, resources: &[Resource<'a>], hint: &Hint<'_>) {
+        let class = hint.class();
+        if class != Class::default() && self.tables.iter().all(|(known, _)| *known != class) {
+            let mut table = Table::default();
+            for (i, resource) in resources.iter().enumerate() {
+                add(&self.hasher, (class, &mut table), resource, 0, i as u32);
+            }
+            self.tables.push((class, table));
+        }
+        if hint.name_starts.is_some() && self.names.is_none() {
+            let mut names = BTreeMap::new();
+            resources.iter().enumerate().for_each(|(i, r)| add_names(&mut names, r, 0, i as u32));
+            self.names = Some(names);
+        }
+    }
+
+    /// Resources with what a hint says in full: all of them if it says nothing.
+    fn in_full(&self, len: usize, hint: &Hint<'_>) -> Vec<List<'_>> {
+        let class = hint.class();
+        let Some((_, table)) = self.tables.iter().find(|(known, _)| *known == class) else {
+            return vec![List::All(len)];
+        };
+        let texts = [hint.kind, hint.group, hint.version, hint.name, hint.namespace];
+        let of_texts = hash_texts(&self.hasher, class, texts.map(Option::unwrap_or_default));
+        let (key, values) = hint.entry.map_or(("", &[""][..]), |entry| (entry.key, entry.values));
+        steps::add(values.len());
+        let places = |value: &&str| table.get(&hash_entry(&self.hasher, class, of_texts, (key, value)));
+        values.iter().filter_map(places).map(|places| List::Places(places.as_slice())).collect()
+    }
+
+    /// Resources whose names begin with one of some texts; `None` if there are more than `limit`.
+    fn by_start<'s>(&'s self, starts: &[String], limit: usize) -> Option<Vec<List<'s>>> {
+        let (mut found, mut count) = (Vec::new(), 0);
+        for start in starts {
+            let names = self
+                .names
+                .iter()
+                .flat_map(|names| names.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded)));
+            for (_, places) in names.take_while(|(name, _)| name.starts_with(start.as_str())) {
+                steps::add(1);
+                count += places.as_slice().len();
+                if count > limit {
+                    return None;
+                }
+                found.push(List::Places(places.as_slice()));
+            }
+        }
+        Some(found)
+    }
+
+    /// Adds the texts of a resource to the indexes that are there: identities from the one numbered `first` on, and the
+    /// metadata if `metadata` is true. What a resource no longer has stays.
+    pub fn add(&mut self, resource: &Resource<'a>, first: usize, i: u32, metadata: bool) {
+        for (class, table) in self.tables.iter_mut().filter(|(class, _)| metadata || !class.is_of_metadata()) {
+            add(&self.hasher, (*class, table), resource, if class.is_of_metadata() { 0 } else { first }, i);
+        }
+        if let Some(names) = &mut self.names {
+            add_names(names, resource, first, i);
+        }
+    }
+
+    /// Whether any resource is found by its metadata.
+    pub fn has_metadata(&self) -> bool {
+        self.tables.iter().any(|(class, _)| class.is_of_metadata())
+    }
+
+    /// Drops the indexes that an edit of all metadata makes stale.
+    pub fn forget_metadata(&mut self) {
+        self.tables.retain(|(class, _)| !class.is_of_metadata());
+    }
+
+    /// Drops the indexes that new names and namespaces for all resources make stale.
+    pub fn keep_kinds(&mut self) {
+        self.names = None;
+        self.tables.retain(|(class, _)| class.texts & !Class::KIND_GROUP_VERSION == 0 && !class.is_of_metadata());
+    }
+}
+
+fn hash_texts(hasher: &foldhash::fast::RandomState, class: Class, texts: [&str; 5]) -> u64 {
+    let mut state = hasher.build_hasher();
+    for (bit, text) in texts.iter().enumerate().filter(|(bit, _)| class.texts & 1 << bit != 0) {
+        (bit, text).hash(&mut state);
+    }
+    state.finish()
+}
+
+fn hash_entry(hasher: &foldhash::fast::RandomState, class: Class, texts: u64, entry: (&str, &str)) -> u64 {
+    if class.map.is_some() { hasher.hash_one((texts, entry)) } else { texts }
+}
+
+/// Adds a resource to a table by each combination of texts that a selector may find it by.
+fn add(
+    hasher: &foldhash::fast::RandomState,
+    (class, table): (Class, &mut Table),
+    resource: &Resource<'_>,
+    first: usize,
+    i: u32,
+) {
+    let mut last = None;
+    let mut insert = |key: u64| {
+        steps::add(1);
+        if last != Some(key) {
+            table.entry(key).and_modify(|places| places.add(i)).or_insert(Places::One(i));
+            last = Some(key);
+        }
+    };
+    each_identity(resource, first, &mut |texts| {
+        let of_texts = hash_texts(hasher, class, texts);
+        let Some(map) = class.map else { return insert(of_texts) };
+        let entries = resource.node().get("metadata").and_then(|m| m.get(map)).and_then(Node::as_mapping);
+        for entry in entries.into_iter().flat_map(|m| m.iter()) {
+            if let Some(value) = entry.value.as_scalar() {
+                insert(hash_entry(hasher, class, of_texts, (entry.key.text, value.text)));
+            }
+        }
+    });
+}
+
+/// Kind, group, version, name and namespace of a resource, in each combination that selectors look at: those of each identity,
+/// and the current kind with the name and the namespace of the original and the current one. The namespace counts as it is
+/// written and as it counts in comparisons.
+fn each_identity(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&str; 5])) {
+    let current = *resource.id();
+    let original = resource.original_id();
+    let mut with = |kind, name, namespaces: [&str; 3]| {
+        let mut last = None;
+        for namespace in namespaces {
+            if last != Some(namespace) {
+                take([kind, current.gvk.group, current.gvk.version, name, namespace]);
+                last = Some(namespace);
+            }
+        }
+    };
+    let written = if current.namespace.is_empty() { DEFAULT_NAMESPACE } else { current.namespace };
+    let now = [current.namespace, current.effective_namespace(), written];
+    for id in resource.ids_from(first) {
+        with(id.gvk.kind, id.name, [id.namespace, id.effective_namespace(), id.effective_namespace()]);
+    }
+    with(current.gvk.kind, current.name, now);
+    with(current.gvk.kind, original.name, now);
+    with(current.gvk.kind, current.name, [original.effective_namespace(); 3]);
+    with(current.gvk.kind, original.name, [original.effective_namespace(); 3]);
+}
+
+fn add_names<'a>(names: &mut BTreeMap<&'a str, Places>, resource: &Resource<'a>, first: usize, i: u32) {
+    let previous = resource.previous().get(first..).unwrap_or_default().iter().map(|p| p.name);
+    for name in previous.chain([resource.id().name]) {
+        steps::add(1);
+        names.entry(name).and_modify(|places| places.add(i)).or_insert(Places::One(i));
+    }
+}

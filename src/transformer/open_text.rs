@@ -1,0 +1,216 @@
+//! [`OpenText`]: a text that replacement after replacement changes a piece of. It is taken apart once, and put together when
+//! something else looks at its resource.
+
+use super::structured_text;
+use crate::config::field_path::{Part, lookup};
+use crate::config::kustomization::FieldOptions;
+use crate::diag::Result;
+use crate::resource::ResMap;
+use crate::yaml::{Arena, Node, Scalar, Value, steps};
+use std::collections::VecDeque;
+
+/// A text in a resource, taken apart.
+pub(super) struct OpenText<'s, 'a> {
+    place: usize,
+    /// The way to the text.
+    path: &'s [Part<'a>],
+    content: Content<'s, 'a>,
+    is_changed: bool,
+}
+
+enum Content<'s, 'a> {
+    Pieces { pieces: VecDeque<&'a str>, delimiter: &'s str },
+    Json(Json<'a>),
+}
+
+/// A text that holds JSON: it is read when the second replacement changes it.
+struct Json<'a> {
+    text: &'a str,
+    node: Option<Node<'a>>,
+}
+
+impl<'s, 'a> OpenText<'s, 'a> {
+    /// Puts a value into the text that a path leads to or into. `false` if that has to be done without taking it apart; no text is
+    /// open then.
+    ///
+    /// # Errors
+    /// A text that was open cannot be put together.
+    pub(super) fn put(
+        open: &mut Option<Self>,
+        map: &mut ResMap<'a>,
+        arena: &'a Arena,
+        place: usize,
+        (path, options): (&'s [Part<'a>], &'s FieldOptions<'a>),
+        value: &Scalar<'a>,
+    ) -> Result<bool> {
+        if !open.as_ref().is_some_and(|text| text.is_at(place, path, options)) {
+            OpenText::close(open, map, arena)?;
+            *open = OpenText::open(map, arena, place, path, options);
+        }
+        let Some(text) = open else { return Ok(false) };
+        let is_put = match &mut text.content {
+            Content::Pieces { pieces, delimiter } => put_piece(pieces, delimiter, value.text, options.index),
+            Content::Json(json) => json.put(arena, &path[text.path.len()..], value),
+        };
+        text.is_changed |= is_put;
+        if !is_put {
+            OpenText::close(open, map, arena)?;
+        }
+        Ok(is_put)
+    }
+
+    /// Puts the text together, if one is open.
+    ///
+    /// # Errors
+    /// None: a text that is open has its place.
+    pub(super) fn close(open: &mut Option<Self>, map: &mut ResMap<'a>, arena: &'a Arena) -> Result<()> {
+        let Some(text) = open.take().filter(|text| text.is_changed) else { return Ok(()) };
+        let closed = match text.content {
+            Content::Pieces { pieces, delimiter } => {
+                let pieces: Vec<&str> = pieces.into();
+                (arena.text(&pieces.join(delimiter)), true)
+            }
+            Content::Json(json) => (json.print(arena), false),
+        };
+        map.edit_in_place(text.place, |resource| {
+            let node = structured_text::lookup_mut(resource.node_mut(), text.path);
+            match (node, closed) {
+                (Some(node), (text, true)) => {
+                    if let Some(old) = node.as_scalar().copied() {
+                        node.set_scalar(Scalar { text, style: old.style, tag: old.resolved_tag() });
+                    }
+                    resource.settle_shared();
+                }
+                (Some(node), (text, false)) => {
+                    if let Some(scalar) = node.as_scalar_mut() {
+                        scalar.text = text;
+                    }
+                }
+                (None, _) => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts the text together if it is in the resource at a place.
+    ///
+    /// # Errors
+    /// As [`OpenText::close`].
+    pub(super) fn close_in(
+        open: &mut Option<Self>,
+        map: &mut ResMap<'a>,
+        arena: &'a Arena,
+        place: Option<usize>,
+    ) -> Result<()> {
+        match open {
+            Some(text) if Some(text.place) == place => OpenText::close(open, map, arena),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(
+        map: &ResMap<'a>,
+        arena: &'a Arena,
+        place: usize,
+        path: &'s [Part<'a>],
+        options: &'s FieldOptions<'a>,
+    ) -> Option<Self> {
+        let is_plain = |part: &Part<'_>| matches!(part, Part::Key(_) | Part::Index(_));
+        if !path.iter().all(is_plain) {
+            return None;
+        }
+        let text = |at: usize| lookup(map.get(place).node(), &path[..at]).ok().flatten()?.as_scalar().copied();
+        let first = (1..=path.len()).find_map(|at| Some((at, text(at)?)));
+        let (at, scalar) = first?;
+        let content = if at < path.len() {
+            scalar
+                .text
+                .trim_start()
+                .starts_with(['{', '['])
+                .then_some(Json { text: scalar.text, node: None })
+                .filter(|json| structured_text::read(arena, json.text).is_some())
+                .map(Content::Json)?
+        } else {
+            let delimiter = options.delimiter;
+            let is_set = !delimiter.is_empty() && !scalar.text.is_empty();
+            steps::add(scalar.text.len() / 8);
+            is_set.then(|| Content::Pieces { pieces: scalar.text.split(delimiter).collect(), delimiter })?
+        };
+        Some(OpenText { place, path: &path[..at], content, is_changed: false })
+    }
+
+    /// Whether a path leads to, or into, this text.
+    fn is_at(&self, place: usize, path: &[Part<'a>], options: &FieldOptions<'a>) -> bool {
+        let is_same = |(a, b): (&Part<'_>, &Part<'_>)| match (a, b) {
+            (Part::Key(a), Part::Key(b)) => a == b,
+            (Part::Index(a), Part::Index(b)) => a == b,
+            _ => false,
+        };
+        let is_below = place == self.place
+            && path.len() >= self.path.len()
+            && path.iter().zip(self.path).all(is_same)
+            && path.iter().all(|part| matches!(part, Part::Key(_) | Part::Index(_)));
+        let is_whole = path.len() == self.path.len();
+        is_below
+            && match &self.content {
+                Content::Pieces { delimiter, .. } => is_whole && *delimiter == options.delimiter,
+                Content::Json(_) => !is_whole,
+            }
+    }
+}
+
+/// As a replacement does it to the text; `false` if the piece is several.
+fn put_piece<'a>(pieces: &mut VecDeque<&'a str>, delimiter: &str, piece: &'a str, index: i64) -> bool {
+    if piece.contains(delimiter) {
+        return false;
+    }
+    steps::add(1);
+    match usize::try_from(index) {
+        Err(_) => pieces.push_front(piece),
+        Ok(i) if i < pieces.len() => pieces[i] = piece,
+        Ok(_) => pieces.push_back(piece),
+    }
+    true
+}
+
+impl<'a> Json<'a> {
+    fn put(&mut self, arena: &'a Arena, path: &[Part<'a>], value: &Scalar<'a>) -> bool {
+        let is_first = self.node.is_none();
+        let Some(mut node) = self.node.take().or_else(|| structured_text::read(arena, self.text)) else { return false };
+        let is_put =
+            structured_text::lookup_mut(&mut node, path).is_some_and(|n| put_scalar(arena, n, value, is_first));
+        if is_put && is_first {
+            // Printed and read, values have other types: the next replacement has to see these.
+            match structured_text::print(&node, self.text) {
+                Some(text) => self.text = arena.text(&text),
+                None => return false,
+            }
+            self.node = structured_text::read(arena, self.text);
+            return true;
+        }
+        self.node = Some(node).filter(|_| !is_first);
+        is_put
+    }
+
+    fn print(self, arena: &'a Arena) -> &'a str {
+        let printed = self.node.and_then(|node| structured_text::print(&node, self.text));
+        printed.map_or(self.text, |text| arena.text(&text))
+    }
+}
+
+/// Puts a text into a scalar of JSON, which keeps its type; `false` if it is none of that type. A scalar that stays is left as it is
+/// printed and read.
+fn put_scalar<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Scalar<'a>, is_first: bool) -> bool {
+    let Value::Scalar(old) = &mut node.value else { return false };
+    let new = Scalar { text: value.text, style: old.style, tag: old.resolved_tag() };
+    let Some(printed) = structured_text::print(&Value::Scalar(new).into(), "") else { return false };
+    let read = || {
+        structured_text::read(arena, &format!("[{printed}]"))
+            .and_then(|list| list.as_sequence()?.first()?.as_scalar().copied())
+    };
+    match if is_first { Some(new) } else { read() } {
+        Some(scalar) => *old = scalar,
+        None => return false,
+    }
+    true
+}
