@@ -23,21 +23,34 @@ pub trait Decode<'a> {
 #[derive(Clone, Copy)]
 pub struct Decoder<'a> {
     pub arena: &'a Arena,
-    /// How kustomization files are read: in YAML 1.1, with unknown fields as errors, and no value taken for one of another
-    /// type. The configuration objects of built-ins are resources, whose unknown fields do not count and whose
-    /// numbers and booleans are text where text is wanted.
+    /// Whether unknown fields are errors, as in kustomization files. In the configuration objects of built-ins, and in the
+    /// files that these read, unknown fields do not count.
     pub strict: bool,
+    /// Whether numbers and booleans are text where text is wanted.
+    converts: bool,
+    /// Whether types are those of YAML 1.1, where `yes` is a boolean. Configuration objects are resources, which are YAML 1.2.
+    is_yaml_1_1: bool,
 }
 
 impl<'a> Decoder<'a> {
     /// For kustomization files.
     pub fn strict(arena: &'a Arena) -> Self {
-        Decoder { arena, strict: true }
+        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true }
     }
 
     /// For the configuration objects of built-ins.
     pub fn lenient(arena: &'a Arena) -> Self {
-        Decoder { arena, strict: false }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false }
+    }
+
+    /// For the parts of configuration objects that upstream's decoder does not look into before it decodes them.
+    pub fn unconverted(arena: &'a Arena) -> Self {
+        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false }
+    }
+
+    /// For the files that built-ins read.
+    pub fn of_file(arena: &'a Arena) -> Self {
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true }
     }
 
     /// An error at the place of a node.
@@ -101,7 +114,7 @@ impl<'a> Decoder<'a> {
     /// The type of a scalar, in the dialect of what is read.
     fn kind(&self, style: Style, tag: Tag, text: &str) -> Kind {
         let scalar = crate::yaml::Scalar { text, style, tag };
-        let kind = if self.strict && tag == Tag::Auto && style == Style::Plain {
+        let kind = if self.is_yaml_1_1 && tag == Tag::Auto && style == Style::Plain {
             scalar::resolve_v2(text)
         } else {
             scalar.kind()
@@ -149,7 +162,7 @@ impl<'a> Decode<'a> for &'a str {
                 };
                 Ok(())
             }
-            _ if cx.strict => Err(cx.mismatch("a string", node)),
+            _ if !cx.converts => Err(cx.mismatch("a string", node)),
             kind => {
                 *self = cx.canonical(kind, s.text);
                 Ok(())

@@ -500,8 +500,8 @@ pub struct Replacement<'a> {
     pub source: Option<SourceSelector<'a>>,
     /// The value itself.
     pub source_value: Option<&'a str>,
-    /// Where the value goes.
-    pub targets: Vec<TargetSelector<'a>>,
+    /// Where the value goes. An empty list is taken in a file and in a configuration object.
+    pub targets: Option<Vec<TargetSelector<'a>>>,
     pub pos: Pos,
 }
 

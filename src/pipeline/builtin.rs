@@ -177,8 +177,8 @@ pub fn transformers<'a>(
         }
         "ReplacementTransformer" => {
             let mut replacements: Vec<Replacement<'a>> = Vec::new();
-            read(session, config, &mut [("replacements", &mut replacements)])?;
-            let cx = Decoder::lenient(session.arena);
+            let cx = Decoder::unconverted(session.arena);
+            cx.object(config.node(), &mut [("replacements", &mut replacements)])?;
             Box::new(ReplacementTransformer::new(session, &target.root, &replacements, &cx)?)
         }
         "PatchTransformer" => {

@@ -125,16 +125,23 @@ impl<'a> NamespaceTransformer<'a> {
         let Some(items) = subjects.as_sequence_mut() else {
             return Err(Error::input("wrong node kind: 'subjects' must be a list"));
         };
-        for item in items {
-            let is_mine = match self.subjects {
-                SetRoleBindingSubjects::DefaultOnly => item.get_text("name") == Some("default"),
-                _ => item.get_text("kind") == Some("ServiceAccount"),
-            };
+        let (field, wanted) = match self.subjects {
+            SetRoleBindingSubjects::DefaultOnly => ("name", "default"),
+            _ => ("kind", "ServiceAccount"),
+        };
+        for item in items.iter_mut().filter(|item| !item.is_null()) {
             let Some(subject) = item.as_mapping_mut() else {
                 return Err(Error::input("wrong node kind: each of 'subjects' must be a mapping"));
             };
-            if is_mine {
-                self.set(subject.get_or_insert_with("namespace", Node::null))?;
+            match subject.get(field).map(|node| (node.as_scalar(), node.shape())) {
+                Some((None, shape)) => {
+                    let message = format!("wrong node kind: the {field} of a subject must be a scalar, found {shape}");
+                    return Err(Error::input(message));
+                }
+                Some((Some(scalar), _)) if !scalar.is_null() && scalar.text == wanted => {
+                    self.set(subject.get_or_insert_with("namespace", Node::null))?;
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -196,7 +196,8 @@ impl<'a> Expansion<'_, 'a> {
         named.used.set(true);
         let plain = |text: &'a str| Scalar { text, style: Style::Plain, tag: Tag::Auto };
         Some(match s.kind() {
-            Kind::Null => Scalar { text: "null", style: Style::Plain, tag: Tag::Str },
+            // A null is its spelling.
+            Kind::Null => Scalar { text: s.text, style: Style::Plain, tag: Tag::Str },
             Kind::Bool => plain(if scalar::truth(s.text) { "true" } else { "false" }),
             Kind::Int => match scalar::int(s.text) {
                 Some(Int::Signed(n)) => plain(self.arena.text(&n.to_string())),
@@ -256,8 +257,9 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
+/// Whether upstream takes a scalar for a string: what a build step has set has no tag, and is one.
 fn is_string(s: &Scalar<'_>) -> bool {
-    matches!(s.kind(), Kind::Str)
+    s.tag == Tag::Untyped || s.kind() == Kind::Str
 }
 
 /// The name, if the text is one reference and nothing else.

@@ -56,14 +56,19 @@ impl<'a> ReplacementTransformer<'a> {
         let mut prepared = Vec::new();
         for entry in entries {
             let at_entry = |e: Error| e.at(session.arena.place(entry.pos)).context("in an entry of 'replacements'");
+            let has_targets = entry.targets.as_ref().is_some_and(|targets| !targets.is_empty());
             if entry.path.is_empty() {
+                // The fields of a kustomization reach upstream's transformer without their empty lists.
+                if cx.strict && !has_targets {
+                    return Err(at_entry(incomplete()));
+                }
                 prepared.push(prepare(session.arena, entry).map_err(at_entry)?);
                 continue;
             }
-            if entry.source.is_some() || !entry.targets.is_empty() {
+            if entry.source.is_some() || has_targets {
                 return Err(at_entry(Error::input("cannot specify both path and inline replacement")));
             }
-            for from_file in read(session, root, entry.path, cx).map_err(at_entry)? {
+            for from_file in read(session, root, entry.path).map_err(at_entry)? {
                 prepared.push(prepare(session.arena, &from_file).map_err(at_entry)?);
             }
         }
@@ -72,7 +77,8 @@ impl<'a> ReplacementTransformer<'a> {
 }
 
 /// The replacements of a file: one, or a list of them.
-fn read<'a>(session: &Session<'a>, root: &Root, path: &str, cx: &Decoder<'a>) -> Result<Vec<Replacement<'a>>> {
+fn read<'a>(session: &Session<'a>, root: &Root, path: &str) -> Result<Vec<Replacement<'a>>> {
+    let cx = &Decoder::of_file(session.arena);
     let source = session.files.text(root, path).map_err(Error::from)?;
     let node = first_document(session.arena, source)
         .map_err(|m| Error::malformed(session.arena, m))?
@@ -89,6 +95,10 @@ fn read<'a>(session: &Session<'a>, root: &Root, path: &str, cx: &Decoder<'a>) ->
     Ok(replacements)
 }
 
+fn incomplete() -> Error {
+    Error::input("replacements must specify a source and at least one target")
+}
+
 fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
     let source = match (&entry.source, entry.source_value) {
         (Some(_), Some(_)) => return Err(Error::input("value and resource selectors are mutually exclusive")),
@@ -97,12 +107,10 @@ fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>
             let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path };
             Source::Field { selector: selector.clone(), path: parts(arena, path) }
         }
-        (None, None) => return Err(Error::input("replacements must specify a source and at least one target")),
+        (None, None) => return Err(incomplete()),
     };
-    if entry.targets.is_empty() {
-        return Err(Error::input("replacements must specify a source and at least one target"));
-    }
-    let targets = entry.targets.iter().map(|t| target(arena, t)).collect::<Result<_>>()?;
+    let targets =
+        entry.targets.as_ref().ok_or_else(incomplete)?.iter().map(|t| target(arena, t)).collect::<Result<_>>()?;
     Ok(Prepared { source, targets })
 }
 

@@ -82,7 +82,7 @@ impl<'a> ValueAddTransformer<'a> {
             let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
             let node = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
             let mut more: Vec<Target<'a>> = Vec::new();
-            Decoder::lenient(arena).object(&node, &mut [("targets", &mut more)])?;
+            Decoder::of_file(arena).object(&node, &mut [("targets", &mut more)])?;
             targets.append(&mut more);
         }
         if targets.is_empty() {
