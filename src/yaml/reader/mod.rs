@@ -404,6 +404,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             _ => return Err(self.error(NO_TOKEN, from)),
         };
         if place.may_be_key && self.take_colon(start) {
+            if !place.is_entry {
+                self.open(Kind::BlockMapping, column, start, outer)?;
+            }
             let key = match alias {
                 Some(_) if !own.is_empty() => return Err(self.error("did not find expected key", from)),
                 Some(alias) => self.key_of(alias)?,
@@ -418,7 +421,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             // The loop over blocks goes on with the value: nesting must not nest calls.
             self.indent = column;
             self.first_key = Some(key);
-            return self.open(Kind::BlockMapping, column, start, outer);
+            return Ok(());
         }
         if place.is_entry {
             return Err(self.error(NO_COLON, start));
