@@ -423,7 +423,8 @@ pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&
 }
 
 fn read_id<'a>(node: &Node<'a>) -> ResId<'a> {
-    let api_version = node.get_text("apiVersion").unwrap_or_default();
+    // Upstream takes the spelling of a null apiVersion for a version.
+    let api_version = node.get("apiVersion").and_then(Node::as_scalar).map_or("", |s| s.text);
     let kind = node.get_text("kind").unwrap_or_default();
     let metadata = node.get("metadata");
     let text = |field| metadata.and_then(|m| m.get_text(field)).unwrap_or_default();

@@ -123,6 +123,7 @@ impl<'a> Trie<'a> {
 
 impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        map.iter().try_for_each(|resource| self.check_version(resource, session.arena))?;
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which nothing is to be done.
         let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
@@ -161,6 +162,21 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 }
 
 impl<'a> NameReferenceTransformer<'a> {
+    /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where it expects nothing.
+    fn check_version(&self, resource: &Resource<'a>, arena: &Arena) -> Result<()> {
+        let gvk = resource.id().gvk;
+        let is_null = || resource.node().get("apiVersion").is_some_and(Node::is_null);
+        if !matches!(gvk.version, "~" | "null" | "Null" | "NULL") || !gvk.group.is_empty() || !is_null() {
+            return Ok(());
+        }
+        let referrer = referrer_gvk(resource);
+        if self.references.iter().all(|r| r.fields.iter().all(|spec| !spec.gvk.selects(&referrer))) {
+            return Ok(());
+        }
+        let message = format!("the apiVersion of {} is null, and its kind has references to names", resource.id());
+        Err(Error::input(message).at(arena.place(resource.pos())).hint("leave apiVersion out, or give it a value"))
+    }
+
     /// Whether `configurations` or `crds` have added references.
     fn has_own_references(&self) -> bool {
         let count = |references: &[NameBackReferences<'_>]| references.iter().map(|r| r.fields.len()).sum::<usize>();

@@ -487,7 +487,7 @@ fn merge_into<'a>(
         let kind = resource.node().get("kind").cloned();
         let mut patch = patch.node().clone();
         if way != Way::AsItIs {
-            copy_api_version(resource, &mut patch);
+            copy_api_version(resource, &mut patch)?;
         }
         let keep = merge::apply(resource.node_mut(), patch, schemas)?;
         resource.settle_shared();
@@ -509,11 +509,20 @@ fn merge_into<'a>(
 
 /// Gives a patch the apiVersion of a resource, without a type. That of a resource without one is empty, and is written to
 /// the resource, unless the patch asks to be the resource: nothing comes of such a patch.
-fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) {
-    let text = resource.node().get_text("apiVersion").unwrap_or_default();
+///
+/// # Errors
+/// The apiVersion of the resource is a mapping or a list, which cannot be merged with that of the patch.
+fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) -> Result<()> {
+    let api_version = resource.node().get("apiVersion");
+    let text = api_version.and_then(Node::as_scalar).map_or("", |scalar| scalar.text);
     let untyped = Node::from(Scalar { text, style: Style::Plain, tag: Tag::Untyped });
-    let replaces = patch.get_text("$patch") == Some("replace");
-    let (Some(root), Some(patch)) = (resource.node_mut().as_mapping_mut(), patch.as_mapping_mut()) else { return };
+    let replaces = matches!(patch.get_text("$patch"), Some("replace" | "delete"));
+    if let Some(other) = api_version.filter(|node| node.as_scalar().is_none() && !replaces) {
+        return Err(Error::input(format!("wrong node kind: the apiVersion of the resource is {}", other.shape())));
+    }
+    let (Some(root), Some(patch)) = (resource.node_mut().as_mapping_mut(), patch.as_mapping_mut()) else {
+        return Ok(());
+    };
     if text.is_empty() {
         patch.remove("apiVersion");
         if !replaces {
@@ -522,6 +531,7 @@ fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) {
     } else {
         patch.insert("apiVersion", untyped);
     }
+    Ok(())
 }
 
 fn style_of(resource: &Resource<'_>, field: &str) -> Option<Style> {

@@ -138,6 +138,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
     let in_braces = base.is_in_braces();
     for mut entry in std::mem::take(base).into_entries() {
         let name = entry.key.text;
+        check_key(name)?;
         while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text, name) == Ordering::Less) {
             introduce(&mut out, *key, value, schema)?;
         }
@@ -166,6 +167,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 
 /// Adds a field that the base lacks.
 fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
+    check_key(key.text)?;
     let mut value = match introduced(patch, schema.field(key.text))? {
         Merged::Gone => return Ok(()),
         Merged::New(node) => node,
@@ -279,11 +281,21 @@ fn quote(scalar: &mut Scalar<'_>) {
     }
 }
 
+/// Refuses an empty key: upstream sets every field of a mapping that it merges, and takes a field without a name for the
+/// mapping itself.
+fn check_key(key: &str) -> Result<()> {
+    if key.is_empty() {
+        return Err(Error::input("wrong node kind: a mapping with an empty key cannot be merged"));
+    }
+    Ok(())
+}
+
 /// Keeps the fields for which `keep` holds; it may edit them.
 fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
     let mut gone = Vec::new();
     for (i, (key, value)) in m.iter_mut().enumerate() {
         let key = key.text;
+        check_key(key)?;
         if !keep(key, value).map_err(|e| e.context(format!("at '{key}'")))? {
             gone.push(i);
         }
