@@ -170,7 +170,7 @@ impl<'a> NameReferenceTransformer<'a> {
             return Ok(());
         }
         let referrer = referrer_gvk(resource);
-        if self.references.iter().all(|r| r.fields.iter().all(|spec| !spec.gvk.selects(&referrer))) {
+        if self.references.iter().all(|r| r.fields.in_order().iter().all(|spec| !spec.gvk.selects(&referrer))) {
             return Ok(());
         }
         let message = format!("the apiVersion of {} is null, and its kind has references to names", resource.id());
