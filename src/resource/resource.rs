@@ -289,6 +289,13 @@ impl<'a> Resource<'a> {
         }
     }
 
+    /// Sets shared values in all their places. O(1) where none is shared, else O(nodes).
+    pub fn set_shared(&mut self, values: &[(Pos, Scalar<'a>)]) {
+        if self.shares_values && !values.is_empty() {
+            shared::set(&mut self.node, values);
+        }
+    }
+
     /// Makes every place a value of its own. O(1) where none is shared, else O(nodes).
     pub fn unshare(&mut self) {
         if std::mem::take(&mut self.shares_values) {
