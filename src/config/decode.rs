@@ -192,10 +192,17 @@ impl<'a> Decode<'a> for i64 {
         if node.is_null() {
             return Ok(());
         }
-        let integer =
-            node.as_scalar().filter(|s| cx.kind(s.style, s.tag, s.text) == Kind::Int).and_then(|s| scalar::int(s.text));
-        match integer {
-            Some(Int::Signed(n)) => {
+        let integer = |s: &crate::yaml::Scalar<'_>| match cx.kind(s.style, s.tag, s.text) {
+            Kind::Int => match scalar::int(s.text) {
+                Some(Int::Signed(n)) => Some(n),
+                _ => None,
+            },
+            // Upstream reads it from JSON, where 5.0 is written as 5.
+            Kind::Float => scalar::json_number(scalar::float(s.text)?).parse().ok(),
+            _ => None,
+        };
+        match node.as_scalar().and_then(integer) {
+            Some(n) => {
                 *self = n;
                 Ok(())
             }

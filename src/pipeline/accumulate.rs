@@ -10,7 +10,7 @@
 //! in `List` is replaced by its items, and an empty one is skipped (cases patch-list-kind-file and doc-empty-maps-in-metadata).
 //! *Example*: `testdata/reference/accumulate.txtar`
 
-use super::origin::{Origin, note_origin, note_transformation};
+use super::origin::{Origin, note_generated, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
 use super::{Session, Target, builtin, crds, documents_to_resources, openapi, plan};
 use crate::config::var::Var;
@@ -175,7 +175,7 @@ fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumula
     for (stage, name, origin) in stages {
         let in_stage = |e: Error| e.context(name.clone());
         let mut generated = stage.generate(session).map_err(in_stage)?;
-        note_origin(session, &mut generated, &origin)?;
+        note_generated(session, &mut generated, &origin)?;
         for resource in generated {
             absorb(session, &mut all.map, resource).map_err(in_stage)?;
         }

@@ -29,8 +29,7 @@ use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::transformer::value_add::{self, ValueAddTransformer};
-use crate::yaml::reprint;
-use std::borrow::Cow;
+use crate::yaml::{Malformed, reprint};
 
 const GENERATORS: [&str; 4] =
     ["ConfigMapGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator", "SecretGenerator"];
@@ -68,17 +67,14 @@ fn unknown(session: &Session<'_>, config: &Resource<'_>) -> Error {
     }
 }
 
-/// The object as its kind reads it: upstream prints it and reads it again.
-fn printed<'r, 'a>(session: &Session<'a>, config: &'r Resource<'a>) -> Result<Cow<'r, Resource<'a>>> {
-    let node = reprint::printed(session.arena, config.node()).map_err(|m| Error::malformed(session.arena, m))?;
-    Ok(match node {
-        Cow::Borrowed(_) => Cow::Borrowed(config),
-        Cow::Owned(node) => {
-            let mut config = config.clone();
-            *config.node_mut() = node;
-            Cow::Owned(config)
-        }
-    })
+/// The object as its kind reads it: upstream prints it, decodes that, and makes JSON of it.
+fn printed<'a>(session: &Session<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
+    let malformed = |m: Malformed| Error::malformed(session.arena, m);
+    let mut node = reprint::printed(session.arena, config.node()).map_err(malformed)?.into_owned();
+    reprint::through_map(session.arena, &mut node).map_err(malformed)?;
+    let mut config = config.clone();
+    *config.node_mut() = node;
+    Ok(config)
 }
 
 /// Reads a configuration object's fields. Unknown ones do not count, as upstream.
@@ -95,7 +91,7 @@ fn read<'a>(
 /// # Errors
 /// It is none, or a field has a wrong type.
 pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
-    let config = &*printed(session, config)?;
+    let config = &printed(session, config)?;
     let kind = config.id().gvk.kind;
     if TRANSFORMERS.contains(&kind) {
         return Err(
@@ -139,7 +135,7 @@ pub fn transformers<'a>(
     target: &Target<'a>,
     config: &Resource<'a>,
 ) -> Result<Vec<BoxedTransformer<'a>>> {
-    let config = &*printed(session, config)?;
+    let config = &printed(session, config)?;
     let kind = config.id().gvk.kind;
     if GENERATORS.contains(&kind) {
         return Err(

@@ -23,7 +23,7 @@ use crate::diag::{Error, Result, Warning};
 use crate::generator::helm_chart::HelmOptions;
 use crate::load::{Files, RemoteOptions, Restrictor};
 use crate::plugin::Plugins;
-use crate::resource::{Order, ResMap, Resource, order};
+use crate::resource::{INTERNAL, Order, ResMap, Resource, order};
 use crate::schema::Schemas;
 use crate::transformer::Transformer;
 use crate::transformer::hash::HashTransformer;
@@ -161,6 +161,7 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
         add_managed_by_label(session.arena, &mut map)?;
     }
     map.edit_content(|resource| {
+        origin::adopt(resource);
         strip_build_annotations(resource);
         Ok(())
     })?;
@@ -224,7 +225,9 @@ fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
         // Upstream counts the names a resource has had, and an empty one is not among them.
         // Upstream leaves out what is empty and finds lists of different lengths, unless there is no name at all.
-        _ if r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty())
+        // A single name may have come without a kind, from a manifest.
+        _ if r.previous().len() > 1
+            && r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty())
             && r.previous().iter().any(|p| !p.name.is_empty()) =>
         {
             Some("an earlier name or kind")
@@ -267,7 +270,7 @@ const MANAGED_BY: &str = "kustomize-v5.8.1";
 
 /// Annotations that tools keep for themselves and that no output has.
 pub(crate) fn is_build_annotation(key: &str) -> bool {
-    if let Some(name) = key.strip_prefix("internal.config.kubernetes.io/") {
+    if let Some(name) = key.strip_prefix(INTERNAL) {
         return matches!(
             name,
             "previousKinds"

@@ -12,6 +12,7 @@
 //! *Example*: `testdata/reference/origin.txtar`
 
 use super::{Session, Target};
+use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
@@ -84,6 +85,9 @@ impl Origin {
         }
         lines.retain(|(_, key, value)| *key == "configuredBy" || !value.is_empty());
         let mut out = String::new();
+        if lines.is_empty() {
+            out.push_str(if as_item { "- {}\n" } else { "{}\n" });
+        }
         for (i, (indent, key, value)) in lines.into_iter().enumerate() {
             if as_item {
                 out.push_str(if i == 0 { "- " } else { "  " });
@@ -108,24 +112,73 @@ fn path_of(text: &str) -> Option<String> {
     node.as_scalar().map(|s| s.text.to_owned())
 }
 
-/// Notes where resources come from, if this build keeps account of it.
+/// Notes which file resources come from, if this build keeps account of it; what a manifest says itself does not count.
+///
+/// # Errors
+/// A name that cannot be printed, or annotations that are not a mapping.
+pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
+    if !session.keeps_origins() || resources.is_empty() {
+        return Ok(());
+    }
+    let text = session.arena.text(&origin.text(false)?);
+    for resource in resources {
+        if let Some(annotations) = annotations_of(resource)
+            && !annotations.is_null()
+        {
+            let (pos, shape) = (annotations.pos, annotations.shape());
+            let Some(annotations) = annotations.as_mapping_mut() else {
+                let message = format!("wrong node kind: the annotations of {} are {shape}", resource.id());
+                return Err(Error::input(message).at(session.arena.place(pos)));
+            };
+            annotations.remove(ORIGIN);
+        }
+        resource.rare_mut().origin = Some(text);
+    }
+    Ok(())
+}
+
+/// Notes what generated resources, if this build keeps account of it; a resource that brings its origin keeps it.
 ///
 /// # Errors
 /// A name that cannot be printed.
-pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
+pub fn note_generated<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     if session.keeps_origins() && !resources.is_empty() {
         let text = session.arena.text(&origin.text(false)?);
         for resource in resources {
-            resource.rare_mut().origin = Some(text);
+            if resource.annotation(ORIGIN).is_none() {
+                resource.rare_mut().origin.get_or_insert(text);
+            }
         }
     }
     Ok(())
 }
 
+fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node<'a>> {
+    let root = resource.node_mut_in_form().as_mapping_mut()?;
+    root.get_mut("metadata")?.as_mapping_mut()?.get_mut("annotations")
+}
+
+/// Takes an annotation off. Its value is empty if it is not a scalar.
+fn take<'a>(resource: &mut Resource<'a>, key: &str) -> Option<&'a str> {
+    let value = annotations_of(resource)?.as_mapping_mut()?.remove(key)?;
+    Some(value.as_scalar().map_or("", |s| s.text))
+}
+
+/// Takes an origin and transformations that the annotations of a resource say for what the build knows: patches and other
+/// transformers have written them, or the manifest has.
+pub fn adopt(resource: &mut Resource<'_>) {
+    if let Some(text) = take(resource, ORIGIN) {
+        resource.rare_mut().origin = Some(text);
+    }
+    if let Some(text) = take(resource, TRANSFORMATIONS) {
+        resource.rare_mut().transformations = vec![(text, 1)];
+    }
+}
+
 /// Notes that a transformer ran, `times` times, on all that is there now. A resource without an origin is one that it made.
 ///
 /// # Errors
-/// A name that cannot be printed, or transformations in a resource's annotations that are no list.
+/// A name that cannot be printed, or an origin or transformations in a resource's annotations that cannot be read.
 pub fn note_transformation<'a>(
     session: &Session<'a>,
     map: &mut ResMap<'a>,
@@ -140,53 +193,82 @@ pub fn note_transformation<'a>(
             resource.stringify_metadata("annotations");
         }
         let mut times = times;
-        if times > 0 && resource.rare().is_none_or(|rare| rare.origin.is_none()) {
+        if times == 0 {
+            return Ok(());
+        }
+        if let Some(own) = take(resource, ORIGIN) {
+            listed(session, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
+            resource.rare_mut().origin = Some(own);
+        }
+        if resource.rare().is_none_or(|rare| rare.origin.is_none()) {
             resource.rare_mut().origin = Some(text);
             times -= 1;
         }
         if times == 0 {
             return Ok(());
         }
-        if resource.rare().is_some_and(|rare| rare.transformations.is_empty()) {
-            take_listed(session, resource)?;
+        if let Some(own) = take(resource, TRANSFORMATIONS) {
+            let texts = listed(session, resource, own, listed_transformations)?.unwrap_or_default();
+            resource.rare_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
         }
         resource.rare_mut().transformations.push((item, times));
         Ok(())
     })
 }
 
-/// Transformations that the resource came with: they stay in front.
-fn take_listed<'a>(session: &Session<'a>, resource: &mut Resource<'a>) -> Result<()> {
-    let Some(text) = resource.annotation(TRANSFORMATIONS) else { return Ok(()) };
-    let source = session.arena.add_source("annotation", text.to_owned());
-    let fault = |message: String| {
-        Error::input(message).at(session.arena.place(resource.pos())).context(format!("in {}", resource.id()))
-    };
-    let listed = first_document(session.arena, source).map_err(|m| fault(m.message))?;
-    match listed.map(|node| node.value) {
-        None => Ok(()),
-        Some(Value::Sequence(items)) => {
-            let mut texts = Vec::with_capacity(items.len());
-            for item in &items {
-                texts.push((session.arena.text(&listed_origin(item).text(true)?), 1));
-            }
-            resource.rare_mut().transformations = texts;
-            Ok(())
-        }
-        Some(_) => Err(fault(format!("the annotation {TRANSFORMATIONS} is no list"))),
-    }
+/// Reads the text of an annotation; `None` if it says nothing.
+fn listed<'a, T>(
+    session: &Session<'a>,
+    resource: &Resource<'a>,
+    text: &str,
+    read: impl FnOnce(&Decoder<'a>, &Node<'a>) -> Result<T>,
+) -> Result<Option<T>> {
+    let name = format!("an annotation of {}", resource.id());
+    let source = session.arena.add_source(name, text.to_owned());
+    let node = first_document(session.arena, source).map_err(|m| Error::malformed(session.arena, m))?;
+    let read = node.filter(|node| !node.is_null()).map(|node| read(&Decoder::of_file(session.arena), &node));
+    read.transpose().map_err(|e| e.at(session.arena.place(resource.pos())))
 }
 
-fn listed_origin(item: &Node<'_>) -> Origin {
-    let text = |node: &Node<'_>, key: &str| node.get_text(key).unwrap_or_default().to_owned();
-    Origin {
-        path: text(item, "path"),
-        repo: text(item, "repo"),
-        reference: text(item, "ref"),
-        configured_in: text(item, "configuredIn"),
-        configured_by: item
-            .get("configuredBy")
-            .map(|by| ["apiVersion", "kind", "name", "namespace"].map(|key| text(by, key))),
+/// The items of a list of transformations, printed anew.
+fn listed_transformations<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<&'a str>> {
+    let Value::Sequence(items) = &node.value else {
+        return Err(cx.error(node.pos, format!("the annotation {TRANSFORMATIONS} is {}, not a list", node.shape())));
+    };
+    let text = |item: &Node<'a>| match item.is_null() {
+        true => Ok("- null\n"),
+        false => Ok(cx.arena.text(&listed_origin(cx, item)?.text(true)?)),
+    };
+    items.iter().map(text).collect()
+}
+
+fn listed_origin<'a>(cx: &Decoder<'a>, item: &Node<'a>) -> Result<Origin> {
+    let ([mut path, mut repo, mut reference, mut configured_in], mut by) = ([""; 4], ConfiguredBy::default());
+    cx.object(
+        item,
+        &mut [
+            ("path", &mut path),
+            ("repo", &mut repo),
+            ("ref", &mut reference),
+            ("configuredIn", &mut configured_in),
+            ("configuredBy", &mut by),
+        ],
+    )?;
+    let by = Some(by.0.map(str::to_owned)).filter(|by| by.iter().any(|text| !text.is_empty()));
+    let [path, repo, reference, configured_in] = [path, repo, reference, configured_in].map(str::to_owned);
+    Ok(Origin { path, repo, reference, configured_in, configured_by: by })
+}
+
+/// apiVersion, kind, name and namespace of a configuration.
+#[derive(Default)]
+struct ConfiguredBy<'a>([&'a str; 4]);
+
+impl<'a> Decode<'a> for ConfiguredBy<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let [api_version, kind, name, namespace] = &mut self.0;
+        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
+            &mut [("apiVersion", api_version), ("kind", kind), ("name", name), ("namespace", namespace)];
+        cx.object(node, fields).map(drop)
     }
 }
 

@@ -96,9 +96,9 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Resu
 }
 
 /// Lets `edit` change a resource as upstream's transformers see it: with the annotations that
-/// hold what a build knows. Those that upstream calls internal are afterwards what they were; the
-/// origin and the transformations are what `edit` has left of them. O(annotations), beside
-/// `edit`.
+/// hold what a build knows. Those that upstream calls internal are afterwards what they were; an
+/// origin or transformations that `edit` has changed stay annotations, and are read from there.
+/// O(annotations), beside `edit`.
 ///
 /// # Errors
 /// Those of `edit`.
@@ -111,7 +111,7 @@ pub fn with_build_annotations<'a>(
     if added.is_empty() {
         return edit(resource.node_mut_in_form());
     }
-    let keys: Vec<&str> = added.iter().map(|(key, _)| *key).collect();
+    let before = added.clone();
     if let Some(metadata) =
         resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
     {
@@ -120,22 +120,27 @@ pub fn with_build_annotations<'a>(
     edit(resource.node_mut_in_form())?;
     let metadata = resource.node_mut_in_form().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
     let annotations = metadata.and_then(Node::as_mapping_mut).and_then(|m| m.get_mut("annotations"));
-    let (mut origin, mut transformations) = (None, None);
+    let (mut is_same_origin, mut are_same_transformations) = (false, false);
     if let Some(annotations) = annotations.and_then(Node::as_mapping_mut) {
-        let text = |node: Option<Node<'a>>| node.map(|node| node.as_scalar().map_or("", |s| s.text));
-        for key in keys {
+        for (key, text) in before {
+            let is_same = annotations.get(key).is_some_and(|node| node.as_scalar().is_some_and(|s| s.text == text));
             match key {
-                ORIGIN => origin = text(annotations.remove(key)),
-                TRANSFORMATIONS => transformations = text(annotations.remove(key)),
-                key => drop(annotations.remove(key)),
+                ORIGIN => is_same_origin = is_same,
+                TRANSFORMATIONS => are_same_transformations = is_same,
+                _ => {}
+            }
+            if is_same || !matches!(key, ORIGIN | TRANSFORMATIONS) {
+                annotations.remove(key);
             }
         }
     }
     if resource.rare().is_some() {
         let rare = resource.rare_mut();
-        rare.origin = origin;
-        if transformations.is_none_or(|text| text != rare.transformations_text()) {
-            rare.transformations = transformations.into_iter().map(|text| (text, 1)).collect();
+        if !is_same_origin {
+            rare.origin = None;
+        }
+        if !are_same_transformations {
+            rare.transformations.clear();
         }
     }
     Ok(())

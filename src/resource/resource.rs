@@ -4,6 +4,9 @@ use super::{Gvk, PreviousId, ResId};
 use crate::diag::{Error, Result};
 use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Style, Tag, Value, json, shared};
 
+/// How the annotations begin in which upstream keeps what a build knows of a resource.
+pub const INTERNAL: &str = "internal.config.kubernetes.io/";
+
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Behavior {
@@ -112,6 +115,7 @@ impl<'a> Resource<'a> {
         let mut resource = Resource::unchecked(node);
         resource.check_annotations(arena)?;
         resource.share_kind(arena);
+        resource.adopt_history(arena)?;
         Ok(resource)
     }
 
@@ -214,12 +218,59 @@ impl<'a> Resource<'a> {
 
     /// Remembers the current identity, before a step that may change it.
     pub fn record_previous(&mut self) {
+        if self.previous.is_empty() {
+            self.clear_empty_annotations();
+        }
         let id = &self.id;
         // Few resources have more than a few: doubling would keep more room than is used.
         if self.previous.len() == self.previous.capacity() {
             self.previous.reserve_exact(2);
         }
         self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
+    }
+
+    /// Takes annotations off that hold nothing, whatever they are: upstream does so before it notes the first identity there.
+    fn clear_empty_annotations(&mut self) {
+        let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
+        let holds_nothing = |node: &Node<'_>| node.as_scalar().is_some() || node.is_null_or_empty();
+        if annotations.is_some_and(holds_nothing)
+            && let Some(metadata) = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata"))
+        {
+            metadata.as_mapping_mut().map(|m| m.remove("annotations"));
+        }
+    }
+
+    /// Reads what upstream believes of the annotations in which it keeps a history, where a manifest has them by hand.
+    ///
+    /// # Errors
+    /// There are not as many former names as former namespaces and kinds.
+    fn adopt_history(&mut self, arena: &Arena) -> Result<()> {
+        let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
+        let Some(annotations) = annotations.and_then(Node::as_mapping) else { return Ok(()) };
+        if !annotations.iter().any(|entry| entry.key.text.starts_with(INTERNAL)) {
+            return Ok(());
+        }
+        let list = |name: &str| {
+            let entry = annotations.iter().find(|e| e.key.text.strip_prefix(INTERNAL) == Some(name))?;
+            Some(entry.value.as_scalar().map_or("", |s| s.text).split(',').collect::<Vec<&'a str>>())
+        };
+        let (prefixes, suffixes) = (list("prefixes"), list("suffixes"));
+        let names = list("previousNames");
+        let [namespaces, kinds] = ["previousNamespaces", "previousKinds"].map(|name| list(name).unwrap_or(vec![""]));
+        if let Some(names) = names {
+            if [namespaces.len(), kinds.len()] != [names.len(); 2] {
+                let message = format!(
+                    "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
+                    self.id
+                );
+                return Err(Error::input(message).at(arena.place(self.node.pos)));
+            }
+            let ids = names.into_iter().zip(namespaces).zip(kinds);
+            self.previous = ids.map(|((name, namespace), kind)| PreviousId { kind, name, namespace }).collect();
+        }
+        self.prefixes = prefixes.unwrap_or_default();
+        self.suffixes = suffixes.unwrap_or_default();
+        Ok(())
     }
 
     /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations does that.
@@ -258,6 +309,13 @@ impl<'a> Resource<'a> {
     pub fn settle_shared(&mut self) {
         if self.shares_values {
             shared::settle(&mut self.node);
+        }
+    }
+
+    /// Sets shared values in all their places. O(1) where none is shared, else O(nodes).
+    pub fn set_shared(&mut self, values: &[(Pos, Scalar<'a>)]) {
+        if self.shares_values && !values.is_empty() {
+            shared::set(&mut self.node, values);
         }
     }
 

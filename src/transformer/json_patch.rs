@@ -3,7 +3,7 @@
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::plugin::wire;
-use crate::resource::Resource;
+use crate::resource::{INTERNAL, Resource};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, json, reprint};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
@@ -169,7 +169,9 @@ pub fn apply<'a>(
         }
         check_whole(node)
     };
+    let mut internal = Vec::new();
     if operations.iter().any(Operation::sees_annotations) {
+        internal = internal_annotations(resource);
         wire::with_build_annotations(arena, resource, run_all)?;
     } else {
         run_all(resource.node_mut_in_form())?;
@@ -178,8 +180,22 @@ pub fn apply<'a>(
         resource.check_annotations(arena)?;
         resource.stringify_metadata("annotations");
     }
+    // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
+    resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
     resource.json_form = true;
     Ok(())
+}
+
+/// The annotations that a manifest has by hand, and that upstream counts among its own.
+fn internal_annotations<'a>(resource: &Resource<'a>) -> Vec<(&'a str, &'a str)> {
+    let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
+    let is_internal = |key: &str| {
+        let is_older = matches!(key, "config.kubernetes.io/path" | "config.kubernetes.io/index" | "config.k8s.io/id");
+        is_older || key.starts_with(INTERNAL)
+    };
+    let entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
+    let internal = entries.filter(|entry| is_internal(entry.key.text));
+    internal.map(|entry| (entry.key.text, entry.value.as_scalar().map_or("", |s| s.text))).collect()
 }
 
 /// What is left of a resource must be a mapping with something in it.

@@ -395,7 +395,9 @@ fn apply_json_to<'a>(
     }
     let id = *map.get(i).id();
     let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
-    let renames = operations.iter().any(Operation::touches_identity);
+    // The detour through JSON respells a null apiVersion.
+    let respells = map.get(i).node().get("apiVersion").is_some_and(Node::is_null);
+    let renames = respells || operations.iter().any(Operation::touches_identity);
     let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
     patched.map_err(|e| e.context(format!("patching {id}")))
 }

@@ -21,7 +21,7 @@ use crate::pipeline::Session;
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::transformer::Transformer;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Style, Tag, Value, steps};
+use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, Value, steps};
 use base64::Engine;
 use hashbrown::HashMap;
 use indexmap::IndexMap;
@@ -84,7 +84,9 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
         let cx = Expansion { arena: session.arena, session, values: &values };
         let specs = FieldSpecs::new(session.arena, self.specs.iter().cloned());
         map.rename(|resource| {
-            super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node))?;
+            let mut shared = Vec::new();
+            super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node, &mut shared))?;
+            resource.set_shared(&shared);
             resource.refresh_id();
             Ok(())
         })?;
@@ -147,11 +149,12 @@ struct Expansion<'v, 'a> {
 }
 
 impl<'a> Expansion<'_, 'a> {
-    /// The field of a spec: a string, a mapping of strings, or a list of them.
-    fn field(&self, node: &mut Node<'a>) -> Result<()> {
+    /// The field of a spec: a string, a mapping of strings, or a list of them. `shared` has the values that stand in several
+    /// places, as they are by now.
+    fn field(&self, node: &mut Node<'a>, shared: &mut Vec<(Pos, Scalar<'a>)>) -> Result<()> {
         match &mut node.value {
             Value::Scalar(s) => {
-                self.scalar(s);
+                self.place(s, node.pos, shared);
                 Ok(())
             }
             Value::Sequence(items) => items.iter_mut().try_for_each(|item| match item.as_scalar_mut() {
@@ -165,9 +168,27 @@ impl<'a> Expansion<'_, 'a> {
                 if key.kind() != Kind::Str {
                     return Err(Error::input(format!("invalid map key: '{}' is {}", key.text, key.kind().word())));
                 }
-                value.as_scalar_mut().into_iter().for_each(|s| self.scalar(s));
+                let pos = value.pos;
+                value.as_scalar_mut().into_iter().for_each(|s| self.place(s, pos, shared));
                 Ok(())
             }),
+        }
+    }
+
+    /// A scalar in one of its places: a shared value has been replaced before if another of its places was reached.
+    fn place(&self, s: &mut Scalar<'a>, pos: Pos, shared: &mut Vec<(Pos, Scalar<'a>)>) {
+        if !pos.is_shared() {
+            return self.scalar(s);
+        }
+        match shared.iter_mut().find(|(p, _)| *p == pos) {
+            Some((_, latest)) => {
+                self.scalar(latest);
+                *s = *latest;
+            }
+            None => {
+                self.scalar(s);
+                shared.push((pos, *s));
+            }
         }
     }
 

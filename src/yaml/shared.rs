@@ -56,8 +56,13 @@ pub fn settle(root: &mut Node<'_>) {
     if set.is_empty() {
         return;
     }
+    self::set(root, &set);
+}
+
+/// Sets shared values in all their places. O(nodes x values).
+pub fn set<'a>(root: &mut Node<'a>, values: &[(Pos, Scalar<'a>)]) {
     each_shared(root, &mut |pos, scalar| {
-        if let Some((_, new)) = set.iter().find(|(p, _)| p == pos) {
+        if let Some((_, new)) = values.iter().find(|(p, _)| p == pos) {
             *scalar = *new;
         }
     });
