@@ -123,7 +123,10 @@ fn faults_of_charts() {
     build(&with("name: app, additionalValuesFiles: [x.yaml]"), &[])
         .fails_with(&["could not load additionalValuesFile"]);
     build(&with("name: other"), &[]).fails_with(&["no repo specified for pull, no chart found"]);
-    build(&with("name: app, valuesFile: ../x.yaml"), &[]).fails_with(&["security", "values of chart 'app'"]);
+    let outside = with("name: app, valuesFile: ../x.yaml");
+    build(&outside, &[]).fails_with(&["no such file", "values of chart 'app'"]);
+    outside.write("../x.yaml", "");
+    build(&outside, &[]).fails_with(&["security", "values of chart 'app'"]);
     let mut old = with("name: app, releaseName: r");
     old.variables.insert("HELM_VERSION", "v2.16.1".to_owned());
     build(&old, &[]).fails_with(&["requires helm V3 or V4 but got v2.16.1"]);

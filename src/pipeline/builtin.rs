@@ -142,9 +142,10 @@ pub fn transformers<'a>(
             Error::input(format!("plugin {} not a transformer", config.id())).at(session.arena.place(config.pos()))
         );
     }
-    let mut field_specs: Vec<FieldSpec<'a>> = Vec::new();
+    let mut field_specs: Option<Vec<FieldSpec<'a>>> = None;
     read(session, config, &mut [("fieldSpecs", &mut field_specs)])?;
-    let specs = FieldSpecs::new(session.arena, field_specs);
+    let has_specs = field_specs.is_some();
+    let specs = FieldSpecs::new(session.arena, field_specs.unwrap_or_default());
     let stage: BoxedTransformer<'a> = match kind {
         "AnnotationsTransformer" => {
             let mut annotations = StringMap::default();
@@ -164,6 +165,9 @@ pub fn transformers<'a>(
         }
         "NamespaceTransformer" => namespace(session, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
+            if !has_specs {
+                return Err(Error::input("fieldSpecs is not expected to be nil").at(session.arena.place(config.pos())));
+            }
             return affixes(session, config, specs);
         }
         "ReplicaCountTransformer" => {
@@ -226,9 +230,6 @@ fn affixes<'a>(
     let (mut prefix, mut suffix) = ("", "");
     read(session, config, &mut [("prefix", &mut prefix), ("suffix", &mut suffix)])?;
     let kind = config.id().gvk.kind;
-    if specs.is_empty() {
-        return Err(Error::input("fieldSpecs is not expected to be nil").at(session.arena.place(config.pos())));
-    }
     let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
     if kind != "SuffixTransformer" {
         stages.push(Box::new(NameAffixTransformer { text: prefix, specs: specs.clone(), is_suffix: false }));

@@ -245,7 +245,11 @@ fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
 
 /// Drops resources that exist for the build alone.
 fn drop_local_config(map: &mut ResMap<'_>) {
-    let is_local = |r: &Resource<'_>| r.annotation("config.kubernetes.io/local-config").is_some_and(|v| v != "false");
+    let is_local = |r: &Resource<'_>| {
+        let annotations = r.node().get("metadata").and_then(|m| m.get("annotations"));
+        let value = annotations.and_then(|m| m.get("config.kubernetes.io/local-config"));
+        value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text != "false"))
+    };
     if map.iter().any(is_local) {
         map.retain(|r| !is_local(r));
     }

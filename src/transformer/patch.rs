@@ -420,7 +420,8 @@ fn merge_by_id<'a>(
     way: (PatchOptions, Way),
     schemas: &Schemas<'a>,
 ) -> Result<usize> {
-    let id = patch.id();
+    // A patch may say by hand that it had another name.
+    let id = &patch.original_id();
     let i = match map.find_any(id) {
         Found::One(i) => i,
         Found::None => {

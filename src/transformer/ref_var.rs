@@ -20,7 +20,7 @@ use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::transformer::Transformer;
-use crate::yaml::scalar::{self, Int, Kind};
+use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, Value, steps};
 use base64::Engine;
 use hashbrown::HashMap;
@@ -121,6 +121,11 @@ impl<'a> RefVarTransformer<'a> {
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
             match lookup(holder.node(), &var_parts(arena, path))? {
+                Some(node) if is_unreadable_number(node) => {
+                    let message =
+                        format!("the value of var '{}' is a number in a spelling that vars cannot have", var.name);
+                    Err(fault(message).hint("write it in decimal digits, or put quotes around it"))
+                }
                 Some(node) => Ok((var.name, Named { value: typed(node.clone()), used: Cell::new(false) })),
                 None => Err(fault(format!(
                     "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",
@@ -130,6 +135,16 @@ impl<'a> RefVarTransformer<'a> {
             }
         };
         self.vars.iter().map(value).collect()
+    }
+}
+
+/// Whether upstream cannot read a number: to vars an integer is 64-bit and decimal, and no number has underscores.
+fn is_unreadable_number(value: &Node<'_>) -> bool {
+    let Some(scalar) = value.as_scalar().filter(|s| s.tag != Tag::Untyped) else { return false };
+    match scalar.kind() {
+        Kind::Int => scalar.text.parse::<i64>().is_err(),
+        Kind::Float => scalar.text.contains('_') || scalar::float(scalar.text).is_none_or(|f| !f.is_finite()),
+        _ => false,
     }
 }
 
@@ -220,10 +235,7 @@ impl<'a> Expansion<'_, 'a> {
             // A null is its spelling.
             Kind::Null => Scalar { text: s.text, style: Style::Plain, tag: Tag::Str },
             Kind::Bool => plain(if scalar::truth(s.text) { "true" } else { "false" }),
-            Kind::Int => match scalar::int(s.text) {
-                Some(Int::Signed(n)) => plain(self.arena.text(&n.to_string())),
-                _ => return None,
-            },
+            Kind::Int => plain(self.arena.text(&s.text.parse::<i64>().ok()?.to_string())),
             Kind::Float => match scalar::float(s.text) {
                 Some(f) if f.is_finite() => Scalar { tag: Tag::Float, ..plain(self.arena.text(&format!("{f}"))) },
                 _ => *s,

@@ -102,7 +102,10 @@ fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
         (Ok(a), Ok(b)) if a == b => Some("the same bytes"),
         (Err(_), Err(_)) => Some("both fail"),
         (Err(e), Ok(_)) if e.contains("asks for a name hash, which only") => Some("deviations/hash-other-kinds"),
-        (Ok(_), Err(_)) if theirs_says("name reference in") && theirs_says("expected sequence or mapping node") => {
+        (Ok(_), Err(_))
+            if theirs_says("name reference in")
+                && (theirs_says("expected sequence or mapping node") || theirs_says("no 'name' field in node")) =>
+        {
             Some("deviations/references-unseen")
         }
         (Err(_), Ok(text)) if text.contains("\n  name: null\n") => Some("deviations/nameless"),
