@@ -167,6 +167,9 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Res
 /// A text that cannot be printed.
 pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
     each_scalar(node, false, &mut |s, in_braces| {
+        if s.tag == Tag::Binary {
+            return Ok(());
+        }
         if is_empty_text(s, in_braces) {
             *s = Scalar { style: Style::Single, tag: Tag::Auto, ..*s };
         }
@@ -202,13 +205,25 @@ pub fn printed<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Cow<'n, N
     }
     let mut copy = node.clone();
     reprinted(arena, &mut copy)?;
+    each_scalar(&mut copy, false, &mut |s, _| decode_binary(arena, s))?;
     Ok(Cow::Owned(copy))
+}
+
+/// Puts the text that a scalar tagged as binary stands for in its place.
+fn decode_binary<'a>(arena: &'a Arena, s: &mut Scalar<'a>) -> Result<(), String> {
+    if s.tag == Tag::Binary {
+        *s = Scalar::string(arena.text(&text(s, false)?));
+    }
+    Ok(())
 }
 
 /// Whether a tree has a scalar whose value may be another after printing and reading.
 fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     match &node.value {
-        Value::Scalar(s) => s.style == Style::Folded || s.text.starts_with('\t') || is_empty_text(s, in_braces),
+        Value::Scalar(s) => {
+            let is_decoded = s.style == Style::Folded || s.tag == Tag::Binary;
+            is_decoded || s.text.starts_with('\t') || is_empty_text(s, in_braces)
+        }
         Value::Sequence(items) => items.iter().any(|item| may_change(item, in_braces)),
         Value::Mapping(m) => m.iter().any(|entry| may_change(&entry.value, in_braces || m.is_in_braces())),
     }
@@ -226,7 +241,7 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
         check_type(s)?;
         *s = match s.kind() {
             Kind::Null if is_empty_text(s, in_braces) => fresh_string(""),
-            Kind::Str => match text(s, in_braces)? {
+            Kind::Str | Kind::Binary => match text(s, in_braces)? {
                 Cow::Owned(new) => fresh_string(arena.text(&new)),
                 Cow::Borrowed(same) => fresh_string(same),
             },
@@ -255,6 +270,7 @@ pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malf
     })?;
     each_scalar(node, false, &mut |s, _| {
         check_type(s)?;
+        decode_binary(arena, s)?;
         *s = match s.kind() {
             Kind::Float => Scalar::plain(arena.text(&scalar::json_number(finite(s)?))),
             _ => decoded(arena, s),

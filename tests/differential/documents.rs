@@ -4,7 +4,7 @@
 //! well-formed in every style that people write; the other half was, until a few characters were changed.
 
 use super::reference::{CRASH, Files, Server};
-use super::{number, setting};
+use super::{cannot_be_read, number, setting};
 use libyaml_safer::EventData;
 use rustomize::pipeline::{self, Options, Session};
 use rustomize::yaml::{Arena, Node, Value, documents};
@@ -481,10 +481,7 @@ fn is_comment_in_text(resource: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
 /// kustomize has read the document, has printed a comment in front of a tag or into brackets, and cannot read that again.
 fn cannot_read_its_own_text(resource: &[u8], error: &str) -> bool {
     let is_late = error.contains("map[string]interface {}{");
-    let says = ["could not find expected ':'", "invalid map key", "did not find expected ','"]
-        .iter()
-        .any(|words| error.contains(words));
-    resource.contains(&b'#') && is_late && says
+    resource.contains(&b'#') && is_late && cannot_be_read(error)
 }
 
 /// What libyaml makes of a document: the texts of its scalars and its brackets in order; `None` for a document with aliases or

@@ -94,6 +94,12 @@ fn ours(directory: &str) -> Outcome {
     std::panic::catch_unwind(build).unwrap_or_else(|_| Err(PANIC.to_owned()))
 }
 
+/// What kustomize says of a text that it has printed itself, with a comment in the wrong place.
+pub(crate) fn cannot_be_read(error: &str) -> bool {
+    let words = ["could not find expected ':'", "invalid map key", "did not find expected ','"];
+    words.iter().any(|words| error.contains(words))
+}
+
 /// Why a difference is none, if it is.
 fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     let theirs_says = |words: &str| theirs.as_ref().is_err_and(|e| e.contains(words));
@@ -109,6 +115,8 @@ fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
             Some("deviations/references-unseen")
         }
         (Err(_), Ok(text)) if text.contains("\n  name: null\n") => Some("deviations/nameless"),
+        (Err(e), Ok(_)) if e.contains("in the image name") => Some("deviations/image-name-pattern"),
+        (Ok(_), Err(e)) if e.contains("map[string]interface {}{") && cannot_be_read(e) => Some("deviations/comments"),
         // The validators here change nothing.
         (Ok(_), Err(_)) if theirs_says("validator shouldn't modify") => Some("deviations/validator-style"),
         (Ok(_), Err(_)) if theirs_says("panic:") || theirs_says("goroutine") || theirs_says(reference::CRASH) => {
