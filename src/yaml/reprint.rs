@@ -145,7 +145,11 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Res
     if previous.is_some_and(|p| p.same_text(key)) {
         return Err(format!("mapping key {:?} already defined", key.text));
     }
-    match key.kind() {
+    let scalar = Scalar { text: key.text, style: key.style, tag: key.tag };
+    if let Some(what) = scalar.mismatch() {
+        return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));
+    }
+    match scalar.kind() {
         Kind::Str if key.tag == Tag::Custom && !is_top => {
             return Err(format!("mapping key {:?} has a tag of its own", key.text));
         }
