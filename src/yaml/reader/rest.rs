@@ -137,7 +137,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
                 rest.may_be_key = false;
                 self.quoted(byte)?;
             }
-            _ if if is_block { self.starts_plain() } else { self.starts_flow_plain() } => {
+            _ if (is_block && self.starts_plain()) || (!is_block && self.starts_flow_plain()) => {
                 self.save_key(rest, column)?;
                 rest.may_be_key = false;
                 let line = self.line;

@@ -296,7 +296,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         self.at = end + 1;
         let raw = &self.text[start..end];
-        if if RARE { self.line_end(start) < end } else { memchr(b'\n', raw.as_bytes()).is_some() } {
+        let has_breaks = if RARE { self.line_end(start) < end } else { memchr(b'\n', raw.as_bytes()).is_some() };
+        if has_breaks {
             return self.folded(quote, opening, end);
         }
         match (has_escapes, quote) {
