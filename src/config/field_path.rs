@@ -196,27 +196,43 @@ fn part(text: &str) -> Part<'_> {
 pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'n Node<'a>>> {
     let mut node = node;
     for part in path {
-        let next = match (part, &node.value) {
-            (Part::Key(key), Value::Mapping(m)) => m.get(key),
-            (Part::Element { key, value, .. }, Value::Sequence(items)) => {
-                items.iter().find(|item| element_text(item, key) == Some(*value))
-            }
-            (Part::Index(i), Value::Sequence(items)) => items.get(*i),
-            (Part::Index(_), Value::Mapping(_)) => {
-                return Err(Error::input("wrong node kind: expected a list, found a mapping")
-                    .hint("a key of digits is not reached"));
-            }
-            (Part::Last, Value::Sequence(items)) => items.last(),
-            (Part::NotAnElement, _) => return Err(Part::not_an_element()),
-            (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
-            _ => None,
-        };
-        match next {
+        match step(node, part)? {
             Some(found) => node = found,
             None => return Ok(None),
         }
     }
     Ok(Some(node))
+}
+
+/// The first scalar on a path, and how many parts of the path lead to it. O(parts, and items of lists on the way).
+pub fn first_scalar<'a>(node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Scalar<'a>)> {
+    let mut node = node;
+    for (at, part) in path.iter().enumerate() {
+        node = step(node, part).ok()??;
+        if let Some(scalar) = node.as_scalar() {
+            return Some((at + 1, *scalar));
+        }
+    }
+    None
+}
+
+/// The node that one part of a path leads to.
+fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'a>>> {
+    Ok(match (part, &node.value) {
+        (Part::Key(key), Value::Mapping(m)) => m.get(key),
+        (Part::Element { key, value, .. }, Value::Sequence(items)) => {
+            items.iter().find(|item| element_text(item, key) == Some(*value))
+        }
+        (Part::Index(i), Value::Sequence(items)) => items.get(*i),
+        (Part::Index(_), Value::Mapping(_)) => {
+            return Err(Error::input("wrong node kind: expected a list, found a mapping")
+                .hint("a key of digits is not reached"));
+        }
+        (Part::Last, Value::Sequence(items)) => items.last(),
+        (Part::NotAnElement, _) => return Err(Part::not_an_element()),
+        (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
+        _ => None,
+    })
 }
 
 /// The text of the item's field `key`; of the item itself if the key is empty.

@@ -1,6 +1,6 @@
 //! [`Facets`]: finds the resources that a selector may select, without looking at the others.
 
-use super::{DEFAULT_NAMESPACE, Places, Resource};
+use super::{DEFAULT_NAMESPACE, Gvk, Places, Resource};
 use crate::yaml::{Node, steps};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -71,6 +71,11 @@ struct Class {
 
 impl Class {
     const KIND_GROUP_VERSION: u8 = 0b111;
+
+    /// Whether resources are found by no name and no namespace.
+    fn is_of_kinds(self) -> bool {
+        self.texts & !Class::KIND_GROUP_VERSION == 0
+    }
 
     /// Whether resources are found by the metadata that any edit may change.
     fn is_of_metadata(self) -> bool {
@@ -210,7 +215,7 @@ impl<'a> Facets<'a> {
     /// Drops the indexes that new names and namespaces for all resources make stale.
     pub fn keep_kinds(&mut self) {
         self.names = None;
-        self.tables.retain(|(class, _)| class.texts & !Class::KIND_GROUP_VERSION == 0 && !class.is_of_metadata());
+        self.tables.retain(|(class, _)| class.is_of_kinds() && !class.is_of_metadata());
     }
 }
 
@@ -242,7 +247,8 @@ fn add(
             last = Some(key);
         }
     };
-    each_identity(resource, first, &mut |texts| {
+    let each = if class.is_of_kinds() { each_kind } else { each_identity };
+    each(resource, first, &mut |texts| {
         let of_texts = hash_texts(hasher, class, texts);
         let Some(map) = class.map else { return insert(of_texts) };
         let entries = resource.node().get("metadata").and_then(|m| m.get(map)).and_then(Node::as_mapping);
@@ -252,6 +258,13 @@ fn add(
             }
         }
     });
+}
+
+/// The kinds of a resource, with its group and version.
+fn each_kind(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&str; 5])) {
+    let Gvk { group, version, kind } = resource.id().gvk;
+    let kinds = resource.ids_from(first).map(|id| id.gvk.kind).filter(|former| *former != kind);
+    kinds.chain([kind]).for_each(|kind| take([kind, group, version, "", ""]));
 }
 
 /// Kind, group, version, name and namespace of a resource, in each combination that selectors look at: those of each identity,

@@ -139,7 +139,7 @@ impl<'a> Resource<'a> {
         for field in ["apiVersion", "kind"] {
             let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
             if let Some(scalar) = value.and_then(Node::as_scalar_mut) {
-                scalar.text = arena.key(scalar.text);
+                scalar.text = arena.shared_text(scalar.text);
             }
         }
         self.refresh_id();

@@ -2,7 +2,7 @@
 //! something else looks at its resource.
 
 use super::structured_text;
-use crate::config::field_path::{Part, lookup};
+use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
 use crate::resource::ResMap;
@@ -119,9 +119,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
         if !path.iter().all(is_plain) {
             return None;
         }
-        let text = |at: usize| lookup(map.get(place).node(), &path[..at]).ok().flatten()?.as_scalar().copied();
-        let first = (1..=path.len()).find_map(|at| Some((at, text(at)?)));
-        let (at, scalar) = first?;
+        let (at, scalar) = first_scalar(map.get(place).node(), path)?;
         let content = if at < path.len() {
             scalar
                 .text

@@ -139,13 +139,15 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
             let place = replacement.source.find(map)?;
             OpenText::close_in(&mut open, map, session.arena, place)?;
             let mut value = replacement.source.value(map, place, session.arena)?;
+            let mut is_stale = false;
             for target in &replacement.targets {
                 for i in target.places(map)? {
-                    if replacement.source.is_live() {
+                    if is_stale {
                         OpenText::close_in(&mut open, map, session.arena, place)?;
                         value = replacement.source.value(map, place, session.arena)?;
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
+                    is_stale = own.is_some();
                     target.replace(map, i, session.arena, (&value, own), &mut open)?;
                 }
             }

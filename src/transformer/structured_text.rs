@@ -5,7 +5,7 @@
 //! comments; what that cannot print is refused.
 
 use super::replacement::visit;
-use crate::config::field_path::{Part, lookup};
+use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
@@ -79,11 +79,9 @@ fn source<'a>(arena: &'a Arena, text: &str) -> Option<(&'a Source, Node<'a>)> {
 
 /// The shortest beginning of a path that leads to a text with more than the path in it.
 fn find<'a>(arena: &'a Arena, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, &'a Source, Node<'a>)> {
-    (1..path.len()).find_map(|at| {
-        let scalar = lookup(node, &path[..at]).ok()??.as_scalar()?;
-        let (source, content) = source(arena, scalar.text)?;
-        Some((at, source, content))
-    })
+    let (at, scalar) = first_scalar(node, &path[..path.len().saturating_sub(1)])?;
+    let (source, content) = source(arena, scalar.text)?;
+    Some((at, source, content))
 }
 
 /// The node at a path that names one.

@@ -1,8 +1,8 @@
 //! The memory of a build: source texts, and the texts that build steps make.
 
-use super::Pos;
 use super::encoding::Text;
-use super::node::{fingerprint, same};
+use super::node::{Key, Pos, Style, Tag, fingerprint, same};
+use super::scalar::is_plain_word;
 use bumpalo::Bump;
 use elsa::{FrozenVec, index_set::FrozenIndexSet};
 use std::cell::Cell;
@@ -20,8 +20,8 @@ pub struct Arena {
     sources: FrozenVec<Box<Source>>,
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
-    /// Where in `keys` the last key with a fingerprint is: most keys are found there.
-    recent: [Cell<u32>; RECENT],
+    /// Where in `keys` the last key with a fingerprint is, and whether it is a plain word: most keys are found there.
+    recent: [Cell<(u32, bool)>; RECENT],
     /// How many shared values there are.
     shared: Cell<u32>,
 }
@@ -79,7 +79,7 @@ impl Default for Arena {
             sources: FrozenVec::new(),
             bump: Bump::new(),
             keys: FrozenIndexSet::default(),
-            recent: [const { Cell::new(0) }; RECENT],
+            recent: [const { Cell::new((0, false)) }; RECENT],
             shared: Cell::new(0),
         }
     }
@@ -130,24 +130,42 @@ impl Arena {
         self.sources.get(low)
     }
 
-    /// The one copy of a mapping key that all mappings share. Keys come again and again: looked up and printed from one
-    /// small place, they stay in the processor's cache, where their places in the sources would not.
-    pub fn key<'a>(&'a self, text: &'a str) -> &'a str {
-        if text.len() > MAX_SHARED_KEY {
-            return text;
+    /// A key of a mapping. Keys come again and again: each text that is not long is kept once. Looked up and printed from
+    /// one small place, keys stay in the processor's cache, where their places in the sources would not.
+    #[inline]
+    pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
+        let print = fingerprint(text);
+        let (text, is_word) = self.known(text, print);
+        Key::known(text, style, tag, pos, print, is_word)
+    }
+
+    /// The one copy of a text that comes again and again.
+    pub fn shared_text<'a>(&'a self, text: &'a str) -> &'a str {
+        self.known(text, fingerprint(text)).0
+    }
+
+    /// The one copy of a text with a fingerprint, and whether it is a plain word.
+    #[inline]
+    fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
+        let slot = &self.recent[usize::from(print) % RECENT];
+        let (at, is_word) = slot.get();
+        match self.keys.get_index(at as usize) {
+            Some(known) if same(known, text) => (known, is_word),
+            _ => self.find_known(text, slot),
         }
-        let slot = &self.recent[usize::from(fingerprint(text)) % RECENT];
-        if let Some(known) = self.keys.get_index(slot.get() as usize)
-            && same(known, text)
-        {
-            return known;
+    }
+
+    fn find_known<'a>(&'a self, text: &'a str, slot: &Cell<(u32, bool)>) -> (&'a str, bool) {
+        let is_word = is_plain_word(text);
+        if text.len() > MAX_SHARED_KEY {
+            return (text, is_word);
         }
         let (at, shared) = match self.keys.get_full(text) {
             Some(known) => known,
             None => self.keys.insert_full(text.into()),
         };
-        slot.set(at as u32);
-        shared
+        slot.set((at as u32, is_word));
+        (shared, is_word)
     }
 
     /// A position for the nodes of one new shared value.

@@ -72,14 +72,15 @@ impl Printer<'_> {
         let outside = self.in_braces;
         self.in_braces |= mapping.is_in_braces();
         for entry in mapping.iter() {
-            reprint::check_key(&entry.key, previous, top).map_err(|message| unprintable(message, entry.key.pos))?;
-            previous = Some(&entry.key);
+            let key = &entry.key;
+            reprint::check_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
+            previous = Some(key);
             if !inline {
                 self.pad(indent);
             }
             inline = false;
             let line = self.out.len() - indent;
-            if self.key(&entry.key)? {
+            if self.key(key)? {
                 self.entry_value(&entry.value, indent, line)?;
             } else {
                 self.pad(indent);
@@ -139,7 +140,8 @@ impl Printer<'_> {
             Value::Scalar(s) => {
                 self.scalar(s, node.pos, indent, line)?;
                 // A literal block that keeps its breaks has ended its line itself.
-                if s.text.ends_with(is_break) && self.out.ends_with(is_break) {
+                let may_end_in_break = s.text.as_bytes().last().is_some_and(|&b| b < b' ' || b > b'~');
+                if may_end_in_break && s.text.ends_with(is_break) && self.out.ends_with(is_break) {
                     return Ok(());
                 }
             }
@@ -178,7 +180,7 @@ impl Printer<'_> {
 
     /// A key with its colon; `false` if it had to be written with `?`, on a line of its own.
     fn key(&mut self, key: &Key<'_>) -> Emit<bool> {
-        if is_plain_word(key.text) && key.text.len() <= SIMPLE_KEY {
+        if key.is_word() && key.text.len() <= SIMPLE_KEY {
             self.out.push_str(key.text);
             self.out.push(':');
             return Ok(true);
@@ -430,26 +432,6 @@ fn float(f: f64) -> String {
     }
 }
 
-/// Bytes that are plain wherever they stand in a text.
-const WORD: [bool; 256] = {
-    let mut t = [false; 256];
-    let bytes = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=()$;<>^~\\";
-    let mut i = 0;
-    while i < bytes.len() {
-        t[bytes[i] as usize] = true;
-        i += 1;
-    }
-    t
-};
-
-/// Whether a text is plain by its bytes alone: it starts with a letter or slash, has no blank, colon or `#`, and is
-/// no word with a meaning. A quick answer for most texts; `false` means that a closer look is needed.
-fn is_plain_word(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
-    starts && bytes.iter().all(|&b| WORD[b as usize]) && (text.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
-}
-
 /// What a byte means inside a plain text of one line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inner {
@@ -473,7 +455,7 @@ const INNER: [Inner; 256] = {
     t
 };
 
-/// As [`is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the start allowed.
+/// As [`scalar::is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the start allowed.
 fn is_plain_line(text: &str) -> bool {
     let bytes = text.as_bytes();
     if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\')) {
@@ -495,7 +477,7 @@ fn is_plain_line(text: &str) -> bool {
         }
         previous = this;
     }
-    !matches!(previous, Inner::Blank | Inner::Colon) && (bytes.len() > 5 || scalar::resolve_v2(text) == Kind::Str)
+    !matches!(previous, Inner::Blank | Inner::Colon) && scalar::resolve_v2(text) == Kind::Str
 }
 
 /// Whether a text is a literal block by its bytes alone: several lines of printable ASCII without blanks at their ends.
@@ -516,6 +498,67 @@ fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && c != '\u{feff}'
 }
 
+/// What a character means to the printer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Fits,
+    Space,
+    Tab,
+    Break,
+    /// A line break that is written as an escape.
+    OtherBreak,
+    Colon,
+    Hash,
+    /// `-` and `?`: indicators at the start, if a blank follows.
+    Hyphen,
+    /// Indicators at the start.
+    Indicator,
+    /// Written as an escape.
+    Special,
+}
+
+impl Class {
+    /// The classes of the ASCII characters.
+    const ASCII: [Class; 128] = {
+        let mut table = [Class::Special; 128];
+        let mut c = b' ';
+        while c < 0x7f {
+            table[c as usize] = match c {
+                b' ' => Class::Space,
+                b':' => Class::Colon,
+                b'#' => Class::Hash,
+                b'-' | b'?' => Class::Hyphen,
+                b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%' | b'@'
+                | b'`' => Class::Indicator,
+                _ => Class::Fits,
+            };
+            c += 1;
+        }
+        table[b'\t' as usize] = Class::Tab;
+        table[b'\n' as usize] = Class::Break;
+        table[b'\r' as usize] = Class::OtherBreak;
+        table
+    };
+
+    fn of(c: char) -> Class {
+        match Class::ASCII.get(c as usize) {
+            Some(&class) => class,
+            None if c == '\u{85}' => Class::OtherBreak,
+            None if is_break(c) => Class::Break,
+            None if is_printable(c) => Class::Fits,
+            None => Class::Special,
+        }
+    }
+
+    fn is_break(self) -> bool {
+        matches!(self, Class::Break | Class::OtherBreak)
+    }
+
+    fn is_blank(self) -> bool {
+        matches!(self, Class::Space | Class::Tab) || self.is_break()
+    }
+}
+
 /// What the characters of a text allow.
 struct Analysis {
     multiline: bool,
@@ -526,42 +569,35 @@ struct Analysis {
 
 impl Analysis {
     fn of(text: &str) -> Analysis {
-        let mut indicators = text.starts_with("---") || text.starts_with("...");
-        let (mut special, mut multiline) = (false, false);
-        let (mut break_space, mut space_break) = (false, false);
-        let (mut previous_space, mut previous_break) = (false, false);
-        let mut chars = text.chars().peekable();
-        let mut first = true;
-        let mut after_blank = true;
-        while let Some(c) = chars.next() {
-            let before_blank = chars.peek().is_none_or(|&n| is_blank(n));
-            indicators |= match c {
-                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`'
-                    if first =>
-                {
-                    true
+        let first = text.chars().next().map_or(Class::Break, Class::of);
+        let mut indicators = matches!(first, Class::Indicator | Class::Hash)
+            || (first == Class::Hyphen && text[1..].chars().next().is_none_or(is_blank))
+            || text.starts_with("---")
+            || text.starts_with("...");
+        let (mut special, mut multiline, mut break_space, mut space_break) = (false, false, false, false);
+        let mut previous = Class::Fits;
+        for this in text.chars().map(Class::of) {
+            match this {
+                Class::Fits | Class::Colon | Class::Hyphen | Class::Indicator => {}
+                Class::Hash => indicators |= previous.is_blank(),
+                Class::Special => special = true,
+                Class::Space | Class::Tab | Class::Break | Class::OtherBreak => {
+                    indicators |= previous == Class::Colon;
+                    break_space |= this == Class::Space && previous.is_break();
+                    space_break |= this.is_break() && previous == Class::Space;
+                    multiline |= this.is_break();
+                    special |= matches!(this, Class::Tab | Class::OtherBreak);
                 }
-                '?' | '-' if first => before_blank,
-                ':' => before_blank,
-                '#' => after_blank,
-                _ => false,
-            };
-            special |= !is_printable(c) && !is_break(c) || matches!(c, '\r' | '\u{85}');
-            let (is_space, is_break) = (c == ' ', is_break(c));
-            multiline |= is_break;
-            break_space |= is_space && previous_break;
-            space_break |= is_break && previous_space;
-            (previous_space, previous_break) = (is_space, is_break);
-            after_blank = is_blank(c);
-            first = false;
+            }
+            previous = this;
         }
-        let edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || is_break(c));
-        let edges = edge(text.chars().next()) || edge(text.chars().next_back());
+        indicators |= previous == Class::Colon;
+        let edges = [first, previous].iter().any(|&edge| edge == Class::Space || edge.is_break());
         Analysis {
             multiline,
             plain_allowed: !(indicators || special || multiline || edges || text.is_empty()),
             single_allowed: !(special || break_space || space_break),
-            block_allowed: !(special || space_break || text.ends_with(' ') || text.is_empty()),
+            block_allowed: !(special || space_break || previous == Class::Space || text.is_empty()),
         }
     }
 

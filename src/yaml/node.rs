@@ -303,11 +303,14 @@ pub struct Key<'a> {
     pub pos: Pos,
     pub style: Style,
     pub tag: Tag,
-    /// [`fingerprint`] of the text: a look-up compares it before it touches the text.
-    print: u16,
+    /// A byte of the [`fingerprint`] of the text: a look-up compares it before it touches the text.
+    print: u8,
+    /// See [`scalar::is_plain_word`].
+    is_word: bool,
 }
 
 /// Two bytes that tell most different keys apart.
+#[inline]
 pub(super) fn fingerprint(text: &str) -> u16 {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return 0 };
@@ -326,24 +329,31 @@ pub(super) fn fingerprint(text: &str) -> u16 {
 pub(super) fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let n = a.len();
-    if n != b.len() {
-        return false;
-    }
-    let word = |s: &[u8], at: usize| s[at..at + 8].iter().fold(0u64, |w, &b| w << 8 | u64::from(b));
-    let half = |s: &[u8], at: usize| s[at..at + 4].iter().fold(0u32, |w, &b| w << 8 | u32::from(b));
-    match n {
-        0 => true,
-        1..4 => a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1],
-        4..8 => half(a, 0) == half(b, 0) && half(a, n - 4) == half(b, n - 4),
-        8..=16 => word(a, 0) == word(b, 0) && word(a, n - 8) == word(b, n - 8),
-        _ => a == b,
-    }
+    n == b.len()
+        && match n {
+            0 => true,
+            1..4 => a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1],
+            4..8 => a.first_chunk::<4>() == b.first_chunk() && a.last_chunk::<4>() == b.last_chunk(),
+            8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
+            _ => a == b,
+        }
 }
 
 impl<'a> Key<'a> {
     /// A key as it was written.
     pub fn new(text: &'a str, style: Style, tag: Tag, pos: Pos) -> Self {
-        Key { text, pos, style, tag, print: fingerprint(text) }
+        Key::known(text, style, tag, pos, fingerprint(text), scalar::is_plain_word(text))
+    }
+
+    /// A key of whose text the fingerprint is known, and whether it is a plain word.
+    #[inline]
+    pub(super) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_word: bool) -> Self {
+        Key { text, pos, style, tag, print: print as u8, is_word }
+    }
+
+    /// Whether the text is a string that is printed plain, by its bytes alone; `false` means that a closer look is needed.
+    pub fn is_word(&self) -> bool {
+        self.is_word
     }
 
     /// A key that is a string, whatever its text looks like.
@@ -450,10 +460,11 @@ impl<'a> Mapping<'a> {
         self.entries
     }
 
+    /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it would be.
     fn find(&self, key: &str) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
             steps::add(self.entries.len());
-            let print = fingerprint(key);
+            let print = fingerprint(key) as u8;
             return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
         }
         steps::add(self.entries.len().ilog2() as usize);
@@ -481,22 +492,28 @@ impl<'a> Mapping<'a> {
         let key = key.into();
         match self.find(key.text) {
             Ok(i) => Some(std::mem::replace(&mut self.entries[i].value, value)),
-            Err(_) => {
-                self.insert_new(key, value);
+            Err(at) => {
+                self.insert_new(at, key, value);
                 None
             }
         }
     }
 
-    fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> usize {
+    /// Adds an entry whose key [`Mapping::find`] has not found; gives its place.
+    fn insert_new(&mut self, at: usize, key: Key<'a>, value: Node<'a>) -> usize {
         // Most mappings get one or two more entries: doubling would keep more room than is used.
         if self.entries.len() == self.entries.capacity() {
             self.entries.reserve_exact(1 + self.entries.len() / 4);
         }
-        let at = self.entries.partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
+        let at = if self.entries.len() <= LINEAR { self.place_behind(key.text) } else { at };
         steps::add(LINEAR + (self.entries.len() - at) / MOVED_TOGETHER);
         self.entries.insert(at, Entry { key, value });
         at
+    }
+
+    /// The place behind all keys that are not greater.
+    fn place_behind(&self, key: &str) -> usize {
+        self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater)
     }
 
     /// Puts entries, in output order, in the place of those that have the same keys; new ones go to their places.
@@ -510,7 +527,7 @@ impl<'a> Mapping<'a> {
         }
         if new.len() <= LINEAR {
             for entry in new {
-                self.insert_new(entry.key, entry.value);
+                self.insert_new(self.place_behind(entry.key.text), entry.key, entry.value);
             }
         } else {
             self.entries.append(&mut new);
@@ -523,7 +540,7 @@ impl<'a> Mapping<'a> {
     pub fn get_or_insert_with(&mut self, key: &'a str, value: impl FnOnce() -> Node<'a>) -> &mut Node<'a> {
         let at = match self.find(key) {
             Ok(i) => i,
-            Err(_) => self.insert_new(key.into(), value()),
+            Err(at) => self.insert_new(at, key.into(), value()),
         };
         &mut self.entries[at].value
     }

@@ -141,10 +141,16 @@ fn read_folded(lines: &str, original: &str) -> String {
 ///
 /// # Errors
 /// What is wrong with the key.
+#[inline]
 pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     if previous.is_some_and(|p| p.same_text(key)) {
         return Err(format!("mapping key {:?} already defined", key.text));
     }
+    let is_string = key.is_word() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str);
+    if is_string && key.text.len() <= MAX_KEY { Ok(()) } else { check_rare_key(key, is_top) }
+}
+
+fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
     let scalar = Scalar { text: key.text, style: key.style, tag: key.tag };
     if let Some(what) = scalar.mismatch() {
         return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));

@@ -45,6 +45,9 @@ impl Kind {
     }
 }
 
+/// The length of the longest word with a meaning: `false`.
+const LONGEST_WORD: usize = 5;
+
 /// The two dialects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
@@ -95,6 +98,26 @@ pub fn resolve_v2(text: &str) -> Kind {
     resolve_in(text, Dialect::V2)
 }
 
+/// Bytes that are plain wherever they stand in a text.
+const PLAIN: [bool; 256] = {
+    let mut t = [false; 256];
+    let bytes = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=()$;<>^~\\";
+    let mut i = 0;
+    while i < bytes.len() {
+        t[bytes[i] as usize] = true;
+        i += 1;
+    }
+    t
+};
+
+/// Whether a text is a string that is printed plain, by its bytes alone: it starts with a letter or slash, has no blank,
+/// colon or `#`, and is not a word with a meaning. A quick answer for most texts; `false` means that a closer look is needed.
+pub fn is_plain_word(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
+    starts && bytes.iter().all(|&b| PLAIN[b as usize]) && resolve_v2(text) == Kind::Str
+}
+
 /// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a boolean, a null, or a list or mapping on
 /// one line. A date is a string there, and so is what cannot be read.
 pub fn is_other_in_v2(text: &str) -> bool {
@@ -116,11 +139,18 @@ pub fn is_other_in_v2(text: &str) -> bool {
     }
 }
 
+#[inline]
 fn resolve_in(text: &str, dialect: Dialect) -> Kind {
-    let Some(&first) = text.as_bytes().first() else {
-        return Kind::Null;
-    };
-    match HINTS[first as usize] {
+    match text.as_bytes().first().map(|&first| HINTS[first as usize]) {
+        None => Kind::Null,
+        Some(Hint::Text) => Kind::Str,
+        Some(Hint::Word) if text.len() > LONGEST_WORD => Kind::Str,
+        Some(hint) => resolve_by(hint, text, dialect),
+    }
+}
+
+fn resolve_by(hint: Hint, text: &str, dialect: Dialect) -> Kind {
+    match hint {
         Hint::Text => Kind::Str,
         Hint::Word => word(text, dialect),
         Hint::Dot => match text {
@@ -133,9 +163,6 @@ fn resolve_in(text: &str, dialect: Dialect) -> Kind {
 }
 
 fn word(text: &str, dialect: Dialect) -> Kind {
-    if text.len() > 5 {
-        return Kind::Str;
-    }
     match text {
         "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => Kind::Bool,
         "null" | "Null" | "NULL" | "~" => Kind::Null,

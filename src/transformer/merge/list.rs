@@ -14,6 +14,7 @@ use super::{DIRECTIVE, Directive, Merged, directive, quote};
 use crate::diag::{Error, Result};
 use crate::schema::Schema;
 use crate::yaml::{Node, Scalar, Style, Tag, Value};
+use hashbrown::{HashMap, HashSet};
 
 type Keys<'s> = &'s [&'s str];
 
@@ -31,6 +32,9 @@ pub fn merge<'a>(
         Directive::Delete => Ok(None),
         Directive::Replace => introduced(patch, keys, items).map(Some),
         Directive::Merge => {
+            if let (Some(own), Some(other)) = (distinct_texts(base, keys), distinct_texts(patch, keys)) {
+                return merge_distinct((std::mem::take(base), own), (patch, other), items).map(Some);
+            }
             let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys);
             merge.run(items)?;
             let left = merge.patch_items();
@@ -43,6 +47,10 @@ pub fn merge<'a>(
 
 /// A list that a patch brings where there was none: it is merged with itself. The patch keeps its items.
 pub fn introduced<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<Vec<Node<'a>>> {
+    if distinct_texts(list, keys).is_some() {
+        each(list, |item| super::with_itself(item, items))?;
+        return Ok(list.clone());
+    }
     let mut merge = Merge::new(std::mem::take(list), None, keys);
     merge.is_patch_too = true;
     merge.run(items)?;
@@ -57,6 +65,10 @@ pub fn with_itself<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'
     if take_directive(list)? == Directive::Delete {
         return Ok(None);
     }
+    if distinct_texts(list, keys).is_some() {
+        each(list, |item| super::with_itself(item, items))?;
+        return Ok(Some(std::mem::take(list)));
+    }
     let mut merge = Merge::new(std::mem::take(list), None, keys);
     merge.is_patch_too = true;
     merge.run(items)?;
@@ -65,6 +77,10 @@ pub fn with_itself<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'
 
 /// A base list that the patch does not mention. Its items are used up.
 pub fn untouched<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<Vec<Node<'a>>> {
+    if distinct_texts(list, keys).is_some() {
+        each(list, |item| super::untouched(item, items))?;
+        return Ok(std::mem::take(list));
+    }
     let mut merge = Merge::new(std::mem::take(list), None, keys);
     merge.run(items)?;
     Ok(merge.into_nodes(Vec::new()).0)
@@ -81,6 +97,66 @@ fn take_directive(patch: &mut Vec<Node<'_>>) -> Result<Directive> {
     let found = directive(text)?;
     patch.retain(|item| !is_blank(item) && (item.as_mapping().is_none() || text_at(item, DIRECTIVE) != Some(text)));
     Ok(found)
+}
+
+/// The texts of the key of all items, if each item is a mapping that has the key and no directive, and no two have the
+/// same text: as nearly all lists. The two rounds then keep the items apart, and their order.
+fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>> {
+    let [key] = keys else { return None };
+    if key.is_empty() {
+        return None;
+    }
+    let text = |item: &Node<'a>| {
+        let item = item.as_mapping().filter(|m| !m.contains(DIRECTIVE))?;
+        let scalar = item.get(key)?.as_scalar().filter(|s| !s.is_null() && !s.text.is_empty())?;
+        Some(scalar.text)
+    };
+    let texts: Vec<&str> = items.iter().map(text).collect::<Option<_>>()?;
+    let is_distinct = if texts.len() <= FEW {
+        (1..texts.len()).all(|i| !texts[..i].contains(&texts[i]))
+    } else {
+        texts.iter().collect::<HashSet<_, foldhash::fast::RandomState>>().len() == texts.len()
+    };
+    is_distinct.then_some(texts)
+}
+
+/// Lists of so many items are searched from the start.
+const FEW: usize = 8;
+
+/// Merges items whose keys are found with [`distinct_texts`]: those of the patch come first.
+fn merge_distinct<'a>(
+    (base, texts): (Vec<Node<'a>>, Vec<&'a str>),
+    (patch, patch_texts): (&mut [Node<'a>], Vec<&'a str>),
+    items: Schema<'_>,
+) -> Result<Vec<Node<'a>>> {
+    let places: HashMap<&str, usize, foldhash::fast::RandomState> = match texts.len() {
+        0..=FEW => HashMap::default(),
+        _ => texts.iter().enumerate().map(|(i, text)| (*text, i)).collect(),
+    };
+    let mut base: Vec<Option<Node<'a>>> = base.into_iter().map(Some).collect();
+    let mut merged = Vec::with_capacity(base.len() + patch.len());
+    for (item, text) in patch.iter_mut().zip(patch_texts) {
+        let place = if places.is_empty() { texts.iter().position(|t| *t == text) } else { places.get(text).copied() };
+        match place.and_then(|i| base[i].take()) {
+            Some(mut own) => {
+                super::merge(&mut own, item, items)?;
+                merged.push(own);
+            }
+            None => {
+                super::introduced(item, items)?;
+                merged.push(item.clone());
+            }
+        }
+    }
+    let mut rest: Vec<Node<'a>> = base.into_iter().flatten().collect();
+    each(&mut rest, |item| super::untouched(item, items))?;
+    merged.append(&mut rest);
+    Ok(merged)
+}
+
+/// Edits items that stay themselves.
+fn each<'a>(items: &mut [Node<'a>], mut edit: impl FnMut(&mut Node<'a>) -> Result<Merged<'a>>) -> Result<()> {
+    items.iter_mut().try_for_each(|item| edit(item).map(drop))
 }
 
 /// One merge of lists. Items are known by their numbers in a pool: those of the base first, then those of the patch.

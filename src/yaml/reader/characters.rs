@@ -107,6 +107,9 @@ impl<const RARE: bool> Reader<'_, RARE> {
 
     #[inline]
     pub(super) fn skip_spaces(&mut self) {
+        while self.bytes[self.at..].first_chunk() == Some(b"        ") {
+            self.at += 8;
+        }
         while self.byte() == Some(b' ') {
             self.at += 1;
         }

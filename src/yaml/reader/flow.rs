@@ -3,7 +3,7 @@
 use super::property::Properties;
 use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Read, Reader};
 use crate::yaml::scalar;
-use crate::yaml::{Key, Node, Scalar, Style, Tag, Value};
+use crate::yaml::{Node, Scalar, Style, Tag, Value};
 
 /// What may come next between brackets.
 enum Next {
@@ -24,7 +24,7 @@ struct Token<'a> {
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// A list or mapping from its opening bracket to behind its closing one.
-    pub(super) fn flow(&mut self, properties: Properties<'a>) -> Read<Node<'a>> {
+    pub(super) fn flow(&mut self, properties: Properties) -> Read<Node<'a>> {
         let outside = self.levels.len();
         let column = self.levels.last().map_or(END, |level| level.column);
         self.open_flow(column, properties)?;
@@ -60,7 +60,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    fn open_flow(&mut self, column: isize, properties: Properties<'a>) -> Read<()> {
+    fn open_flow(&mut self, column: isize, properties: Properties) -> Read<()> {
         let kind = if self.bytes[self.at] == b'[' { Kind::FlowSequence } else { Kind::FlowMapping };
         self.open(kind, column, self.at, properties)?;
         self.at += 1;
@@ -91,15 +91,15 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
             (Kind::FlowSequence, true) => {
                 self.open(Kind::FlowPair, column, self.at, Properties::default())?;
-                self.set_key(token.node)?;
+                self.set_flow_key(token.node)?;
                 Ok(Next::Value)
             }
             (_, true) => {
-                self.set_key(token.node)?;
+                self.set_flow_key(token.node)?;
                 Ok(Next::Value)
             }
             (_, false) => {
-                self.set_key(token.node)?;
+                self.set_flow_key(token.node)?;
                 self.end_flow_key()?;
                 Ok(Next::Separator)
             }
@@ -119,7 +119,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Some(b'[' | b'{') => return Err(self.error(COMPLEX_KEY, start)),
             _ => self.flow_token(usize::MAX, column, own)?.node,
         };
-        self.set_key(key)?;
+        self.set_flow_key(key)?;
         self.skip_flow_blanks()?;
         if self.byte() == Some(b':') {
             self.at += 1;
@@ -147,7 +147,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The properties of a node, and the byte behind them.
-    fn flow_properties(&mut self, own: &mut Properties<'a>) -> Read<Option<u8>> {
+    fn flow_properties(&mut self, own: &mut Properties) -> Read<Option<u8>> {
         while matches!(self.byte(), Some(b'&' | b'!')) {
             self.property(own)?;
             self.skip_flow_blanks()?;
@@ -157,7 +157,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// A scalar or alias. It is a key if a colon follows on its line, near `start`; [`usize::MAX`] stands for a place where
     /// no key can be.
-    fn flow_token(&mut self, start: usize, column: isize, own: Properties<'a>) -> Read<Token<'a>> {
+    fn flow_token(&mut self, start: usize, column: isize, own: Properties) -> Read<Token<'a>> {
         let from = self.at;
         let pos = self.source.pos(from);
         let mut is_alias = false;
@@ -182,16 +182,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         };
         let end = self.at;
         self.skip_blanks();
-        let is_key = start != usize::MAX && self.byte() == Some(b':') && self.is_near(start);
+        let is_key = start != usize::MAX && self.byte() == Some(b':') && self.is_near(start, self.at);
         self.at = if is_key { self.at + 1 } else { end };
         Ok(Token { node, is_alias, is_key })
     }
 
-    fn set_key(&mut self, node: Node<'a>) -> Read<()> {
-        let key: Key<'a> = self.key_of(node)?;
-        if let Some(level) = self.levels.last_mut() {
-            level.key = Some(key);
-        }
+    fn set_flow_key(&mut self, node: Node<'a>) -> Read<()> {
+        let key = self.key_of(node)?;
+        self.set_key(key);
         Ok(())
     }
 

@@ -16,7 +16,7 @@ mod scalar;
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
 use super::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Source, Style, Tag, Value};
 use characters::Survey;
-use property::{Anchors, Properties, TagHandles};
+use property::{Anchor, Anchors, Properties, TagHandles};
 use scalar::Stop;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -82,10 +82,11 @@ struct Level<'a> {
     /// Where the entries or items of this level start on their stack.
     mark: usize,
     pos: Pos,
-    /// The number of its anchor.
-    anchor: Option<usize>,
+    anchor: Option<Anchor>,
     /// The key that waits for its value.
     key: Option<Key<'a>>,
+    /// Whether the colon of that key is read: its value comes next.
+    has_colon: bool,
     /// Whether one of the keys is `<<`.
     has_merge: bool,
 }
@@ -110,8 +111,6 @@ struct Reader<'a, const RARE: bool> {
     /// The items of all open lists.
     items: Vec<Node<'a>>,
     root: Option<Node<'a>>,
-    /// The key whose value comes next, of a mapping that it has just opened.
-    first_key: Option<Key<'a>>,
     /// Where a root in brackets starts, if it could be a key.
     root_key: Option<usize>,
     /// Where a text is put together before the arena gets it in its final size.
@@ -138,7 +137,6 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             items: Vec::new(),
             root: None,
             root_key: None,
-            first_key: None,
             scratch: String::new(),
             anchors: Anchors::new(MAX_ALIAS_NODES),
             handles: TagHandles::default(),
@@ -150,15 +148,15 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let is_explicit = self.directives()?;
         if self.starts_marker(b"---") {
             self.at += 3;
-            self.node(Place { parent: END, may_be_key: false, ..Place::default() })?;
+            self.node(Place::after(Before::Marker, END), Properties::default())?;
         } else if is_explicit {
             return Err(self.error("did not find expected <document start>", self.at));
         } else if self.starts_marker(b"...") {
-            return Err(self.error("did not find expected node content", self.at));
+            return Err(self.error(NO_CONTENT, self.at));
         } else if self.indent == END {
             return Ok(None);
         } else {
-            self.node(Place { parent: END, ..Place::default() })?;
+            self.node(Place::after(Before::Nothing, END), Properties::default())?;
         }
         self.blocks()?;
         self.check_rest()?;
@@ -167,18 +165,19 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Reads entries until the root is complete.
     fn blocks(&mut self) -> Read<()> {
-        while let Some(level) = self.levels.last() {
+        while let Some(level) = self.levels.last_mut() {
             let (kind, column) = (level.kind, level.column);
             match self.indent.cmp(&column) {
+                Ordering::Equal if kind == Kind::BlockMapping => match level.key.take() {
+                    None => self.entry(column)?,
+                    Some(key) if std::mem::take(&mut level.has_colon) => self.value(column, key)?,
+                    Some(key) => self.entry_after_explicit_key(column, key)?,
+                },
                 Ordering::Less => self.close()?,
                 Ordering::Greater => return Err(self.misplaced(kind)),
-                Ordering::Equal if kind == Kind::BlockMapping => match self.first_key.take() {
-                    Some(key) => self.value(column, key)?,
-                    None => self.entry(column)?,
-                },
                 Ordering::Equal if self.at_indicator(b'-') => {
                     self.at += 1;
-                    self.node(Place { parent: column, ..Place::default() })?;
+                    self.node(Place::after(Before::Dash, column), Properties::default())?;
                 }
                 Ordering::Equal if kind == Kind::IndentlessSequence => self.close()?,
                 Ordering::Equal => return Err(self.misplaced(kind)),
@@ -198,61 +197,79 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// An entry of the innermost block mapping.
+    #[inline]
     fn entry(&mut self, column: isize) -> Read<()> {
-        if self.at_indicator(b':') {
-            if self.levels.last().is_none_or(|level| level.key.is_none()) {
-                return Err(self.misplaced(Kind::BlockMapping));
-            }
-            self.at += 1;
-            return self.node(Place { parent: column, list_at_parent: true, after_dash: false, ..Place::default() });
-        }
-        self.end_explicit_key()?;
         let start = self.at;
-        let (text, style) = match self.bytes[start] {
-            quote @ (b'"' | b'\'') => (self.quoted(quote)?, Style::of_quote(quote)),
-            _ if self.starts_plain() => match self.plain_line() {
-                Stop::Colon(end) => {
-                    self.at = end;
-                    (self.trimmed(start, end), Style::Plain)
-                }
-                Stop::Line(_) => return Err(self.error(NO_COLON, start)),
-            },
-            b'?' if self.at_indicator(b'?') => {
-                self.at += 1;
-                return self.node(Place {
-                    parent: column,
-                    list_at_parent: true,
-                    after_dash: false,
-                    ..Place::default()
-                });
-            }
-            _ => return self.node(Place { parent: column, is_entry: true, ..Place::default() }),
-        };
-        if !self.take_colon(start) {
-            return Err(self.error(NO_COLON, start));
+        if !self.starts_plain() {
+            return self.rare_entry(column);
         }
-        let key = Key::new(self.arena.key(text), style, Tag::Auto, self.source.pos(start));
-        self.value(column, key)
+        match self.plain_key() {
+            Some(text) => {
+                let key = self.arena.key(text, Style::Plain, Tag::Auto, self.source.pos(start));
+                self.value(column, key)
+            }
+            None => Err(self.error(NO_COLON, start)),
+        }
     }
 
-    /// Gives the explicit key that waits for its value an empty one.
-    #[inline]
-    fn end_explicit_key(&mut self) -> Read<()> {
-        match self.levels.last_mut() {
-            Some(Level { key: key @ Some(_), .. }) => match key.take() {
-                Some(key) => self.push_entry(key, self.empty(), false),
-                None => Ok(()),
-            },
-            _ => Ok(()),
+    /// An entry whose key is quoted, explicit, or has properties.
+    fn rare_entry(&mut self, column: isize) -> Read<()> {
+        let start = self.at;
+        match self.bytes[start] {
+            quote @ (b'"' | b'\'') => {
+                let text = self.quoted(quote)?;
+                if !self.take_colon(start) {
+                    return Err(self.error(NO_COLON, start));
+                }
+                let key = self.arena.key(text, Style::of_quote(quote), Tag::Auto, self.source.pos(start));
+                self.value(column, key)
+            }
+            b'?' if self.at_indicator(b'?') => {
+                self.at += 1;
+                self.node(Place::after(Before::Indicator, column), Properties::default())
+            }
+            b':' if self.at_indicator(b':') => Err(self.misplaced(Kind::BlockMapping)),
+            _ => self.node(Place::after(Before::Entry, column), Properties::default()),
         }
+    }
+
+    /// What follows an explicit key: the colon before its value, or another entry.
+    fn entry_after_explicit_key(&mut self, column: isize, key: Key<'a>) -> Read<()> {
+        if self.at_indicator(b':') {
+            self.at += 1;
+            self.set_key(key);
+            return self.node(Place::after(Before::Indicator, column), Properties::default());
+        }
+        self.push_entry(key, self.empty(), false)?;
+        self.entry(column)
+    }
+
+    /// Keeps the key of the entry whose value comes next.
+    #[inline]
+    fn set_key(&mut self, key: Key<'a>) {
+        if let Some(level) = self.levels.last_mut() {
+            level.key = Some(key);
+        }
+    }
+
+    /// The plain key at `at`, to behind its colon; `None` if it is not a key.
+    #[inline]
+    fn plain_key(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let Stop::Colon(end) = self.plain_line() else { return None };
+        self.at = end;
+        if !self.is_near(start, self.at) {
+            return None;
+        }
+        self.at += 1;
+        Some(self.trimmed(start, end))
     }
 
     /// Takes the colon of a key that started at `start`, if there is one on the key's line and near enough.
-    #[inline]
     fn take_colon(&mut self, start: usize) -> bool {
         let end = self.at;
         self.skip_blanks();
-        let is_key = self.at_indicator(b':') && self.is_near(start);
+        let is_key = self.at_indicator(b':') && self.is_near(start, self.at);
         self.at = if is_key { self.at + 1 } else { end };
         is_key
     }
@@ -269,107 +286,116 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Scalar { text, style: Style::of_quote(quote), tag: Tag::Auto }
             }
             Some(b'|' | b'>') => self.block_scalar(column)?,
-            Some(_) if self.starts_plain() => {
-                let text = self.plain_block(column)?;
-                Scalar { text, style: Style::Plain, tag: Tag::Auto }
-            }
+            Some(_) if self.starts_plain() => Scalar::plain(self.plain_block(column)?),
             _ => {
-                if let Some(level) = self.levels.last_mut() {
-                    level.key = Some(key);
-                }
-                return self.node(Place {
-                    parent: column,
-                    may_be_key: false,
-                    list_at_parent: true,
-                    ..Place::default()
-                });
+                self.set_key(key);
+                return self.value_below(column);
             }
         };
-        self.push_entry(key, Node { value: Value::Scalar(scalar), pos: self.source.pos(start) }, false)
+        let node = Node { value: Value::Scalar(scalar), pos: self.source.pos(start) };
+        self.push_entry(key, node, false)
     }
 
-    /// A node of a block, from behind the indicator that announces it: from its properties on.
-    fn node(&mut self, mut place: Place) -> Read<()> {
-        let mut outer = Properties::default();
-        loop {
-            self.skip_to_content(place);
-            let start = self.at;
-            let mut own = Properties::default();
-            while matches!(self.byte(), Some(b'&' | b'!')) {
-                self.property(&mut own)?;
-                self.skip_blanks();
-            }
-            if !self.at_line_end() {
-                return self.content(start, place, outer, own);
-            }
-            if place.is_entry {
-                return Err(self.error(NO_COLON, start));
-            }
-            outer = outer.and(own).ok_or_else(|| self.error("did not find expected node content", start))?;
-            self.end_of_line()?;
-            if self.indent == place.parent && matches!(self.byte(), Some(b'|' | b'>')) && outer.is_empty() {
-                // A block scalar cannot be a key: it may start left of where other values do.
-                return self.content(self.at, place, outer, Properties::default());
-            }
-            if self.indent <= place.parent {
-                if place.list_at_parent && self.indent == place.parent && self.at_indicator(b'-') {
-                    return self.open(Kind::IndentlessSequence, place.parent, self.at, outer);
-                }
-                let empty = self.scalar("", Style::Plain, outer, self.source.pos(start))?;
-                return self.complete(empty, false);
-            }
-            place.may_be_key = true;
+    /// The value of an implicit key that is not a scalar on the key's line.
+    #[inline]
+    fn value_below(&mut self, column: isize) -> Read<()> {
+        let mut place = Place::after(Before::Colon, column);
+        if self.byte() != Some(b'\n') {
+            return self.node(place, Properties::default());
         }
+        let start = self.at;
+        self.at += 1;
+        self.next_line()?;
+        if self.indent > column && self.starts_plain() {
+            place.may_be_key = true;
+            return self.content(self.at, place, Properties::default(), Properties::default());
+        }
+        self.node_below(start, place, Properties::default())
+    }
+
+    /// A node of a block, from behind the indicator that announces it, or its properties on lines before: from its
+    /// properties on this line on.
+    fn node(&mut self, place: Place, outer: Properties) -> Read<()> {
+        self.skip_to_content(place);
+        let start = self.at;
+        let mut own = Properties::default();
+        while matches!(self.byte(), Some(b'&' | b'!')) {
+            self.property(&mut own)?;
+            self.skip_blanks();
+        }
+        if !self.at_line_end() {
+            return self.content(start, place, outer, own);
+        }
+        if place.before == Before::Entry {
+            return Err(self.error(NO_COLON, start));
+        }
+        let outer = self.both(outer, own, start)?;
+        self.end_of_line()?;
+        self.node_below(start, place, outer)
+    }
+
+    /// A node of a block, at the first token of a line below the one that announces it. `start` is where it could have
+    /// been on that line.
+    fn node_below(&mut self, start: usize, mut place: Place, outer: Properties) -> Read<()> {
+        if self.indent == place.parent && matches!(self.byte(), Some(b'|' | b'>')) && outer.is_empty() {
+            // A block scalar cannot be a key: it may start left of where other values do.
+            return self.content(self.at, place, outer, Properties::default());
+        }
+        if self.indent <= place.parent {
+            if place.before.takes_list() && self.indent == place.parent && self.at_indicator(b'-') {
+                return self.open(Kind::IndentlessSequence, place.parent, self.at, outer);
+            }
+            let empty = self.scalar("", Style::Plain, outer, self.source.pos(start))?;
+            return self.complete(empty, false);
+        }
+        place.may_be_key = true;
+        self.node(place, outer)
     }
 
     /// Skips blanks. A tab may stand where no key can start, or before a comment.
     fn skip_to_content(&mut self, place: Place) {
         let start = self.at;
         self.skip_blanks();
-        let takes_tabs = !place.may_be_key || (!place.after_dash && self.byte() == Some(b'#'));
-        if self.has_tabs && !takes_tabs {
+        if self.has_tabs && place.may_be_key && (!place.before.takes_list() || self.byte() != Some(b'#')) {
             self.at = start;
             self.skip_spaces();
         }
     }
 
-    /// A node whose first token stands on this line. `outer` are the properties on lines before, `own` those on this one,
-    /// which starts at `start`.
-    fn content(&mut self, start: usize, place: Place, outer: Properties<'a>, own: Properties<'a>) -> Read<()> {
-        let column = (start - self.line) as isize;
+    /// A node whose first token stands on this line. `outer` are the properties on lines before, `own` those on
+    /// this one, which starts at `start`.
+    fn content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
-        let pos = self.source.pos(from);
-        let block = match self.bytes[from] {
-            b'-' if self.at_indicator(b'-') => Some((Kind::BlockSequence, "block sequence entries")),
-            b'?' if self.at_indicator(b'?') => Some((Kind::BlockMapping, "mapping keys")),
-            _ => None,
-        };
-        if let Some((kind, what)) = block {
-            if place.is_entry {
-                return Err(self.misplaced(Kind::BlockMapping));
-            }
-            if !place.may_be_key || !own.is_empty() {
-                return Err(self.error(format!("{what} are not allowed in this context"), from));
-            }
-            self.indent = column;
-            return self.open(kind, column, from, outer);
+        if !self.starts_plain() {
+            return self.rare_content(start, place, outer, own);
         }
-        let both = |reader: &Self| {
-            let both = outer.and(own);
-            both.ok_or_else(|| reader.error("did not find expected node content", from))
-        };
-        let mut alias = None;
-        let (text, style) = match self.bytes[from] {
-            b':' if self.at_indicator(b':') && !own.is_empty() => ("", Style::Plain),
-            quote @ (b'"' | b'\'') => (self.quoted(quote)?, Style::of_quote(quote)),
-            b'*' => {
-                let node = self.alias()?;
-                let text = node.as_scalar().map_or("", |s| s.text);
-                alias = Some(node);
-                (text, Style::Plain)
+        match self.plain_line() {
+            Stop::Colon(end) if place.may_be_key && self.is_near(start, end) => {
+                self.at = end + 1;
+                let token = Token { text: self.trimmed(from, end), style: Style::Plain, from };
+                let key = self.key(token, own)?;
+                self.first_entry(start, place, outer, key)
             }
-            b'[' | b'{' if !place.is_entry => {
-                let both = both(self)?;
+            _ if place.before == Before::Entry => Err(self.error(NO_COLON, start)),
+            _ => {
+                let both = self.both(outer, own, from)?;
+                let text = self.plain_block(place.parent)?;
+                let node = self.scalar(text, Style::Plain, both, self.source.pos(from))?;
+                self.complete(node, false)
+            }
+        }
+    }
+
+    /// A node whose first token is not a plain text.
+    fn rare_content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+        let from = self.at;
+        let (text, style) = match self.bytes[from] {
+            b'-' | b'?' => return self.open_block(start, place, outer, own),
+            b':' if !own.is_empty() => ("", Style::Plain),
+            quote @ (b'"' | b'\'') => (self.quoted(quote)?, Style::of_quote(quote)),
+            b'*' => return self.alias_content(start, place, outer, own),
+            b'[' | b'{' if place.before != Before::Entry => {
+                let both = self.both(outer, own, from)?;
                 let node = self.flow(both)?;
                 if place.may_be_key && self.take_colon(start) {
                     return Err(self.error(COMPLEX_KEY, start));
@@ -378,70 +404,102 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 self.complete(node, false)?;
                 return self.end_of_line();
             }
-            b'|' | b'>' if !place.is_entry => {
-                let both = both(self)?;
+            b'|' | b'>' if place.before != Before::Entry => {
+                let both = self.both(outer, own, from)?;
                 let scalar = self.block_scalar(place.parent)?;
-                let node = self.scalar(scalar.text, scalar.style, both, pos)?;
+                let node = self.scalar(scalar.text, scalar.style, both, self.source.pos(from))?;
                 return self.complete(node, false);
             }
-            _ if self.starts_plain() => match self.plain_line() {
-                Stop::Colon(end) => {
-                    self.at = end;
-                    (self.trimmed(from, end), Style::Plain)
-                }
-                Stop::Line(_) if place.is_entry => return Err(self.error(NO_COLON, start)),
-                Stop::Line(_) => {
-                    let both = both(self)?;
-                    let text = self.plain_block(place.parent)?;
-                    let node = self.scalar(text, Style::Plain, both, pos)?;
-                    return self.complete(node, false);
-                }
-            },
-            b':' | b'-' | b'?' => return Err(self.misplaced(Kind::BlockMapping)),
-            b',' | b']' | b'}' | b'[' | b'{' | b'|' | b'>' => {
-                return Err(self.error("did not find expected node content", from));
-            }
+            b':' => return Err(self.misplaced(Kind::BlockMapping)),
+            b',' | b']' | b'}' | b'[' | b'{' | b'|' | b'>' => return Err(self.error(NO_CONTENT, from)),
             _ => return Err(self.error(NO_TOKEN, from)),
         };
         if place.may_be_key && self.take_colon(start) {
-            if !place.is_entry {
-                self.open(Kind::BlockMapping, column, start, outer)?;
-            }
-            let key = match alias {
-                Some(_) if !own.is_empty() => return Err(self.error("did not find expected key", from)),
-                Some(alias) => self.key_of(alias)?,
-                None => {
-                    let node = self.scalar(text, style, own, pos)?;
-                    self.key_of(node)?
-                }
-            };
-            if place.is_entry {
-                return self.value(place.parent, key);
-            }
-            // The loop over blocks goes on with the value: nesting must not nest calls.
-            self.indent = column;
-            self.first_key = Some(key);
-            return Ok(());
+            let key = self.key(Token { text, style, from }, own)?;
+            return self.first_entry(start, place, outer, key);
         }
-        if place.is_entry {
+        if place.before == Before::Entry {
             return Err(self.error(NO_COLON, start));
         }
-        match alias {
-            Some(_) if !own.is_empty() || !outer.is_empty() => {
-                return Err(self.error("did not find expected node content", from));
-            }
-            Some(node) => self.complete(node, true)?,
-            None => {
-                let both = both(self)?;
-                let node = self.scalar(text, style, both, pos)?;
-                self.complete(node, false)?;
-            }
-        }
+        let both = self.both(outer, own, from)?;
+        let node = self.scalar(text, style, both, self.source.pos(from))?;
+        self.complete(node, false)?;
         self.end_of_line()
     }
 
+    /// A list, or a mapping with an explicit key, whose indicator is at `at`.
+    fn open_block(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+        let (kind, what) = match self.bytes[self.at] {
+            b'-' => (Kind::BlockSequence, "block sequence entries"),
+            _ => (Kind::BlockMapping, "mapping keys"),
+        };
+        if place.before == Before::Entry {
+            return Err(self.misplaced(Kind::BlockMapping));
+        }
+        if !place.may_be_key || !own.is_empty() {
+            return Err(self.error(format!("{what} are not allowed in this context"), self.at));
+        }
+        self.indent = (start - self.line) as isize;
+        self.open(kind, self.indent, self.at, outer)
+    }
+
+    /// An alias, as a key or a value. It has no properties.
+    fn alias_content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+        let from = self.at;
+        let node = self.alias()?;
+        if place.may_be_key && self.take_colon(start) {
+            if !own.is_empty() {
+                return Err(self.error("did not find expected key", from));
+            }
+            let key = self.key_of(node)?;
+            return self.first_entry(start, place, outer, key);
+        }
+        if place.before == Before::Entry {
+            return Err(self.error(NO_COLON, start));
+        }
+        if !own.is_empty() || !outer.is_empty() {
+            return Err(self.error(NO_CONTENT, from));
+        }
+        self.complete(node, true)?;
+        self.end_of_line()
+    }
+
+    /// A key whose colon is read: of an entry with properties, or of the first entry of a mapping that starts at
+    /// `start`.
+    #[inline]
+    fn first_entry(&mut self, start: usize, place: Place, properties: Properties, key: Key<'a>) -> Read<()> {
+        if place.before == Before::Entry {
+            return self.value(place.parent, key);
+        }
+        // The loop over blocks goes on with the value: nesting must not nest calls.
+        self.indent = (start - self.line) as isize;
+        self.open(Kind::BlockMapping, self.indent, start, properties)?;
+        if let Some(level) = self.levels.last_mut() {
+            (level.key, level.has_colon) = (Some(key), true);
+        }
+        Ok(())
+    }
+
+    /// A scalar in the place of a key.
+    #[inline]
+    fn key(&mut self, token: Token<'a>, own: Properties) -> Read<Key<'a>> {
+        let pos = self.source.pos(token.from);
+        if own.is_empty() {
+            return Ok(self.arena.key(token.text, token.style, Tag::Auto, pos));
+        }
+        let node = self.scalar(token.text, token.style, own, pos)?;
+        self.key_of(node)
+    }
+
+    /// The properties on two lines before one node.
+    #[inline]
+    fn both(&self, outer: Properties, own: Properties, from: usize) -> Read<Properties> {
+        outer.and(own).ok_or_else(|| self.error(NO_CONTENT, from))
+    }
+
     /// Opens a list or mapping that starts at an offset.
-    fn open(&mut self, kind: Kind, column: isize, start: usize, properties: Properties<'a>) -> Read<()> {
+    #[inline]
+    fn open(&mut self, kind: Kind, column: isize, start: usize, properties: Properties) -> Read<()> {
         if self.levels.len() >= MAX_DEPTH {
             return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), self.at));
         }
@@ -449,15 +507,18 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => self.entries.len(),
             _ => self.items.len(),
         };
-        let anchor = properties.anchor.map(|name| self.anchors.reserve(name));
         let pos = self.source.pos(start);
-        self.levels.push(Level { kind, column, mark, pos, anchor, key: None, has_merge: false });
+        let anchor = properties.anchor;
+        self.levels.push(Level { kind, column, mark, pos, anchor, key: None, has_colon: false, has_merge: false });
         Ok(())
     }
 
     /// Closes the innermost list or mapping and puts it where it belongs.
+    #[inline]
     fn close(&mut self) -> Read<()> {
-        self.end_explicit_key()?;
+        if let Some(key) = self.levels.last_mut().and_then(|level| level.key.take()) {
+            self.push_entry(key, self.empty(), false)?;
+        }
         match self.take_level()? {
             Some(node) => self.complete(node, false),
             None => Ok(()),
@@ -465,15 +526,16 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Takes the innermost list or mapping off the stack.
+    #[inline]
     fn take_level(&mut self) -> Read<Option<Node<'a>>> {
         let Some(level) = self.levels.pop() else { return Ok(None) };
         let value = match level.kind {
             Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => {
-                let entries = self.entries.drain(level.mark..).collect();
+                let entries = take_from(&mut self.entries, level.mark);
                 let mapping = if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) };
                 Value::Mapping(mapping.with_braces(level.kind != Kind::BlockMapping))
             }
-            _ => Value::Sequence(self.items.drain(level.mark..).collect()),
+            _ => Value::Sequence(take_from(&mut self.items, level.mark)),
         };
         let node = Node { value, pos: level.pos };
         if let Some(anchor) = level.anchor {
@@ -495,9 +557,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Some(key) => return self.push_entry(key, node, is_alias),
                 None => {
                     let key = self.key_of(node)?;
-                    if let Some(level) = self.levels.last_mut() {
-                        level.key = Some(key);
-                    }
+                    self.set_key(key);
                 }
             },
         }
@@ -508,7 +568,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         match &node.value {
             // Upstream prints a key that was left out as an empty string.
             Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos)),
-            Value::Scalar(s) => Ok(Key::new(self.arena.key(s.text), s.style, s.tag, node.pos)),
+            Value::Scalar(s) => Ok(self.arena.key(s.text, s.style, s.tag, node.pos)),
             _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos })),
         }
     }
@@ -516,12 +576,18 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     #[inline]
     fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
         if key.text == "<<" {
-            self.check_merge(&key, &value, is_alias)?;
-            if let Some(level) = self.levels.last_mut() {
-                level.has_merge = true;
-            }
+            self.note_merge(&key, &value, is_alias)?;
         }
         self.entries.push(Entry { key, value });
+        Ok(())
+    }
+
+    #[cold]
+    fn note_merge(&mut self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
+        self.check_merge(key, value, is_alias)?;
+        if let Some(level) = self.levels.last_mut() {
+            level.has_merge = true;
+        }
         Ok(())
     }
 
@@ -627,27 +693,62 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 const NO_COLON: &str = "could not find expected ':'";
 const NO_VALUE: &str = "mapping values are not allowed in this context";
 const COMPLEX_KEY: &str = "a mapping key must be a scalar";
+const NO_CONTENT: &str = "did not find expected node content";
 const NO_TOKEN: &str = "found character that cannot start any token";
+
+/// What stands before a node of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Nothing: it is the root.
+    Nothing,
+    /// The marker `---`.
+    Marker,
+    /// The dash of a list.
+    Dash,
+    /// The `?` of an explicit key, or the `:` of its value.
+    Indicator,
+    /// The colon of an implicit key.
+    Colon,
+    /// The indentation of a mapping: the node is a key.
+    Entry,
+}
+
+impl Before {
+    /// Whether a list may have its dashes in the parent's column.
+    fn takes_list(self) -> bool {
+        matches!(self, Before::Indicator | Before::Colon)
+    }
+}
 
 /// Where a node of a block stands.
 #[derive(Clone, Copy)]
 struct Place {
     /// The indentation of the block around it.
     parent: isize,
-    /// Whether a mapping or list may start on the line: not behind the colon of an implicit key, for one.
+    before: Before,
+    /// Whether a mapping or list may start on the line.
     may_be_key: bool,
-    /// Whether a list may have its dashes in the parent's column.
-    list_at_parent: bool,
-    /// Whether a dash stands before it, or nothing.
-    after_dash: bool,
-    /// Whether it stands where the mapping around it has its keys.
-    is_entry: bool,
 }
 
-impl Default for Place {
-    fn default() -> Self {
-        Place { parent: END, may_be_key: true, list_at_parent: false, after_dash: true, is_entry: false }
+impl Place {
+    fn after(before: Before, parent: isize) -> Place {
+        Place { parent, before, may_be_key: !matches!(before, Before::Marker | Before::Colon) }
     }
+}
+
+/// A scalar of one line whose use is not known yet.
+struct Token<'a> {
+    text: &'a str,
+    style: Style,
+    /// Where it starts.
+    from: usize,
+}
+
+/// Takes the last elements off a stack, into a list of their number.
+#[inline]
+fn take_from<T>(stack: &mut Vec<T>, mark: usize) -> Vec<T> {
+    // `split_off` would give all of the stack's memory to the first level.
+    if mark == 0 { stack.drain(..).collect() } else { stack.split_off(mark) }
 }
 
 /// A document of nothing but comments has an empty plain scalar for its root.

@@ -4,14 +4,15 @@ use super::{Malformed, Package, Read, Reader};
 use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use hashbrown::HashMap;
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 /// The prefix of the tags that YAML defines, which `!!` stands for.
 const CORE: &str = "tag:yaml.org,2002:";
 
 /// The properties of a node that comes next.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Properties<'a> {
-    pub anchor: Option<&'a str>,
+pub(super) struct Properties {
+    pub anchor: Option<Anchor>,
     tag: Option<TagName>,
 }
 
@@ -25,22 +26,34 @@ pub(super) enum TagName {
     Unknown,
 }
 
-impl<'a> Properties<'a> {
+impl Properties {
     /// Whether there is neither an anchor nor a tag.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.anchor.is_none() && self.tag.is_none()
     }
 
     /// These properties and those behind them; `None` if a node would have two anchors or tags.
+    #[inline]
     pub fn and(self, other: Self) -> Option<Self> {
         let is_twice = self.anchor.is_some() && other.anchor.is_some() || self.tag.is_some() && other.tag.is_some();
         (!is_twice).then_some(Properties { anchor: self.anchor.or(other.anchor), tag: self.tag.or(other.tag) })
     }
 }
 
+/// The number of an anchor, counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Anchor(NonZeroU32);
+
+impl Anchor {
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
 /// The anchors of a document.
 pub(super) struct Anchors<'a> {
-    numbers: HashMap<&'a str, usize, foldhash::fast::RandomState>,
+    numbers: HashMap<&'a str, Anchor, foldhash::fast::RandomState>,
     /// The nodes by number; `None` while a node is not complete.
     nodes: Vec<Option<Node<'a>>>,
     /// How many nodes aliases may still add.
@@ -53,16 +66,17 @@ impl<'a> Anchors<'a> {
         Anchors { numbers: HashMap::default(), nodes: Vec::new(), budget }
     }
 
-    /// The number of a new anchor, which its name stands for from now on.
-    pub fn reserve(&mut self, name: &'a str) -> usize {
+    /// A new anchor, which its name stands for from now on. A text has less than 2^32 of them.
+    pub fn reserve(&mut self, name: &'a str) -> Option<Anchor> {
         self.nodes.push(None);
-        self.numbers.insert(name, self.nodes.len() - 1);
-        self.nodes.len() - 1
+        let anchor = u32::try_from(self.nodes.len()).ok().and_then(NonZeroU32::new).map(Anchor)?;
+        self.numbers.insert(name, anchor);
+        Some(anchor)
     }
 
-    /// Gives the anchor with a number its node, which is complete.
-    pub fn set(&mut self, number: usize, node: &Node<'a>) {
-        self.nodes[number] = Some(node.clone());
+    /// Gives an anchor its node, which is complete.
+    pub fn set(&mut self, anchor: Anchor, node: &Node<'a>) {
+        self.nodes[anchor.index()] = Some(node.clone());
     }
 }
 
@@ -72,11 +86,14 @@ pub(super) struct TagHandles(Vec<(String, String)>);
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Reads the anchor or tag at `at`.
-    pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Read<()> {
+    pub(super) fn property(&mut self, properties: &mut Properties) -> Read<()> {
         let start = self.at;
         let mut next = Properties::default();
         match self.bytes[start] {
-            b'&' => next.anchor = Some(self.anchor_name()?),
+            b'&' => {
+                let name = self.anchor_name()?;
+                next.anchor = self.anchors.reserve(name);
+            }
             _ => match self.tag()? {
                 Some(tag) => next.tag = Some(tag),
                 None => return Err(self.error("found undefined tag handle", start)),
@@ -109,10 +126,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     pub(super) fn alias(&mut self) -> Read<Node<'a>> {
         let start = self.at;
         let name = self.anchor_name()?;
-        let Some(&number) = self.anchors.numbers.get(name) else {
+        let Some(&anchor) = self.anchors.numbers.get(name) else {
             return Err(self.error(format!("unknown anchor '{name}' referenced"), start));
         };
-        let Some(node) = &self.anchors.nodes[number] else {
+        let Some(node) = &self.anchors.nodes[anchor.index()] else {
             return Err(self.error("an alias stands inside the value it names", start));
         };
         match self.anchors.budget.checked_sub(node.size()) {
@@ -181,14 +198,17 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// A scalar with its properties.
-    pub(super) fn scalar(
-        &mut self,
-        text: &'a str,
-        style: Style,
-        properties: Properties<'a>,
-        pos: Pos,
-    ) -> Read<Node<'a>> {
-        let mut scalar = Scalar { text, style, tag: Tag::Auto };
+    #[inline]
+    pub(super) fn scalar(&mut self, text: &'a str, style: Style, properties: Properties, pos: Pos) -> Read<Node<'a>> {
+        let scalar = Scalar { text, style, tag: Tag::Auto };
+        if properties.is_empty() {
+            return Ok(Node { value: Value::Scalar(scalar), pos });
+        }
+        self.scalar_with(scalar, properties, pos)
+    }
+
+    #[cold]
+    fn scalar_with(&mut self, mut scalar: Scalar<'a>, properties: Properties, pos: Pos) -> Read<Node<'a>> {
         let is_v2 = self.package == Package::V2;
         match properties.tag {
             None | Some(TagName::Merge) => {}
@@ -196,12 +216,11 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar, pos)?,
             Some(TagName::Unknown) => scalar.tag = Tag::Custom,
             Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
-            Some(TagName::Known(tag)) => scalar = Scalar { text, style: Style::Plain, tag },
+            Some(TagName::Known(tag)) => (scalar.style, scalar.tag) = (Style::Plain, tag),
         }
         let node = Node { value: Value::Scalar(scalar), pos };
-        if let Some(name) = properties.anchor {
-            let number = self.anchors.reserve(name);
-            self.anchors.set(number, &node);
+        if let Some(anchor) = properties.anchor {
+            self.anchors.set(anchor, &node);
         }
         Ok(node)
     }

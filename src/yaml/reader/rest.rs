@@ -62,7 +62,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
 
     /// Whether enough tokens were read: the root, or the first token behind it, may still turn out to be a key.
     fn is_enough(&self, rest: &Rest) -> bool {
-        let is_open = |key: &KeyStart| matches!(key.token, 0 | ROOT) && self.is_near(key.at);
+        let is_open = |key: &KeyStart| matches!(key.token, 0 | ROOT) && self.is_near(key.at, self.at);
         rest.tokens >= AHEAD && !rest.keys.iter().flatten().any(is_open)
     }
 
@@ -174,10 +174,10 @@ impl<const RARE: bool> Reader<'_, RARE> {
     /// The colon behind a key, or before the value of an explicit one.
     fn rest_value(&mut self, rest: &mut Rest, column: isize) -> Read<()> {
         match rest.key() {
-            Some(key) if self.is_near(key.at) && key.token == ROOT => {
+            Some(key) if self.is_near(key.at, self.at) && key.token == ROOT => {
                 return Err(self.error(COMPLEX_KEY, key.at));
             }
-            Some(key) if self.is_near(key.at) => {
+            Some(key) if self.is_near(key.at, self.at) => {
                 rest.tokens += 1;
                 rest.roll((key.at - self.line) as isize);
                 rest.may_be_key = false;
@@ -193,9 +193,10 @@ impl<const RARE: bool> Reader<'_, RARE> {
         Ok(())
     }
 
-    /// Whether a key that started at an offset can have its colon at `at`.
-    pub(super) fn is_near(&self, start: usize) -> bool {
-        let is_short = || self.at - start <= MAX_KEY || self.text[start..self.at].chars().count() <= MAX_KEY;
+    /// Whether a key that starts at one offset can have its colon at another.
+    #[inline]
+    pub(super) fn is_near(&self, start: usize, colon: usize) -> bool {
+        let is_short = || colon - start <= MAX_KEY || self.text[start..colon].chars().count() <= MAX_KEY;
         start >= self.line && is_short()
     }
 

@@ -4,8 +4,8 @@ use super::characters::PLAIN_START;
 use super::{END, NO_VALUE, Read, Reader, Scalar, Style, Tag};
 use memchr::{memchr, memchr2, memchr3};
 
-/// How far a plain text is searched byte by byte.
-const NEAR: usize = 24;
+/// How many words of a plain text are searched before a search with vectors pays.
+const NEAR: usize = 4;
 
 /// Where the plain text of a line ends: at the colon of a key, or with the line, a comment or the document.
 pub(super) enum Stop {
@@ -40,18 +40,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Where the plain text at `at` ends on its line, in a block.
+    #[inline]
     pub(super) fn plain_line(&self) -> Stop {
         let mut i = self.at;
         let end = if RARE { self.line_end(i) } else { self.bytes.len() };
         loop {
-            // Most texts are too short for a vector search to pay.
-            let near = &self.bytes[i..end.min(i + NEAR)];
-            i += match near.iter().position(|&b| matches!(b, b':' | b'#' | b'\n')) {
-                Some(n) => n,
-                None => match memchr3(b':', b'#', b'\n', &self.bytes[i + near.len()..end]) {
-                    Some(n) => near.len() + n,
-                    None => return Stop::Line(end),
-                },
+            i = match find_plain_stop(&self.bytes[..end], i) {
+                Some(i) => i,
+                None => return Stop::Line(end),
             };
             match self.bytes[i] {
                 b':' if self.is_blank_or_end(i + 1) => return Stop::Colon(i),
@@ -92,6 +88,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         let line = end + 1;
         let mut at = line;
+        while self.bytes[at..].first_chunk() == Some(b"        ") {
+            at += 8;
+        }
         while self.bytes.get(at) == Some(&b' ') {
             at += 1;
         }
@@ -559,6 +558,34 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         Ok(())
     }
+}
+
+/// The first colon, `#` or line feed at or behind an offset.
+#[inline]
+fn find_plain_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
+    for _ in 0..NEAR {
+        let Some(word) = bytes[at..].first_chunk() else {
+            return bytes[at..].iter().position(|&b| matches!(b, b':' | b'#' | b'\n')).map(|n| at + n);
+        };
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ each(b':')) | zeros(word ^ each(b'#')) | zeros(word ^ each(b'\n'));
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr3(b':', b'#', b'\n', &bytes[at..]).map(|n| at + n)
+}
+
+/// A word of eight times the same byte.
+const fn each(byte: u8) -> u64 {
+    byte as u64 * 0x0101_0101_0101_0101
+}
+
+/// Marks the bytes of a word that are zero. The lowest mark is true; those above it may be false.
+#[inline]
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(each(1)) & !word & each(0x80)
 }
 
 const TAB: &str = "found a tab character where an indentation space is expected";
