@@ -58,12 +58,16 @@ pub struct Step<'a> {
     pub key: &'a str,
     /// Written with `[]`: never made, and an empty list where it is null.
     pub list: bool,
+    /// Whether the first character is one that names of fields begin with.
+    is_name: bool,
 }
 
 impl<'a> Step<'a> {
     fn new(part: &'a str) -> Self {
         let (key, list) = part.strip_suffix("[]").map_or((part, false), |key| (key, true));
-        Step { key: key.trim(), list }
+        let key = key.trim();
+        let is_name = !matches!(key.as_bytes(), [] | [b'*' | b'-' | b'+' | b'[' | b'0'..=b'9', ..]);
+        Step { key, list, is_name }
     }
 
     /// Refuses what is not the name of a field, once a mapping is asked for it. Upstream reads one part of a path as the
@@ -71,7 +75,12 @@ impl<'a> Step<'a> {
     ///
     /// # Errors
     /// The step is empty, `*`, `-`, a number or in brackets.
+    #[inline]
     pub fn check(&self) -> Result<()> {
+        if self.is_name { Ok(()) } else { self.check_rare() }
+    }
+
+    fn check_rare(&self) -> Result<()> {
         let is_item = || {
             self.key == "-" || self.key.parse::<i64>().is_ok() || (self.key.starts_with('[') && self.key.ends_with(']'))
         };
@@ -79,7 +88,7 @@ impl<'a> Step<'a> {
             [] => Err(Error::input("cannot set or create an empty field name")),
             b"*" => Err(Error::input("wildcard is not supported in the path of a field")
                 .hint("lists on the way are entered without a sign")),
-            [b'*' | b'-' | b'+' | b'[' | b'0'..=b'9', ..] if is_item() => {
+            _ if is_item() => {
                 Err(Error::input(format!("wrong node kind: '{}' is for an item of a list, found a mapping", self.key)))
             }
             _ => Ok(()),
@@ -195,11 +204,12 @@ impl<'a> FieldSpecs<'a> {
 
 /// The numbers of two ascending lists, ascending.
 fn merge_numbers<'s>(a: &'s [u32], b: &'s [u32]) -> impl Iterator<Item = u32> + 's {
-    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
-    std::iter::from_fn(move || match (a.peek(), b.peek()) {
-        (Some(x), Some(y)) if x < y => a.next(),
-        (Some(_), None) => a.next(),
-        _ => b.next(),
+    let (mut a, mut b) = (a, b);
+    std::iter::from_fn(move || {
+        let next = if b.is_empty() || a.first().is_some_and(|x| x < &b[0]) { &mut a } else { &mut b };
+        let (first, rest) = next.split_first()?;
+        *next = rest;
+        Some(*first)
     })
 }
 

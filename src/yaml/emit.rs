@@ -208,7 +208,7 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        if s.tag != Tag::Binary && is_plain_line(s.text) {
+        if s.tag != Tag::Binary && scalar::is_plain_line(s.text) {
             self.words(s.text, Fold { line, indent: indent + 2 }, true);
             return Ok(());
         }
@@ -258,24 +258,22 @@ impl Printer<'_> {
             self.out.push_str(text);
             return;
         }
+        let is_ascii = text.is_ascii();
+        let is_lone = |i: usize| (i == 0 || bytes[i - 1] != b' ') && bytes.get(i + 1) != Some(&b' ');
         let mut column = self.column(fold);
         let mut start = 0;
-        for i in memchr::memchr_iter(b' ', bytes) {
-            if i < start {
-                continue;
-            }
-            column += text[start..i].chars().count();
+        loop {
+            let fits = (WIDTH + 1).saturating_sub(column);
+            let beyond = match is_ascii {
+                true => start + fits,
+                false => text[start..].char_indices().nth(fits).map_or(bytes.len(), |(i, _)| start + i),
+            };
+            let rest = bytes.get(beyond..).unwrap_or_default();
+            let may_fold = |i: &usize| is_lone(*i) && (ends || (*i > 0 && *i + 1 < bytes.len()));
+            let Some(i) = memchr::memchr_iter(b' ', rest).map(|i| beyond + i).find(may_fold) else { break };
             self.out.push_str(&text[start..i]);
-            start = i;
-            let lone = (i == 0 || bytes[i - 1] != b' ') && bytes.get(i + 1) != Some(&b' ');
-            if column > WIDTH && lone && (ends || (i > 0 && i + 1 < bytes.len())) {
-                self.fold(&mut fold);
-                column = fold.indent;
-            } else {
-                self.out.push(' ');
-                column += 1;
-            }
-            start += 1;
+            self.fold(&mut fold);
+            (column, start) = (fold.indent, i + 1);
         }
         self.out.push_str(&text[start..]);
     }
@@ -283,7 +281,7 @@ impl Printer<'_> {
     fn single(&mut self, text: &str, fold: Option<Fold>) {
         self.out.push('\'');
         let doubled = text.replace('\'', "''");
-        let broken = doubled.contains(['\u{2028}', '\u{2029}']);
+        let broken = !doubled.is_ascii() && doubled.contains(['\u{2028}', '\u{2029}']);
         match fold {
             Some(fold) if broken => self.single_with_breaks(&doubled, fold),
             Some(fold) => self.words(&doubled, fold, false),
@@ -432,54 +430,6 @@ fn float(f: f64) -> String {
     }
 }
 
-/// What a byte means inside a plain text of one line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Inner {
-    Fits,
-    Blank,
-    Colon,
-    Hash,
-    Unfit,
-}
-
-const INNER: [Inner; 256] = {
-    let mut t = [Inner::Unfit; 256];
-    let mut b = 0x21;
-    while b < 0x7f {
-        t[b] = Inner::Fits;
-        b += 1;
-    }
-    t[b' ' as usize] = Inner::Blank;
-    t[b':' as usize] = Inner::Colon;
-    t[b'#' as usize] = Inner::Hash;
-    t
-};
-
-/// As [`scalar::is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the start allowed.
-fn is_plain_line(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\')) {
-        return false;
-    }
-    let mut previous = Inner::Fits;
-    for &b in bytes {
-        let this = INNER[b as usize];
-        if this != Inner::Fits {
-            let bad = match this {
-                Inner::Blank => previous == Inner::Colon,
-                Inner::Hash => previous == Inner::Blank,
-                Inner::Colon => false,
-                _ => true,
-            };
-            if bad {
-                return false;
-            }
-        }
-        previous = this;
-    }
-    !matches!(previous, Inner::Blank | Inner::Colon) && scalar::resolve_v2(text) == Kind::Str
-}
-
 /// Whether a text is a literal block by its bytes alone: several lines of printable ASCII without blanks at their ends.
 fn is_plain_block(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -603,7 +553,7 @@ impl Analysis {
 
     /// The style the printer settles on.
     fn style(&self, text: &str, simple_key: bool) -> Style {
-        let wanted = if text.contains('\n') {
+        let wanted = if self.multiline && text.contains('\n') {
             Style::Literal
         } else if scalar::resolve_v2(text) == Kind::Str && !scalar::is_base60(text) {
             Style::Plain

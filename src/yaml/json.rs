@@ -110,7 +110,9 @@ pub fn new_string(text: &str) -> Scalar<'_> {
 
 /// A string in the style a fresh dump gives it. The style matters where a patch later puts another value under it.
 pub fn fresh_string(text: &str) -> Scalar<'_> {
-    let style = if text.contains('\n') {
+    let style = if scalar::is_plain_line(text) {
+        Style::Plain
+    } else if memchr::memchr(b'\n', text.as_bytes()).is_some() {
         Style::Literal
     } else if scalar::resolve_v2(text) != Kind::Str || scalar::is_base60(text) || !is_plain_syntax(text) {
         Style::Double

@@ -33,11 +33,11 @@ pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String>
     if s.tag == Tag::Binary {
         return scalar::binary(s.text).map(Cow::from).ok_or_else(|| scalar::NOT_BINARY.to_owned());
     }
-    match block_style(s, in_braces) {
-        Some(_) if s.text.starts_with('\t') => {
-            Err("a text in a block begins with a tab, which the reference cannot print".to_owned())
-        }
-        Some(Style::Folded) if s.text.contains(is_break) => Ok(read_folded(&print_folded(s.text), s.text).into()),
+    let is_tabbed = s.text.starts_with('\t');
+    let may_fold = s.style == Style::Folded && s.text.contains(is_break);
+    match (is_tabbed || may_fold).then(|| block_style(s, in_braces)).flatten() {
+        Some(_) if is_tabbed => Err("a text in a block begins with a tab, which the reference cannot print".to_owned()),
+        Some(_) if may_fold => Ok(read_folded(&print_folded(s.text), s.text).into()),
         _ => Ok(s.text.into()),
     }
 }
@@ -304,7 +304,7 @@ pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malf
 /// # Errors
 /// A control character that JSON may hold and YAML may not.
 pub fn read_json(text: &str) -> Result<Cow<'_, str>, String> {
-    if text.bytes().all(|b| b < 0x7f) {
+    if text.is_ascii() && memchr::memchr(0x7f, text.as_bytes()).is_none() {
         return Ok(text.into());
     }
     check_characters(text)?;

@@ -118,6 +118,61 @@ pub fn is_plain_word(text: &str) -> bool {
     starts && bytes.iter().all(|&b| PLAIN[b as usize]) && resolve_v2(text) == Kind::Str
 }
 
+/// What a byte means inside a plain text of one line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inner {
+    Fits,
+    Blank,
+    Colon,
+    Hash,
+    Unfit,
+}
+
+const INNER: [Inner; 256] = {
+    let mut t = [Inner::Unfit; 256];
+    let mut b = 0x21;
+    while b < 0x7f {
+        t[b] = Inner::Fits;
+        b += 1;
+    }
+    t[b' ' as usize] = Inner::Blank;
+    t[b':' as usize] = Inner::Colon;
+    t[b'#' as usize] = Inner::Hash;
+    t
+};
+
+/// As [`is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the start allowed.
+pub fn is_plain_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\')) {
+        return false;
+    }
+    let is_rare = |b: u8| !(0x20..0x7f).contains(&b) || b == b':' || b == b'#';
+    if !bytes.iter().fold(false, |found, &b| found | is_rare(b)) {
+        return bytes.last() != Some(&b' ') && resolve_v2(text) == Kind::Str;
+    }
+    if memchr::memchr(b'\n', bytes).is_some() {
+        return false;
+    }
+    let mut previous = Inner::Fits;
+    for &b in bytes {
+        let this = INNER[b as usize];
+        if this != Inner::Fits {
+            let bad = match this {
+                Inner::Blank => previous == Inner::Colon,
+                Inner::Hash => previous == Inner::Blank,
+                Inner::Colon => false,
+                _ => true,
+            };
+            if bad {
+                return false;
+            }
+        }
+        previous = this;
+    }
+    !matches!(previous, Inner::Blank | Inner::Colon) && resolve_v2(text) == Kind::Str
+}
+
 /// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a boolean, a null, or a list or mapping on
 /// one line. A date is a string there, and so is what cannot be read.
 pub fn is_other_in_v2(text: &str) -> bool {
@@ -325,9 +380,6 @@ pub fn float(text: &str) -> Option<f64> {
 /// Whether YAML 1.1 would read the text as a base-60 number: `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`.
 pub fn is_base60(text: &str) -> bool {
     let b = text.as_bytes();
-    if !text.contains(':') {
-        return false;
-    }
     let mut i = usize::from(matches!(b.first(), Some(b'+' | b'-')));
     if !b.get(i).is_some_and(u8::is_ascii_digit) {
         return false;
