@@ -102,8 +102,36 @@ fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&s
     let by_text = |a: &Gvk<'_>, b: &Gvk<'_>| compare_gvk(a, b, reverse_namespaces);
     kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| by_text(a, b)));
     places.extend(kinds.iter().enumerate().map(|(i, gvk)| (*gvk, i)));
-    let place = |id: &ResId<'_>| places.get(&id.gvk).copied().unwrap_or(0);
-    map.sort_by_key(|r| place(r.id()), |a, b| compare_names(a.id(), b.id()));
+    let namespaces = namespace_places(map);
+    let key = |id: &ResId<'_>| {
+        let kind = places.get(&id.gvk).copied().unwrap_or(0);
+        match namespaces.get(id.namespace) {
+            Some(&namespace) => (kind, namespace, start(or(id.name, "~N"))),
+            None => (kind, 0, 0),
+        }
+    };
+    map.sort_by_key(|r| key(r.id()), |a, b| compare_names(a.id(), b.id()));
+}
+
+/// The places of all namespaces, in order. There are none if one of them contains the `|` of [`compare_names`].
+fn namespace_places<'a>(map: &ResMap<'a>) -> HashMap<&'a str, usize, foldhash::fast::RandomState> {
+    let mut places: HashMap<&str, usize, _> = map.iter().map(|r| (r.id().namespace, 0)).collect();
+    if places.keys().any(|namespace| namespace.contains('|')) {
+        return HashMap::default();
+    }
+    let mut texts: Vec<String> = places.keys().map(|namespace| format!("{}|", or(namespace, "~X"))).collect();
+    texts.sort_unstable();
+    for (namespace, place) in &mut places {
+        *place = texts.partition_point(|text| text.as_str() < format!("{}|", or(namespace, "~X")).as_str());
+    }
+    places
+}
+
+/// The first bytes of a text, as a number that compares as they do.
+fn start(text: &str) -> u64 {
+    let mut start = [0; 8];
+    start.iter_mut().zip(text.bytes()).for_each(|(at, byte)| *at = byte);
+    u64::from_be_bytes(start)
 }
 
 /// Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace is equal here.

@@ -344,13 +344,13 @@ impl<'a> ResMap<'a> {
     }
 
     /// Reorders the resources, by a key that is made once for each, then by a comparison. O(n log n).
-    pub fn sort_by_key(
+    pub fn sort_by_key<K: Ord>(
         &mut self,
-        key: impl Fn(&Resource<'a>) -> usize,
+        key: impl Fn(&Resource<'a>) -> K,
         mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering,
     ) {
         self.drop_indexes();
-        let mut order: Vec<(usize, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
+        let mut order: Vec<(K, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
         let resources = &self.resources;
         steps::add(order.len());
         order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));

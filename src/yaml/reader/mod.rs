@@ -365,8 +365,13 @@ const NO_TOKEN: &str = "found character that cannot start any token";
 /// Takes the last elements off a stack, into a list of their number.
 #[inline]
 fn take_from<T>(stack: &mut Vec<T>, mark: usize) -> Vec<T> {
-    // `split_off` would give all of the stack's memory to the first level.
-    if mark == 0 { stack.drain(..).collect() } else { stack.split_off(mark) }
+    if mark > 0 {
+        return stack.split_off(mark);
+    }
+    // `split_off` would give all of the stack's memory away.
+    let mut taken = Vec::with_capacity(stack.len());
+    taken.append(stack);
+    taken
 }
 
 /// A document of nothing but comments has an empty plain scalar for its root.
