@@ -16,7 +16,7 @@
 //! *Cost*: O(size of the tree); a text is copied only if it changes.
 
 use super::json::fresh_string;
-use super::node::{Entry, Key, Mapping, Node, Scalar, Style, Tag, Value};
+use super::node::{Key, Mapping, Node, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
@@ -176,7 +176,7 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
 /// # Errors
 /// A text that cannot be printed.
 pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
-    each_scalar(node, false, &mut |s, in_braces| {
+    let scalar = |s: &mut Scalar<'a>, in_braces| {
         if s.tag == Tag::Binary {
             return Ok(());
         }
@@ -194,9 +194,9 @@ pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malfor
             (None, style) => style,
         };
         Ok(())
-    })?;
-    set_braces(node, |m| m.is_in_braces() || m.is_empty());
-    Ok(())
+    };
+    let in_braces = |m: &Mapping<'_>| m.is_in_braces() || m.is_empty();
+    Parts { key: any_key, scalar, in_braces }.detour(node)
 }
 
 /// Whether a plain string has to be printed in quotes to stay one.
@@ -215,7 +215,8 @@ pub fn printed<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Cow<'n, N
     }
     let mut copy = node.clone();
     reprinted(arena, &mut copy)?;
-    each_scalar(&mut copy, false, &mut |s, _| decode_binary(arena, s))?;
+    let scalar = |s: &mut Scalar<'a>, _| decode_binary(arena, s);
+    Parts { key: any_key, scalar, in_braces: |m| m.is_in_braces() }.detour(&mut copy)?;
     Ok(Cow::Owned(copy))
 }
 
@@ -246,8 +247,7 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
 /// # Errors A key or text that cannot be printed or decoded, a number that is infinite or none,
 /// or a text under a type that cannot be read off it.
 pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
-    check_keys(node, true, &check_key)?;
-    each_scalar(node, false, &mut |s, in_braces| {
+    let scalar = |s: &mut Scalar<'a>, in_braces| {
         check_type(s)?;
         *s = match s.kind() {
             Kind::Null if is_empty_text(s, in_braces) => fresh_string(""),
@@ -261,10 +261,9 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
             _ => decoded(arena, s),
         };
         Ok(())
-    })?;
+    };
     // The dump writes an empty mapping in braces, and all others in lines.
-    set_braces(node, |m| m.is_empty());
-    Ok(())
+    Parts { key: check_key, scalar, in_braces: |m| m.is_empty() }.detour(node)
 }
 
 /// Turns a tree into what it is after kustomize has decoded it and read its JSON as YAML:
@@ -274,11 +273,11 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
 /// # Errors A key that cannot be decoded, a number that is infinite or none, a text under a type
 /// that cannot be read off it, or a control character.
 pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
-    check_keys(node, true, &|key, previous, is_top| {
+    let key = |key: &Key<'_>, previous: Option<&Key<'_>>, is_top| {
         check_key(key, previous, is_top)?;
         check_json_key(key.text)
-    })?;
-    each_scalar(node, false, &mut |s, _| {
+    };
+    let scalar = |s: &mut Scalar<'a>, _| {
         check_type(s)?;
         decode_binary(arena, s)?;
         *s = match s.kind() {
@@ -293,9 +292,8 @@ pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malf
             *s = Scalar { text, style: Style::Double, tag: Tag::Auto };
         }
         Ok(())
-    })?;
-    set_braces(node, |_| true);
-    Ok(())
+    };
+    Parts { key, scalar, in_braces: |_| true }.detour(node)
 }
 
 /// A string after a YAML reader has read it from JSON, where Go's encoder leaves U+0085 as it is:
@@ -375,54 +373,54 @@ fn decoded<'a>(arena: &'a Arena, s: &Scalar<'a>) -> Scalar<'a> {
     }
 }
 
-type CheckKey<'c> = &'c dyn Fn(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>;
+/// Takes every key.
+fn any_key(_: &Key<'_>, _: Option<&Key<'_>>, _: bool) -> Result<(), String> {
+    Ok(())
+}
 
 /// Refuses a text that was put under a type which cannot be read off it.
 fn check_type(s: &Scalar<'_>) -> Result<(), String> {
     s.mismatch().map_or(Ok(()), |what| Err(format!("cannot decode {:?} as {what}", s.text)))
 }
 
-/// Calls `check` on every key, with the one before it and whether it is a key of the tree itself.
-fn check_keys(node: &Node<'_>, is_top: bool, check: CheckKey<'_>) -> Result<(), Malformed> {
-    match &node.value {
-        Value::Scalar(_) => {}
-        Value::Sequence(items) => items.iter().try_for_each(|item| check_keys(item, false, check))?,
-        Value::Mapping(m) => {
-            let mut previous = None;
-            for Entry { key, value } in m.iter() {
-                check(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;
-                previous = Some(key);
-                check_keys(value, false, check)?;
+/// What a detour does to the parts of a tree.
+struct Parts<K, S> {
+    /// Refuses a key, which comes with the one before it and whether it is a key of the tree itself.
+    key: K,
+    /// Edits a scalar; the flag says whether it stands in braces.
+    scalar: S,
+    /// Whether a mapping is written in braces afterwards.
+    in_braces: fn(&Mapping<'_>) -> bool,
+}
+
+impl<K, S> Parts<K, S> {
+    fn detour<'a>(&mut self, node: &mut Node<'a>) -> Result<(), Malformed>
+    where
+        K: FnMut(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>,
+        S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
+    {
+        self.walk(node, false, true)
+    }
+
+    fn walk<'a>(&mut self, node: &mut Node<'a>, in_braces: bool, is_top: bool) -> Result<(), Malformed>
+    where
+        K: FnMut(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>,
+        S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
+    {
+        match &mut node.value {
+            Value::Scalar(s) => (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk(item, in_braces, false)),
+            Value::Mapping(m) => {
+                let is_inside = in_braces || m.is_in_braces();
+                m.set_braces((self.in_braces)(m));
+                let mut previous = None;
+                for (key, value) in m.iter_mut() {
+                    (self.key)(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;
+                    previous = Some(key);
+                    self.walk(value, is_inside, false)?;
+                }
+                Ok(())
             }
-        }
-    }
-    Ok(())
-}
-
-/// Calls `edit` on every scalar; the flag says whether it stands in braces.
-fn each_scalar<'a>(
-    node: &mut Node<'a>,
-    in_braces: bool,
-    edit: &mut dyn FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
-) -> Result<(), Malformed> {
-    match &mut node.value {
-        Value::Scalar(s) => edit(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
-        Value::Sequence(items) => items.iter_mut().try_for_each(|item| each_scalar(item, in_braces, edit)),
-        Value::Mapping(m) => {
-            let in_braces = in_braces || m.is_in_braces();
-            m.iter_mut().try_for_each(|(_, value)| each_scalar(value, in_braces, edit))
-        }
-    }
-}
-
-/// Sets for every mapping whether it is written in braces.
-fn set_braces(node: &mut Node<'_>, in_braces: fn(&Mapping<'_>) -> bool) {
-    match &mut node.value {
-        Value::Scalar(_) => {}
-        Value::Sequence(items) => items.iter_mut().for_each(|item| set_braces(item, in_braces)),
-        Value::Mapping(m) => {
-            m.set_braces(in_braces(m));
-            m.iter_mut().for_each(|(_, value)| set_braces(value, in_braces));
         }
     }
 }
