@@ -132,7 +132,7 @@ impl Arena {
 
     /// A key of a mapping. Keys come again and again: each text that is not long is kept once. Looked up and printed from
     /// one small place, keys stay in the processor's cache, where their places in the sources would not.
-    #[inline]
+    #[inline(always)]
     pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
         let print = fingerprint(text);
         let (text, is_word) = self.known(text, print);
@@ -145,7 +145,7 @@ impl Arena {
     }
 
     /// The one copy of a text with a fingerprint, and whether it is a plain word.
-    #[inline]
+    #[inline(always)]
     fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
         let slot = &self.recent[usize::from(print) % RECENT];
         let (at, is_word) = slot.get();

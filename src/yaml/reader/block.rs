@@ -89,7 +89,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// An entry of the innermost block mapping.
-    #[inline]
+    #[inline(always)]
     fn entry(&mut self, column: isize) -> Read<()> {
         let start = self.at;
         if !self.starts_plain() {
@@ -137,7 +137,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Keeps the key of the entry whose value comes next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_key(&mut self, key: Key<'a>) {
         if let Some(level) = self.levels.last_mut() {
             level.key = Some(key);
@@ -145,7 +145,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The plain key at `at`, to behind its colon; `None` if it is not a key.
-    #[inline]
+    #[inline(always)]
     fn plain_key(&mut self) -> Option<&'a str> {
         let start = self.at;
         let Stop::Colon(end) = self.plain_line() else { return None };
@@ -167,7 +167,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The value of an implicit key, from behind its colon.
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, column: isize, key: Key<'a>) -> Read<()> {
         self.skip_blanks();
         let start = self.at;
@@ -358,7 +358,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// A key whose colon is read: of an entry with properties, or of the first entry of a mapping that starts at
     /// `start`.
-    #[inline]
+    #[inline(always)]
     fn first_entry(&mut self, start: usize, place: Place, properties: Properties, key: Key<'a>) -> Read<()> {
         if place.before == Before::Entry {
             return self.value(place.parent, key);
@@ -373,7 +373,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// A scalar in the place of a key.
-    #[inline]
+    #[inline(always)]
     fn key(&mut self, token: Token<'a>, own: Properties) -> Read<Key<'a>> {
         let pos = self.source.pos(token.from);
         if own.is_empty() {
@@ -384,7 +384,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// The properties on two lines before one node.
-    #[inline]
+    #[inline(always)]
     fn both(&self, outer: Properties, own: Properties, from: usize) -> Read<Properties> {
         outer.and(own).ok_or_else(|| self.error(NO_CONTENT, from))
     }

@@ -42,13 +42,13 @@ fn has_rare_characters(bytes: &[u8]) -> bool {
 }
 
 impl<const RARE: bool> Reader<'_, RARE> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn byte(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
     /// The length of the line break at an offset; 0 if there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn break_len(&self, at: usize) -> usize {
         if !RARE {
             return usize::from(self.bytes.get(at) == Some(&b'\n'));
@@ -81,7 +81,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
     }
 
     /// Whether a blank, a line break or the end stands at an offset.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_blank_or_end(&self, at: usize) -> bool {
         match self.bytes.get(at) {
             None | Some(b' ' | b'\n' | b'\t') => true,
@@ -90,7 +90,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
     }
 
     /// Whether `at` holds an indicator, which a blank or the end of the line follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at_indicator(&self, indicator: u8) -> bool {
         self.byte() == Some(indicator) && self.is_blank_or_end(self.at + 1)
     }
@@ -105,7 +105,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         self.bytes[self.at..].starts_with(marker) && self.is_blank_or_end(self.at + 3)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip_spaces(&mut self) {
         while self.bytes[self.at..].first_chunk() == Some(b"        ") {
             self.at += 8;
@@ -115,7 +115,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip_blanks(&mut self) {
         while matches!(self.byte(), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -130,7 +130,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
     }
 
     /// Whether a plain scalar may start at `at` in a block.
-    #[inline]
+    #[inline(always)]
     pub(super) fn starts_plain(&self) -> bool {
         match self.byte() {
             Some(b'-' | b'?' | b':') => !self.is_blank_or_end(self.at + 1),

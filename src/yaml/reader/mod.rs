@@ -164,7 +164,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Opens a list or mapping that starts at an offset.
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, kind: Kind, column: isize, start: usize, properties: Properties) -> Read<()> {
         if self.levels.len() >= MAX_DEPTH {
             return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), self.at));
@@ -180,7 +180,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Closes the innermost list or mapping and puts it where it belongs.
-    #[inline]
+    #[inline(always)]
     fn close(&mut self) -> Read<()> {
         if let Some(key) = self.levels.last_mut().and_then(|level| level.key.take()) {
             self.push_entry(key, self.empty(), false)?;
@@ -192,7 +192,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Takes the innermost list or mapping off the stack.
-    #[inline]
+    #[inline(always)]
     fn take_level(&mut self) -> Read<Option<Node<'a>>> {
         let Some(level) = self.levels.pop() else { return Ok(None) };
         let value = match level.kind {
@@ -211,7 +211,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Puts a complete node where it belongs: an item, a key or a value of the innermost level, or the root.
-    #[inline]
+    #[inline(always)]
     fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
         let Some(level) = self.levels.last_mut() else {
             self.root = Some(node);
@@ -239,7 +239,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
         if key.text == "<<" {
             self.note_merge(&key, &value, is_alias)?;
@@ -363,7 +363,7 @@ const NO_CONTENT: &str = "did not find expected node content";
 const NO_TOKEN: &str = "found character that cannot start any token";
 
 /// Takes the last elements off a stack, into a list of their number.
-#[inline]
+#[inline(always)]
 fn take_from<T>(stack: &mut Vec<T>, mark: usize) -> Vec<T> {
     if mark > 0 {
         return stack.split_off(mark);

@@ -31,7 +31,7 @@ enum Chomp {
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// The text between two offsets without the blanks at its end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn trimmed(&self, start: usize, mut end: usize) -> &'a str {
         while end > start && matches!(self.bytes[end - 1], b' ' | b'\t') {
             end -= 1;
@@ -40,7 +40,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Where the plain text at `at` ends on its line, in a block.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plain_line(&self) -> Stop {
         let mut i = self.at;
         let end = if RARE { self.line_end(i) } else { self.bytes.len() };
@@ -59,7 +59,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// A plain scalar in a block with the indentation `parent`, from its first character to the next token.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plain_block(&mut self, parent: isize) -> Read<&'a str> {
         let start = self.at;
         if let Stop::Line(end) = self.plain_line()
@@ -561,7 +561,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 }
 
 /// The first colon, `#` or line feed at or behind an offset.
-#[inline]
+#[inline(always)]
 fn find_plain_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..NEAR {
         let Some(word) = bytes[at..].first_chunk() else {
