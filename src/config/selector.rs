@@ -200,7 +200,17 @@ impl<'a> Matcher<'a> {
     }
 
     fn asks_for_metadata(&self) -> bool {
-        [&self.labels, &self.annotations].iter().any(|r| r.as_ref().map_or(true, |r| !r.0.is_empty()))
+        self.asks_for_labels() || self.asks_for_annotations()
+    }
+
+    /// Whether this looks at labels.
+    pub fn asks_for_labels(&self) -> bool {
+        self.labels.as_ref().map_or(true, |r| !r.0.is_empty())
+    }
+
+    /// Whether this looks at annotations.
+    pub fn asks_for_annotations(&self) -> bool {
+        self.annotations.as_ref().map_or(true, |r| !r.0.is_empty())
     }
 
     fn is_match_by_names(&self, resource: &Resource<'_>) -> bool {

@@ -16,16 +16,17 @@
 //! it (case smp-after-json-quoting). A resource that an emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
+use super::Transformer;
 use super::json_patch::{self, Operation};
-use super::{Transformer, merge};
+use super::strategic_merge::{Job, Waiting, Way, wipes_annotations};
 use crate::config::Matcher;
 use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::{Session, documents_to_resources, is_build_annotation};
 use crate::resource::{Found, Hint, ResMap, Resource, stringify};
-use crate::schema::Schemas;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Source, Style, Tag, documents, first_document, json};
+use crate::yaml::{Arena, Mapping, Node, Pos, Source, documents, first_document, json};
+use std::rc::Rc;
 
 /// A patch that was read.
 #[derive(Debug)]
@@ -101,41 +102,69 @@ fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         let share = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
-        let mut annotations_are_text = false;
+        let (mut waiting, context) = (Waiting::default(), (session.arena, session.schemas()));
+        // Places of resources whose annotations have to be made texts before somebody looks at them.
+        let (mut to_write, mut is_first) = (Vec::new(), session.keeps_origins());
         for group in self.0.chunk_by(share) {
+            let is_json = group.iter().any(Prepared::is_json);
+            let looks = !to_write.is_empty() && group.iter().any(Prepared::looks_at_annotations);
+            if is_json || looks {
+                waiting.finish(map, context)?;
+            }
+            if looks {
+                write_annotations(map, std::mem::take(&mut to_write))?;
+            }
             let patched = match group {
-                [patch] => apply_one(map, session, patch)?,
+                [patch] => apply_one(map, session, patch, &mut waiting)?,
                 _ => apply_together(map, session, group)?,
             };
-            if session.keeps_origins() {
-                write_annotations(map, &patched, &mut annotations_are_text)?;
+            if std::mem::take(&mut is_first) {
+                waiting.finish(map, context)?;
+                map.edit_content(texts_in_annotations)?;
+            } else if session.keeps_origins() && !is_json {
+                to_write.extend(patched);
             }
         }
+        waiting.finish(map, context)?;
+        write_annotations(map, to_write)?;
         map.drop_empty();
         Ok(())
     }
 }
 
 /// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes all annotations. After
-/// the first entry only the resources that an entry has patched can have others.
-fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut bool) -> Result<()> {
-    let stringify = |resource: &mut Resource<'_>| {
-        resource.stringify_metadata("annotations");
-        Ok(())
-    };
-    if !std::mem::replace(are_text, true) {
-        return map.edit_content(stringify);
-    }
-    patched
-        .iter()
-        .filter(|&&i| !map.get(i).is_deleted())
-        .copied()
-        .collect::<Vec<_>>()
-        .into_iter()
-        .try_for_each(|i| map.edit(i, stringify))
+/// the first entry only the resources that a strategic merge patch has changed can have others.
+fn write_annotations(map: &mut ResMap<'_>, mut patched: Vec<usize>) -> Result<()> {
+    patched.sort_unstable();
+    patched.dedup();
+    patched.retain(|&i| !map.get(i).is_deleted());
+    patched.into_iter().try_for_each(|i| map.edit(i, texts_in_annotations))
+}
+
+fn texts_in_annotations(resource: &mut Resource<'_>) -> Result<()> {
+    resource.stringify_metadata("annotations");
+    Ok(())
 }
 
 impl Prepared<'_> {
+    fn is_json(&self) -> bool {
+        matches!(self.content, Content::Json(_))
+    }
+
+    /// Whether it counts here what the annotations of a resource are.
+    fn looks_at_annotations(&self) -> bool {
+        let in_patch = |patch: &Resource<'_>| {
+            let metadata = patch.node().get("metadata");
+            wipes_annotations(patch.node()) || metadata.is_some_and(|m| m.get("annotations").is_some())
+        };
+        match &self.content {
+            Content::Json(_) => true,
+            Content::StrategicMerge(patches) => {
+                patches.iter().any(in_patch) || self.target.as_ref().is_some_and(Matcher::asks_for_annotations)
+            }
+        }
+    }
+
     /// Whether this is a JSON patch whose target may be any resource, or any of a kind.
     fn is_wide(&self) -> bool {
         matches!(self.content, Content::Json(_)) && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
@@ -175,24 +204,35 @@ fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Pr
     Ok(candidates)
 }
 
-/// Applies a patch, and gives the places of the resources that it changed.
-fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
+/// Applies a patch, or lets it wait, and gives the places of the resources that it changes.
+fn apply_one<'p, 'a>(
+    map: &mut ResMap<'a>,
+    session: &Session<'a>,
+    patch: &'p Prepared<'a>,
+    waiting: &mut Waiting<'p, 'a>,
+) -> Result<Vec<usize>> {
+    let context = (session.arena, session.schemas());
+    let documents = match &patch.content {
+        Content::StrategicMerge(documents) => documents,
+        Content::Json(operations) => {
+            let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
+            return apply_json(map, session.arena, operations, patch.target.as_ref(), true).map_err(in_patch);
+        }
+    };
+    let job = |patch_document, way| {
+        Rc::new(Job { patch: patch_document, way, options: patch.options, name: &patch.name, pos: patch.pos })
+    };
     let mut patched = Vec::new();
-    let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
-    match (&patch.content, &patch.target) {
-        (Content::Json(operations), target) => {
-            patched = apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?;
-        }
-        (Content::StrategicMerge(documents), Some(target)) => {
-            for document in documents {
-                patched.extend(merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?);
+    for document in documents {
+        match &patch.target {
+            Some(target) => {
+                waiting.before(target, map, context)?;
+                let job = job(for_target(document, patch.options), Way::ForTarget);
+                patched.extend(merge_into_target(map, session, target, &job, waiting)?);
             }
-        }
-        (Content::StrategicMerge(documents), None) => {
-            for document in documents {
+            None => {
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                let way = (patch.options, Way::AsItIs);
-                patched.push(merge_by_id(map, &document, way, session.schemas()).map_err(in_patch)?);
+                patched.push(merge_by_id(map, session, &job(document, Way::AsItIs), waiting)?);
             }
         }
     }
@@ -238,12 +278,15 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
 
 impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+        let mut waiting = Waiting::default();
         for (document, name) in &self.documents {
-            let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
             let patch = with_text_metadata(document);
-            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), session.schemas()).map_err(in_patch)?;
-            map.check_unique(session.arena).map_err(in_patch)?;
+            let options = PatchOptions::default();
+            let job = Rc::new(Job { patch, way: Way::Copied, options, name, pos: document.pos() });
+            merge_by_id(map, session, &job, &mut waiting)?;
+            map.check_unique(session.arena).map_err(|e| job.error(session.arena, e))?;
         }
+        waiting.finish(map, (session.arena, session.schemas()))?;
         map.drop_empty();
         Ok(())
     }
@@ -402,201 +445,69 @@ fn apply_json_to<'a>(
     patched.map_err(|e| e.context(format!("patching {id}")))
 }
 
-/// How kustomize hands a patch to a resource.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// As it was read: an entry of `patches` that names its resource.
-    AsItIs,
-    /// A copy with the apiVersion of the resource: `patchesStrategicMerge`.
-    Copied,
-    /// A copy with the apiVersion of the resource, whose own name does not count: an entry of `patches` with a target.
-    ForTarget,
-}
-
 /// Merges a patch into the resource that it names, by any id the resource has had, and gives its place.
-fn merge_by_id<'a>(
-    map: &mut ResMap<'a>,
-    patch: &Resource<'a>,
-    way: (PatchOptions, Way),
-    schemas: &Schemas<'a>,
-) -> Result<usize> {
-    // A patch may say by hand that it had another name.
-    let id = &patch.original_id();
-    let i = match map.find_any(id) {
-        Found::One(i) => i,
-        Found::None => {
-            let error =
-                Error::input(format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"));
-            return Err(error.hint("apiVersion, kind, name and namespace of the patch must be those of the resource"));
-        }
-        Found::Many(_) => {
-            return Err(Error::input(format!(
-                "multiple matches for Id {id}; failed to find unique target for patch {id}"
-            )));
-        }
-    };
-    merge_into(map, i, patch, way, schemas)?;
-    Ok(i)
-}
-
-/// Merges a patch into every resource of a target, and gives their places. The patch's own identity does not count.
-fn merge_into_target<'a>(
+fn merge_by_id<'p, 'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
-    patch: &Resource<'a>,
-    target: &Matcher<'a>,
-    options: PatchOptions,
-) -> Result<Vec<usize>> {
+    job: &Rc<Job<'p, 'a>>,
+    waiting: &mut Waiting<'p, 'a>,
+) -> Result<usize> {
+    let context = (session.arena, session.schemas());
+    // A patch may say by hand that it had another name.
+    let id = &job.patch.original_id();
+    let error = match map.find_any(id) {
+        Found::One(i) => return waiting.add(map, i, job, context).map(|()| i),
+        Found::None => {
+            Error::input(format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"))
+                .hint("apiVersion, kind, name and namespace of the patch must be those of the resource")
+        }
+        Found::Many(_) => {
+            Error::input(format!("multiple matches for Id {id}; failed to find unique target for patch {id}"))
+        }
+    };
+    waiting.finish(map, context)?;
+    Err(job.error(session.arena, error))
+}
+
+/// A patch for a target: its own name and namespace do not count.
+fn for_target<'a>(patch: &Resource<'a>, options: PatchOptions) -> Resource<'a> {
     let mut patch = with_text_metadata(patch);
-    if let Some(root) = patch.node_mut().as_mapping_mut() {
-        // The kind stays: its schema counts where that of the target is not known.
-        if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
-            metadata.remove("namespace");
-            if !options.allow_name_change {
-                metadata.remove("name");
+    // The kind stays: its schema counts where that of the target is not known.
+    let root = patch.node_mut().as_mapping_mut();
+    if let Some(metadata) = root.and_then(|root| root.get_mut("metadata")).and_then(Node::as_mapping_mut) {
+        metadata.remove("namespace");
+        if !options.allow_name_change {
+            metadata.remove("name");
+        }
+    }
+    patch
+}
+
+/// Merges a patch into every resource of a target, and gives their places.
+fn merge_into_target<'p, 'a>(
+    map: &mut ResMap<'a>,
+    session: &Session<'a>,
+    target: &Matcher<'a>,
+    job: &Rc<Job<'p, 'a>>,
+    waiting: &mut Waiting<'p, 'a>,
+) -> Result<Vec<usize>> {
+    let context = (session.arena, session.schemas());
+    let mut patched = Vec::new();
+    for i in map.candidates(&target.hint()) {
+        match target.is_match(map.get(i)) {
+            Ok(true) => {
+                waiting.add(map, i, job, context)?;
+                patched.push(i);
+            }
+            Ok(false) => {}
+            Err(e) => {
+                waiting.finish(map, context)?;
+                return Err(job.error(session.arena, e));
             }
         }
     }
-    let mut patched = Vec::new();
-    for i in map.candidates(&target.hint()) {
-        if target.is_match(map.get(i))? {
-            merge_into(map, i, &patch, (options, Way::ForTarget), session.schemas())?;
-            patched.push(i);
-        }
-    }
-    map.check_unique(session.arena)?;
+    map.check_unique(session.arena).map_err(|e| job.error(session.arena, e))?;
     Ok(patched)
-}
-
-fn merge_into<'a>(
-    map: &mut ResMap<'a>,
-    i: usize,
-    patch: &Resource<'a>,
-    (options, way): (PatchOptions, Way),
-    schemas: &Schemas<'a>,
-) -> Result<()> {
-    let wipes = wipes_annotations(patch.node());
-    let id = *map.get(i).id();
-    // A patch for a target gets the name of the resource from upstream: it is merged, and keeps its style.
-    let unnamed =
-        ["name", "namespace"].map(|field| (field, patch.node().get("metadata").and_then(|m| m.get(field)).is_none()));
-    let keep = map.edit(i, |resource| {
-        let styles = unnamed.map(|(field, is_unnamed)| {
-            (field, style_of(resource, field).filter(|_| way == Way::ForTarget && is_unnamed))
-        });
-        if options.allow_name_change || options.allow_kind_change {
-            resource.record_previous();
-        }
-        let kind = resource.node().get("kind").cloned();
-        let mut patch = patch.node().clone();
-        if way != Way::AsItIs {
-            copy_api_version(resource, &mut patch)?;
-        }
-        let keep = merge::apply(resource.node_mut(), patch, schemas)?;
-        resource.settle_shared();
-        if wipes {
-            resource.forget_history();
-        }
-        if keep {
-            styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
-            restore_identity(resource, &id, kind, options);
-            forget_types(resource);
-        }
-        Ok(keep)
-    });
-    if !keep.map_err(|e| e.context(format!("patching {id}")))? {
-        map.delete(i);
-    }
-    Ok(())
-}
-
-/// Gives a patch the apiVersion of a resource, without a type. That of a resource without one is empty, and is written to
-/// the resource, unless the patch asks to be the resource: nothing comes of such a patch.
-///
-/// # Errors
-/// The apiVersion of the resource is a mapping or a list, which cannot be merged with that of the patch.
-fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) -> Result<()> {
-    let api_version = resource.node().get("apiVersion");
-    let text = api_version.and_then(Node::as_scalar).map_or("", |scalar| scalar.text);
-    let untyped = Node::from(Scalar { text, style: Style::Plain, tag: Tag::Untyped });
-    let replaces = matches!(patch.get_text("$patch"), Some("replace" | "delete"));
-    if let Some(other) = api_version.filter(|node| node.as_scalar().is_none() && !replaces) {
-        return Err(Error::input(format!("wrong node kind: the apiVersion of the resource is {}", other.shape())));
-    }
-    let (Some(root), Some(patch)) = (resource.node_mut().as_mapping_mut(), patch.as_mapping_mut()) else {
-        return Ok(());
-    };
-    if text.is_empty() {
-        patch.remove("apiVersion");
-        if !replaces {
-            root.insert("apiVersion", untyped);
-        }
-    } else {
-        patch.insert("apiVersion", untyped);
-    }
-    Ok(())
-}
-
-fn style_of(resource: &Resource<'_>, field: &str) -> Option<Style> {
-    resource.node().get("metadata")?.get(field)?.as_scalar().map(|scalar| scalar.style)
-}
-
-fn set_style<'a>(resource: &mut Resource<'a>, field: &'a str, style: Option<Style>) {
-    let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
-    let scalar = metadata.and_then(|m| m.as_mapping_mut()?.get_mut(field)?.as_scalar_mut());
-    if let (Some(style), Some(scalar)) = (style, scalar) {
-        scalar.style = style;
-    }
-}
-
-/// Puts back what a strategic merge patch may not change.
-fn restore_identity<'a>(
-    resource: &mut Resource<'a>,
-    id: &crate::resource::ResId<'a>,
-    kind: Option<Node<'a>>,
-    options: PatchOptions,
-) {
-    if !options.allow_kind_change
-        && let (Some(root), Some(kind)) = (resource.node_mut().as_mapping_mut(), kind)
-    {
-        root.insert("kind", kind);
-    }
-    let text_of = |resource: &Resource<'a>, field| {
-        resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()
-    };
-    if !options.allow_name_change && text_of(resource, "name") != id.name {
-        resource.put_back("name", id.name);
-    }
-    if text_of(resource, "namespace") != id.namespace {
-        if id.namespace.is_empty() {
-            resource.metadata_mut().map(|m| m.remove("namespace"));
-        } else {
-            resource.put_back("namespace", id.namespace);
-        }
-    }
-}
-
-/// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
-fn forget_types(resource: &mut Resource<'_>) {
-    let forget = |node: Option<&mut Node<'_>>| {
-        if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain) {
-            scalar.tag = Tag::Untyped;
-        }
-    };
-    let Some(root) = resource.node_mut().as_mapping_mut() else { return };
-    forget(root.get_mut("kind"));
-    if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
-        ["name", "namespace"].into_iter().for_each(|field| forget(metadata.get_mut(field)));
-    }
-}
-
-/// Whether a patch takes all annotations off, and with them what upstream keeps there.
-fn wipes_annotations(patch: &Node<'_>) -> bool {
-    let replaces = |node: &Node<'_>| node.get_text("$patch").is_some_and(|d| d == "replace" || d == "delete");
-    let Some(metadata) = patch.get("metadata") else {
-        return false;
-    };
-    replaces(metadata) || metadata.get("annotations").is_some_and(|a| a.is_null() || replaces(a))
 }
 
 /// A patch whose annotations are text, whatever they look like; an empty map of them goes.

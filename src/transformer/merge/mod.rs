@@ -9,6 +9,7 @@
 
 mod elements;
 mod list;
+pub mod together;
 mod tuples;
 
 use crate::diag::{Error, Result};
@@ -168,16 +169,23 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 /// Adds a field that the base lacks.
 fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
     check_key(key.text)?;
-    let mut value = match introduced(patch, schema.field(key.text))? {
-        Merged::Gone => return Ok(()),
+    if let Some(value) = brought(patch, schema.field(key.text))? {
+        out.push(Entry { key, value });
+    }
+    Ok(())
+}
+
+/// The value of a field that the base lacks.
+fn brought<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Option<Node<'a>>> {
+    let mut value = match introduced(patch, schema)? {
+        Merged::Gone => return Ok(None),
         Merged::New(node) => node,
         Merged::Base | Merged::Patch => patch.clone(),
     };
     if let Some(scalar) = value.as_scalar_mut() {
         quote(scalar);
     }
-    out.push(Entry { key, value });
-    Ok(())
+    Ok(Some(value))
 }
 
 /// Puts what comes of a field into its place; `false` if the field goes.
@@ -254,8 +262,7 @@ fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()>
 /// Walks a base value that the patch does not mention.
 fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
     match &mut node.value {
-        // A null stays only if it was spelled out; a place that a build step has made is none.
-        Value::Scalar(s) if s.text.is_empty() && s.tag != Tag::Untyped && s.is_null() => Ok(Merged::Gone),
+        Value::Scalar(s) if is_unwritten(s) => Ok(Merged::Gone),
         Value::Scalar(_) => Ok(Merged::Base),
         Value::Mapping(m) => {
             let schema = schema_of(schema, m, None);
@@ -270,6 +277,11 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
             None => Ok(Merged::Base),
         },
     }
+}
+
+/// Whether this is a null that was not spelled out, which does not stay; a place that a build step has made is none.
+fn is_unwritten(scalar: &Scalar<'_>) -> bool {
+    scalar.text.is_empty() && scalar.tag != Tag::Untyped && scalar.is_null()
 }
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them: the style counts when
