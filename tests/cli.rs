@@ -1,6 +1,7 @@
 //! The command: flags, output, exit status, and what it says to bad input.
 
 use crate::support::{Run, Tree, run};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -279,21 +280,27 @@ fn flags_may_come_before_the_command() {
     tree.run(&["--stack-trace=maybe", "build", "."]).fails_with(&["maybe"]);
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+fn command_of(program: impl AsRef<OsStr>) -> Command {
+    Command::new(program)
+}
+
 /// Runs the command as somebody who is not root, in a tree that all may enter.
 fn build_as_user(tree: &Tree) -> Run {
     let is_root = fs::metadata(tree.path()).unwrap().uid() == 0;
     let mut binary = PathBuf::from(env!("CARGO_BIN_EXE_rustomize"));
     if is_root {
-        // The directory of the binary may be closed to others.
+        // The directory of the binary may be closed to others. A process of its own copies it: a file that another thread's
+        // child still has open for writing cannot be run.
         let copy = tree.path().join("rustomize");
-        fs::copy(&binary, &copy).unwrap();
+        let copied = command_of("cp").arg(&binary).arg(&copy).status().unwrap();
+        assert!(copied.success());
         binary = copy;
     }
     for directory in [tree.path().parent().unwrap(), &tree.path()] {
         fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
-    let mut command = Command::new(binary);
+    let mut command = command_of(binary);
     command.arg("build").current_dir(tree.path()).env_clear();
     if is_root {
         command.uid(65534).gid(65534);
