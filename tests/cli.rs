@@ -1,10 +1,13 @@
 //! The command: flags, output, exit status, and what it says to bad input.
 
-use crate::support::{Tree, run};
+use crate::support::{Run, Tree, run};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 const ONE: &str = "-- kustomization.yaml --\nresources: [cm.yaml]\n-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: n\n";
 
@@ -275,4 +278,52 @@ fn flags_may_come_before_the_command() {
     tree.run(&["--unknown", "build", "."]).fails_with(&["'.'"]);
     tree.run(&["--unknown=x", "build", "."]).fails_with(&["'--unknown'"]);
     tree.run(&["--stack-trace=maybe", "build", "."]).fails_with(&["maybe"]);
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+fn command_of(program: impl AsRef<OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// Runs the command as somebody who is not root, in a tree that all may enter.
+fn build_as_user(tree: &Tree) -> Run {
+    let is_root = fs::metadata(tree.path()).unwrap().uid() == 0;
+    let mut binary = PathBuf::from(env!("CARGO_BIN_EXE_rustomize"));
+    if is_root {
+        // The directory of the binary may be closed to others. A process of its own copies it: a file that another thread's
+        // child still has open for writing cannot be run.
+        let copy = tree.path().join("rustomize");
+        let copied = command_of("cp").arg(&binary).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        binary = copy;
+    }
+    for directory in [tree.path().parent().unwrap(), &tree.path()] {
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = command_of(binary);
+    command.arg("build").current_dir(tree.path()).env_clear();
+    if is_root {
+        command.uid(65534).gid(65534);
+    }
+    run(&mut command)
+}
+
+#[test]
+fn files_that_may_not_be_read() {
+    for (file, kustomization) in [
+        ("cm.yaml", "resources: [cm.yaml]"),
+        ("cm.yaml", "resources: [b.yaml]\npatches: [{path: cm.yaml}]"),
+        ("cm.yaml", "configMapGenerator: [{name: a, files: [cm.yaml]}]"),
+        ("cm.yaml", "configMapGenerator: [{name: a, envs: [cm.yaml]}]"),
+        ("cm.yaml", "resources: [b.yaml]\ntransformers: [cm.yaml]"),
+        ("cm.yaml", "resources: [b.yaml]\nreplacements: [{path: cm.yaml}]"),
+        ("kustomization.yaml", "resources: [cm.yaml]"),
+    ] {
+        let tree = Tree::new(ONE);
+        tree.write("kustomization.yaml", &format!("{kustomization}\n"));
+        tree.write("b.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n");
+        fs::set_permissions(tree.path().join(file), fs::Permissions::from_mode(0o000)).unwrap();
+        let said = build_as_user(&tree).fails_with(&[file, "Permission denied"]);
+        assert!(!said.contains("no such file") && !said.contains("directory"), "{kustomization}:\n{said}");
+    }
 }

@@ -586,3 +586,68 @@ fn lists_merged_by_key() {
         }),
     );
 }
+
+/// A ConfigMap with `n` entries and as many annotations.
+fn large(n: usize) -> String {
+    let entries = |indent: &str| lines(n, |i| format!("{indent}k{i}: v\n"));
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: large\n  labels:\n    one: large\n{0}  annotations:\n    a: b\n{0}data:\n  k: v\n{1}",
+        entries("    "),
+        entries("  ")
+    )
+}
+
+/// Patches that each change a little of one large resource.
+#[track_caller]
+fn check_large(what: &str, kustomization: impl Fn(usize) -> String) {
+    check_files(what, |n| {
+        let kustomization = kustomization(n).replace("[all.yaml]", "[all.yaml, large.yaml]");
+        vec![file("large.yaml", large(n)), file("kustomization.yaml", kustomization)]
+    });
+}
+
+#[test]
+fn many_json_patches_of_one_large_resource() {
+    let select = "kind: ConfigMap, name: large";
+    let paths: [Named; 4] = [
+        ("annotations", |i| format!("/metadata/annotations/k{i}")),
+        ("new annotations", |i| format!("/metadata/annotations/n{i}")),
+        ("labels", |i| format!("/metadata/labels/k{i}")),
+        ("entries", |i| format!("/data/k{i}")),
+    ];
+    for (what, path) in paths {
+        check_large(what, |n| with_entries(n, "patches", |i| json_patch(select, &path(i))));
+        check_large(&format!("{what} of patchesJson6902"), |n| {
+            with_entries(n, "patchesJson6902", |i| json_patch(&format!("version: v1, {select}"), &path(i)))
+        });
+        check_large(&format!("{what} found by a label"), |n| {
+            with_entries(n, "patches", |i| json_patch(&format!("labelSelector: k{i}=v"), &path(i)))
+        });
+    }
+    check_large("entries, with origins", |n| {
+        with_entries(n, "patches", |i| json_patch(select, &format!("/data/k{i}")))
+            + "buildMetadata: [originAnnotations]\n"
+    });
+}
+
+#[test]
+fn field_specs_for_all_kinds() {
+    let uses = [
+        ("commonLabels", "commonLabels: {a: b}"),
+        ("commonAnnotations", "commonAnnotations: {a: b}"),
+        ("namePrefix", "namePrefix: p-"),
+        ("nameSuffix", "nameSuffix: -s"),
+        ("namespace", "namespace: ns"),
+        ("images", "images: [{name: a, newTag: b}]"),
+        ("replicas", "replicas: [{name: app-0, count: 2}]"),
+    ];
+    let paths: [fn(usize) -> String; 3] =
+        [|i| format!("x{i}/y"), |i| format!("spec/x{i}"), |i| format!("spec/template/spec/containers/x{i}")];
+    for ((section, field), path) in uses.into_iter().flat_map(|one| paths.map(|path| (one, path))) {
+        check_files(&format!("{section} at {}", path(0)), |n| {
+            let specs = lines(n, |i| format!("- path: {}\n", path(i)));
+            let kustomization = format!("resources: [all.yaml]\nconfigurations: [c.yaml]\n{field}\n");
+            vec![file("c.yaml", format!("{section}:\n{specs}")), file("kustomization.yaml", kustomization)]
+        });
+    }
+}

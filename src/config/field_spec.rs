@@ -157,62 +157,6 @@ pub fn walk<'a>(
     }
 }
 
-/// A list of field specs, with their paths split, and for each kind the ones that apply.
-#[derive(Clone, Debug, Default)]
-pub struct FieldSpecs<'a> {
-    specs: Vec<(FieldSpec<'a>, Vec<Step<'a>>)>,
-    /// Where the specs of each kind are.
-    by_kind: Table<&'a str, Vec<u32>>,
-    /// Where the specs for all kinds are.
-    general: Vec<u32>,
-}
-
-impl<'a> FieldSpecs<'a> {
-    /// Splits the paths of some specs.
-    pub fn new(arena: &'a Arena, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
-        let mut all = FieldSpecs::default();
-        for spec in specs {
-            let at = all.specs.len() as u32;
-            match spec.gvk.kind {
-                "" => all.general.push(at),
-                kind => all.by_kind.entry(kind).or_default().push(at),
-            }
-            all.specs.push((spec.clone(), split(arena, spec.path)));
-        }
-        all
-    }
-
-    /// Whether there are no specs.
-    pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
-    }
-
-    /// Whether there is just one spec, with this path and for all kinds.
-    pub fn is_one_for_all(&self, path: &str) -> bool {
-        matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
-    }
-
-    /// The specs for one kind, in order. O(specs for that kind and for all).
-    pub fn for_gvk<'s>(&'s self, gvk: Gvk<'s>) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
-        let own = self.by_kind.get(gvk.kind).map_or(&[][..], Vec::as_slice);
-        merge_numbers(own, &self.general)
-            .map(|at| &self.specs[at as usize])
-            .filter(move |(spec, _)| spec.gvk.selects(&gvk))
-            .map(|(spec, path)| (spec, &path[..]))
-    }
-}
-
-/// The numbers of two ascending lists, ascending.
-fn merge_numbers<'s>(a: &'s [u32], b: &'s [u32]) -> impl Iterator<Item = u32> + 's {
-    let (mut a, mut b) = (a, b);
-    std::iter::from_fn(move || {
-        let next = if b.is_empty() || a.first().is_some_and(|x| x < &b[0]) { &mut a } else { &mut b };
-        let (first, rest) = next.split_first()?;
-        *next = rest;
-        Some(*first)
-    })
-}
-
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A list of field specs that others are merged into.

@@ -4,6 +4,7 @@ pub mod decode;
 pub mod defaults;
 pub mod field_path;
 pub mod field_spec;
+pub mod field_specs;
 pub mod go_regexp;
 pub mod helm;
 pub mod kustomization;
@@ -12,7 +13,8 @@ pub mod transformer_config;
 pub mod var;
 
 pub use decode::{Decode, Decoder, StringMap};
-pub use field_spec::{FieldSpec, FieldSpecs};
+pub use field_spec::FieldSpec;
+pub use field_specs::FieldSpecs;
 pub use kustomization::Kustomization;
 pub use selector::{Matcher, Selector};
 pub use transformer_config::TransformerConfig;

@@ -81,7 +81,7 @@ pub fn print_each<'a>(
 }
 
 fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Result<()> {
-    let mut added = build_annotations(arena, resource);
+    let mut added = build_annotations(arena, resource, &|_| true);
     if ids == Ids::With {
         added.push((ID, arena.text(&id_text(resource.id())?)));
     }
@@ -98,16 +98,18 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Resu
 /// Lets `edit` change a resource as upstream's transformers see it: with the annotations that
 /// hold what a build knows. Those that upstream calls internal are afterwards what they were; an
 /// origin or transformations that `edit` has changed stay annotations, and are read from there.
-/// O(annotations), beside `edit`.
+/// Annotations that `sees` does not name are there without their texts, which may be long. O(texts that are seen), beside
+/// `edit`.
 ///
 /// # Errors
 /// Those of `edit`.
 pub fn with_build_annotations<'a>(
     arena: &'a Arena,
     resource: &mut Resource<'a>,
+    sees: &dyn Fn(&str) -> bool,
     edit: impl FnOnce(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    let added = build_annotations(arena, resource);
+    let added = build_annotations(arena, resource, sees);
     if added.is_empty() {
         return edit(resource.node_mut_in_form());
     }
@@ -154,36 +156,45 @@ fn put_annotations<'a>(metadata: &mut Mapping<'a>, added: Vec<(&'a str, &'a str)
     }
 }
 
-/// What a build knows of a resource, as the annotations in which upstream keeps it.
-fn build_annotations<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Vec<(&'a str, &'a str)> {
+/// What a build knows of a resource, as the annotations in which upstream keeps it; without texts where `sees` says no.
+fn build_annotations<'a>(
+    arena: &'a Arena,
+    resource: &Resource<'a>,
+    sees: &dyn Fn(&str) -> bool,
+) -> Vec<(&'a str, &'a str)> {
     let mut added: Vec<(&'a str, &'a str)> = Vec::new();
+    let mut add = |key: &'static str, text: &dyn Fn() -> String| {
+        added.push((key, if sees(key) { arena.text(&text()) } else { "" }));
+    };
     let previous = resource.previous();
     if !previous.is_empty() {
-        added.push((PREVIOUS_KINDS, arena.text(&join(previous.iter().map(|p| p.kind)))));
-        added.push((PREVIOUS_NAMES, arena.text(&join(previous.iter().map(|p| p.name)))));
-        added.push((PREVIOUS_NAMESPACES, arena.text(&join(previous.iter().map(|p| p.namespace)))));
+        add(PREVIOUS_KINDS, &|| join(previous.iter().map(|p| p.kind)));
+        add(PREVIOUS_NAMES, &|| join(previous.iter().map(|p| p.name)));
+        add(PREVIOUS_NAMESPACES, &|| join(previous.iter().map(|p| p.namespace)));
     }
     for (key, affixes) in [(PREFIXES, &resource.prefixes), (SUFFIXES, &resource.suffixes)] {
         if !affixes.is_empty() {
-            added.push((key, arena.text(&join(affixes.iter().copied()))));
+            add(key, &|| join(affixes.iter().copied()));
         }
     }
     if let Some(behavior) = resource.behavior {
-        added.push((GENERATOR_BEHAVIOR, behavior.as_str()));
+        add(GENERATOR_BEHAVIOR, &|| behavior.as_str().to_owned());
     }
     if resource.needs_hash {
-        added.push((NEEDS_HASH_SUFFIX, "enabled"));
+        add(NEEDS_HASH_SUFFIX, &|| "enabled".to_owned());
     }
     if let Some(rare) = resource.rare() {
-        added.extend(rare.origin.map(|text| (ORIGIN, text)));
+        if let Some(origin) = rare.origin {
+            add(ORIGIN, &|| origin.to_owned());
+        }
         if !rare.transformations.is_empty() {
-            added.push((TRANSFORMATIONS, arena.text(&rare.transformations_text())));
+            add(TRANSFORMATIONS, &|| rare.transformations_text());
         }
         if !rare.vars.is_empty() {
-            added.push((REF_BY, arena.text(&join(rare.vars.iter().copied()))));
+            add(REF_BY, &|| join(rare.vars.iter().copied()));
         }
         if rare.helm_generated {
-            added.push((HELM_GENERATED, "true"));
+            add(HELM_GENERATED, &|| "true".to_owned());
         }
     }
     added

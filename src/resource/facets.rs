@@ -114,14 +114,25 @@ pub struct Facets<'a> {
     hasher: foldhash::fast::RandomState,
     tables: Vec<(Class, Table)>,
     names: Option<BTreeMap<&'a str, Places>>,
+    /// Resources whose metadata may have changed since they were indexed by it: each is part of every answer.
+    edited: Vec<u32>,
 }
+
+/// With more edited resources than this they are indexed again.
+const EDITED: usize = 16;
 
 impl<'a> Facets<'a> {
     /// Places of resources that a hint may be about, in order; `None` if there are more than `limit`. The shorter answer
     /// counts: of what the hint says in full, and of how names begin. O(answer), once the index is there.
     pub fn find(&mut self, resources: &[Resource<'a>], hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
         self.index(resources, hint);
-        let in_full = self.in_full(resources.len(), hint);
+        if self.edited.len() > EDITED {
+            self.index_edited(resources);
+        }
+        let mut in_full = self.in_full(resources.len(), hint);
+        if hint.entry.is_some() {
+            in_full.push(List::Places(&self.edited));
+        }
         let count = in_full.iter().map(|places| places.len()).sum();
         let by_start = hint.name_starts.and_then(|starts| self.by_start(starts, limit.min(count)));
         let lists = match by_start {
@@ -138,6 +149,24 @@ impl<'a> Facets<'a> {
             found.dedup();
         }
         Some(found)
+    }
+
+    /// Notes that the metadata of a resource may have changed. O(1).
+    pub fn note_edit(&mut self, i: u32) {
+        let is_known = self.edited.len() <= EDITED && self.edited.contains(&i);
+        if self.has_metadata() && !is_known {
+            self.edited.push(i);
+        }
+    }
+
+    fn index_edited(&mut self, resources: &[Resource<'a>]) {
+        self.edited.sort_unstable();
+        self.edited.dedup();
+        for i in std::mem::take(&mut self.edited) {
+            for (class, table) in self.tables.iter_mut().filter(|(class, _)| class.is_of_metadata()) {
+                add(&self.hasher, (*class, table), &resources[i as usize], 0, i);
+            }
+        }
     }
 
     /// Makes the indexes that a hint is looked up in.
@@ -203,18 +232,20 @@ impl<'a> Facets<'a> {
     }
 
     /// Whether any resource is found by its metadata.
-    pub fn has_metadata(&self) -> bool {
+    fn has_metadata(&self) -> bool {
         self.tables.iter().any(|(class, _)| class.is_of_metadata())
     }
 
     /// Drops the indexes that an edit of all metadata makes stale.
     pub fn forget_metadata(&mut self) {
         self.tables.retain(|(class, _)| !class.is_of_metadata());
+        self.edited.clear();
     }
 
     /// Drops the indexes that new names and namespaces for all resources make stale.
     pub fn keep_kinds(&mut self) {
         self.names = None;
+        self.edited.clear();
         self.tables.retain(|(class, _)| class.is_of_kinds() && !class.is_of_metadata());
     }
 }
@@ -239,6 +270,8 @@ fn add(
     first: usize,
     i: u32,
 ) {
+    // Without texts all identities are found by the same.
+    let first = if class.texts == 0 { resource.previous().len() } else { first };
     let mut last = None;
     let mut insert = |key: u64| {
         steps::add(1);

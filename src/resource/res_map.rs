@@ -204,9 +204,7 @@ impl<'a> ResMap<'a> {
         let out = edit(resource);
         resource.refresh_id();
         self.reindex(i, &before, history);
-        if self.facets.has_metadata() {
-            self.facets.add(&self.resources[i], 0, i as u32, true);
-        }
+        self.facets.note_edit(i as u32);
         out
     }
 
@@ -301,9 +299,7 @@ impl<'a> ResMap<'a> {
         let id = *before.id();
         self.resources[i] = make(before);
         self.reindex(i, &id, usize::MAX);
-        if self.facets.has_metadata() {
-            self.facets.add(&self.resources[i], 0, i as u32, true);
-        }
+        self.facets.note_edit(i as u32);
     }
 
     /// Empties a resource: no look-up finds it, and [`ResMap::drop_empty`] takes it out. O(1).

@@ -432,6 +432,21 @@ impl<'a> Resource<'a> {
             stringify(metadata, map);
         }
     }
+
+    /// As [`Resource::stringify_metadata`] for a few annotations, where the others are strings. O(keys x log annotations).
+    pub fn stringify_annotations(&mut self, keys: &[&str]) {
+        let Some(metadata) = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata")) else { return };
+        let Some(metadata) = metadata.as_mapping_mut() else { return };
+        match metadata.get_mut("annotations").map(Node::as_mapping_mut) {
+            Some(Some(annotations)) if !annotations.is_empty() => {
+                for key in keys {
+                    annotations.get_mut(key).into_iter().for_each(make_string);
+                }
+            }
+            Some(_) => stringify(metadata, "annotations"),
+            None => {}
+        }
+    }
 }
 
 /// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`.
@@ -449,14 +464,19 @@ pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
         Some(entries) if !entries.is_empty() => {
             entries.set_braces(false);
             for (_, value) in entries.iter_mut() {
-                let text = value.as_scalar().map_or("", |s| s.text);
-                value.value = Value::Scalar(json::new_string(text));
-                if value.pos.is_shared() {
-                    value.pos = Pos::NONE;
-                }
+                make_string(value);
             }
         }
         _ => drop(parent.remove(map)),
+    }
+}
+
+/// Makes a value the string that its text is; what is not a scalar is empty.
+fn make_string(value: &mut Node<'_>) {
+    let text = value.as_scalar().map_or("", |s| s.text);
+    value.value = Value::Scalar(json::new_string(text));
+    if value.pos.is_shared() {
+        value.pos = Pos::NONE;
     }
 }
 

@@ -156,7 +156,8 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
         if id.gvk.kind == "CustomResourceDefinition" {
             return Ok(());
         }
-        let paths: Vec<&[Step<'a>]> = self.specs.for_gvk(id.gvk).map(|(_, path)| path).collect();
+        let paths: Vec<&[Step<'a>]> =
+            self.specs.for_node(id.gvk, resource.node()).into_iter().map(|(_, path)| path).collect();
         let node = resource.node_mut();
         let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
         self.containers(arena, node, &mut Vec::new(), &paths).map_err(in_object)?;

@@ -72,6 +72,23 @@ impl Operation<'_> {
     }
 }
 
+/// The annotations that operations read or change, by their keys; `None` if they may be any.
+fn seen_annotations<'a>(operations: &[Operation<'a>]) -> Option<Vec<&'a str>> {
+    let mut keys = Vec::new();
+    let pointers = |operation: &'_ Operation<'a>| {
+        let has_source = matches!(operation.op, Some("move" | "copy"));
+        [Some(operation.path.clone()), has_source.then(|| operation.from.clone())]
+    };
+    for pointer in operations.iter().flat_map(pointers).flatten() {
+        match pointer.parts.as_deref() {
+            Some(["metadata", "annotations", key]) if !is_internal(key) => keys.push(*key),
+            None | Some(["metadata"] | ["metadata", "annotations", ..]) => return None,
+            Some(_) => {}
+        }
+    }
+    Some(keys)
+}
+
 impl<'a> Decode<'a> for Pointer<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         *self = string(node, cx).map(|text| Pointer::new(cx.arena, text)).unwrap_or_default();
@@ -169,19 +186,25 @@ pub fn apply<'a>(
         }
         check_whole(node)
     };
-    let mut internal = Vec::new();
-    if operations.iter().any(Operation::sees_annotations) {
-        internal = internal_annotations(resource);
-        wire::with_build_annotations(arena, resource, run_all)?;
-    } else {
-        run_all(resource.node_mut_in_form())?;
+    match seen_annotations(operations) {
+        Some(keys) if keys.is_empty() => run_all(resource.node_mut_in_form())?,
+        Some(keys) => {
+            wire::with_build_annotations(arena, resource, &|key| keys.contains(&key), run_all)?;
+            resource.stringify_annotations(&keys);
+        }
+        None => {
+            let internal = internal_annotations(resource);
+            wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
+            resource.check_annotations(arena)?;
+            resource.stringify_metadata("annotations");
+            // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
+            resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
+        }
     }
-    if is_new || operations.iter().any(Operation::touches_identity) {
+    if is_new {
         resource.check_annotations(arena)?;
         resource.stringify_metadata("annotations");
     }
-    // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
-    resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
     resource.json_form = true;
     Ok(())
 }
@@ -189,13 +212,14 @@ pub fn apply<'a>(
 /// The annotations that a manifest has by hand, and that upstream counts among its own.
 fn internal_annotations<'a>(resource: &Resource<'a>) -> Vec<(&'a str, &'a str)> {
     let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
-    let is_internal = |key: &str| {
-        let is_older = matches!(key, "config.kubernetes.io/path" | "config.kubernetes.io/index" | "config.k8s.io/id");
-        is_older || key.starts_with(INTERNAL)
-    };
     let entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
     let internal = entries.filter(|entry| is_internal(entry.key.text));
     internal.map(|entry| (entry.key.text, entry.value.as_scalar().map_or("", |s| s.text))).collect()
+}
+
+fn is_internal(key: &str) -> bool {
+    let is_older = matches!(key, "config.kubernetes.io/path" | "config.kubernetes.io/index" | "config.k8s.io/id");
+    is_older || key.starts_with(INTERNAL)
 }
 
 /// What is left of a resource must be a mapping with something in it.

@@ -95,7 +95,8 @@ pub fn transform_each<'a>(
     stages.iter().try_for_each(|(stage, name)| stage.check(map, session).map_err(|e| e.context(*name)))
 }
 
-use crate::config::field_spec::{Create, FieldSpecs, walk};
+use crate::config::field_spec::{Create, Step, walk};
+use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::Error;
 use crate::resource::Resource;
 use crate::yaml::Node;
@@ -109,12 +110,16 @@ fn edit_fields<'a>(
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     let id = *resource.id();
-    for (spec, path) in specs.for_gvk(id.gvk) {
+    let many = specs.are_many(id.gvk).then(|| specs.for_node(id.gvk, resource.node()));
+    let mut apply = |(spec, path): (&FieldSpec<'a>, &[Step<'a>])| {
         let create = if spec.create { create } else { Create::No };
         let walked = walk(resource.node_mut(), path, create, edit);
-        walked.map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
+        walked.map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))
+    };
+    match many {
+        Some(specs) => specs.into_iter().try_for_each(&mut apply),
+        None => specs.for_gvk(id.gvk).try_for_each(&mut apply),
     }
-    Ok(())
 }
 
 /// The scalar that a transformer sets, or an error that names what is there.

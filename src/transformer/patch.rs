@@ -107,7 +107,9 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
                 [patch] => apply_one(map, session, patch)?,
                 _ => apply_together(map, session, group)?,
             };
-            if session.keeps_origins() {
+            // A JSON patch leaves texts.
+            let are_text = annotations_are_text && group.iter().all(Prepared::is_json);
+            if session.keeps_origins() && !are_text {
                 write_annotations(map, &patched, &mut annotations_are_text)?;
             }
         }
@@ -117,7 +119,7 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
 }
 
 /// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes all annotations. After
-/// the first entry only the resources that an entry has patched can have others.
+/// the first entry only the resources that a strategic merge patch has changed can have others.
 fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut bool) -> Result<()> {
     let stringify = |resource: &mut Resource<'_>| {
         resource.stringify_metadata("annotations");
@@ -136,9 +138,13 @@ fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut boo
 }
 
 impl Prepared<'_> {
+    fn is_json(&self) -> bool {
+        matches!(self.content, Content::Json(_))
+    }
+
     /// Whether this is a JSON patch whose target may be any resource, or any of a kind.
     fn is_wide(&self) -> bool {
-        matches!(self.content, Content::Json(_)) && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
+        self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
     /// Whether this sees or changes the annotations in which kustomize notes what it knows about a resource.

@@ -41,12 +41,10 @@ impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
             return Ok(());
         }
         let original = resource.original_id().gvk;
-        let names_itself =
-            |gvk| self.specs.for_gvk(gvk).any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name");
         if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
             return Ok(());
         }
-        if names_itself(resource.id().gvk) && names_itself(original) {
+        if self.specs.rename(resource.id().gvk) && self.specs.rename(original) {
             resource.record_previous();
             if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
         }

@@ -12,10 +12,11 @@
 //! *Example*: `testdata/reference/replica_count.txtar`
 
 use super::{Transformer, scalar_of};
-use crate::config::field_spec::{Create, FieldSpecs, Step, walk};
+use crate::config::field_spec::{Create, Step, walk};
+use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
-use crate::resource::{Hint, ResMap};
+use crate::resource::{Hint, ResMap, Resource};
 use crate::yaml::Tag;
 use std::rc::Rc;
 
@@ -31,29 +32,22 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
         let count = session.arena.text(&self.count.to_string());
         let mut found = false;
         for i in map.candidates(&Hint::named(self.name)) {
-            let ids: Vec<_> = map.get(i).any_ids().filter(|id| id.name == self.name).collect();
-            let mut paths = Vec::new();
-            for id in &ids {
-                for (spec, path) in self.specs.for_gvk(id.gvk) {
-                    if !paths.iter().any(|(_, known): &(bool, &[_])| std::ptr::eq(*known, path)) {
-                        paths.push((spec.create, path));
-                    }
-                }
-            }
-            found |= !paths.is_empty();
+            let current = *map.get(i).id();
+            let mut kinds: Vec<_> = map.get(i).any_ids().filter(|id| id.name == self.name).map(|id| id.gvk).collect();
+            kinds.dedup();
+            found |= kinds.iter().any(|gvk| self.specs.for_gvk(*gvk).next().is_some());
             map.edit(i, |resource| {
-                let id = *resource.id();
-                // A kind that the resource has no more makes it a target; what is written is for the kind it has.
-                let applies = |path: &[Step<'a>]| self.specs.for_gvk(id.gvk).any(|(_, own)| std::ptr::eq(own, path));
-                paths.iter().filter(|(_, path)| applies(path)).try_for_each(|(create, path)| {
-                    let create = if *create { Create::Scalar } else { Create::No };
-                    walk(resource.node_mut(), path, create, &mut |node| {
-                        let scalar = scalar_of(node)?;
-                        (scalar.text, scalar.tag) = (count, Tag::Int);
-                        Ok(())
-                    })
-                    .map_err(|e| e.context(format!("setting the replicas of {id}")))
-                })
+                let mut seen: Vec<*const FieldSpec<'_>> = Vec::new();
+                for gvk in kinds {
+                    // A kind that the resource has no more makes it a target; what is written is for the kind it has.
+                    let mut paths = self.specs.for_node(gvk, resource.node());
+                    paths.retain(|(spec, _)| {
+                        spec.gvk.selects(&current.gvk) && !seen.contains(&std::ptr::from_ref(*spec))
+                    });
+                    seen.extend(paths.iter().map(|(spec, _)| std::ptr::from_ref(*spec)));
+                    self.set(resource, &paths, count)?;
+                }
+                Ok(())
             })?;
         }
         if found {
@@ -63,5 +57,20 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
             "resource with name {} does not match a config with the following GVK: a kind that has replicas",
             self.name
         )))
+    }
+}
+
+impl<'a> ReplicaCountTransformer<'a> {
+    fn set(&self, resource: &mut Resource<'a>, specs: &[(&FieldSpec<'a>, &[Step<'a>])], count: &'a str) -> Result<()> {
+        let id = *resource.id();
+        specs.iter().try_for_each(|(spec, path)| {
+            let create = if spec.create { Create::Scalar } else { Create::No };
+            walk(resource.node_mut(), path, create, &mut |node| {
+                let scalar = scalar_of(node)?;
+                (scalar.text, scalar.tag) = (count, Tag::Int);
+                Ok(())
+            })
+            .map_err(|e| e.context(format!("setting the replicas of {id}")))
+        })
     }
 }

@@ -1,0 +1,195 @@
+//! [`FieldSpecs`]: a list of field specs, found by kind and by the fields that a resource has.
+
+use super::FieldSpec;
+use super::field_spec::{Step, split};
+use crate::resource::Gvk;
+use crate::yaml::{Arena, Node, Value, steps};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// A list of field specs, with their paths split, and for each kind the ones that apply.
+#[derive(Clone, Debug, Default)]
+pub struct FieldSpecs<'a> {
+    specs: Vec<(FieldSpec<'a>, Vec<Step<'a>>)>,
+    /// Where the specs of each kind are.
+    by_kind: Table<&'a str, Group<'a>>,
+    /// Where the specs for all kinds are.
+    general: Group<'a>,
+    /// Specs that lead to the name of a resource.
+    of_names: Vec<u32>,
+}
+
+/// The specs of one kind, or those for all.
+#[derive(Clone, Debug, Default)]
+struct Group<'a> {
+    numbers: Vec<u32>,
+    /// The paths as a tree, if there are more than a [`FEW`].
+    tree: Option<Tree<'a>>,
+    /// Specs that are not in the tree, and are tried for each resource.
+    always: Vec<u32>,
+}
+
+/// So many specs are tried one after the other.
+const FEW: usize = 16;
+
+/// Paths with a common beginning.
+#[derive(Clone, Debug, Default)]
+struct Tree<'a> {
+    /// Specs whose paths end here.
+    here: Vec<u32>,
+    below: BTreeMap<&'a str, Tree<'a>>,
+}
+
+impl<'a> FieldSpecs<'a> {
+    /// Splits the paths of some specs. O(specs).
+    pub fn new(arena: &'a Arena, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
+        let (mut all, mut made) = (FieldSpecs::default(), Tree::default());
+        for spec in specs {
+            let at = all.specs.len() as u32;
+            let group = match spec.gvk.kind {
+                "" => &mut all.general,
+                kind => all.by_kind.entry(kind).or_default(),
+            };
+            group.numbers.push(at);
+            let path = split(arena, spec.path);
+            if spec.create {
+                made.add(&path, at);
+            }
+            all.of_names.extend((spec.path.trim_start_matches('/') == "metadata/name").then_some(at));
+            all.specs.push((spec, path));
+        }
+        let groups = all.by_kind.values_mut().chain([&mut all.general]);
+        groups.filter(|group| group.numbers.len() > FEW).for_each(|group| group.grow(&all.specs, &made));
+        all
+    }
+
+    /// Whether there are no specs.
+    pub fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// Whether there is just one spec, with this path and for all kinds.
+    pub fn is_one_for_all(&self, path: &str) -> bool {
+        matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
+    }
+
+    /// Whether a spec leads to the name of the resources of a kind.
+    pub fn rename(&self, gvk: Gvk<'_>) -> bool {
+        self.of_names.iter().any(|&at| self.specs[at as usize].0.gvk.selects(&gvk))
+    }
+
+    /// Whether there are so many specs for one kind that most need not be tried.
+    pub fn are_many(&self, gvk: Gvk<'_>) -> bool {
+        let own = self.by_kind.get(gvk.kind).is_some_and(|group| group.tree.is_some());
+        own || self.general.tree.is_some()
+    }
+
+    /// The specs for one kind, in order. O(specs for that kind and for all).
+    pub fn for_gvk<'s>(&'s self, gvk: Gvk<'s>) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
+        let own = self.by_kind.get(gvk.kind).map_or(&[][..], |group| &group.numbers);
+        self.select(gvk, merge_numbers(own, &self.general.numbers))
+    }
+
+    /// The specs for one kind that may lead to a field of a resource, or make one, in order. O(fields on their paths).
+    pub fn for_node<'s>(&'s self, gvk: Gvk<'s>, node: &Node<'_>) -> Vec<(&'s FieldSpec<'a>, &'s [Step<'a>])> {
+        let found = |group: &Group<'a>| match &group.tree {
+            None => group.numbers.clone(),
+            Some(tree) => {
+                let mut found = group.always.clone();
+                tree.find(node, &mut found);
+                found.sort_unstable();
+                found.dedup();
+                found
+            }
+        };
+        let own = self.by_kind.get(gvk.kind).map(found).unwrap_or_default();
+        let general = found(&self.general);
+        self.select(gvk, merge_numbers(&own, &general)).collect()
+    }
+
+    fn select<'s>(
+        &'s self,
+        gvk: Gvk<'s>,
+        numbers: impl Iterator<Item = u32>,
+    ) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> {
+        numbers
+            .map(|at| &self.specs[at as usize])
+            .filter(move |(spec, _)| spec.gvk.selects(&gvk))
+            .map(|(spec, path)| (spec, &path[..]))
+    }
+}
+
+impl<'a> Group<'a> {
+    /// Makes the tree of paths. Tried for each resource are paths that make fields, those that may lead to what is made,
+    /// and those that are errors.
+    fn grow(&mut self, specs: &[(FieldSpec<'a>, Vec<Step<'a>>)], made: &Tree<'a>) {
+        let mut tree = Tree::default();
+        for &at in &self.numbers {
+            let path = &specs[at as usize].1;
+            if made.meets(path) || path.iter().any(|step| step.check().is_err()) {
+                self.always.push(at);
+            } else {
+                tree.add(path, at);
+            }
+        }
+        self.tree = Some(tree);
+    }
+}
+
+impl<'a> Tree<'a> {
+    fn add(&mut self, path: &[Step<'a>], at: u32) {
+        path.iter().fold(self, |tree, step| tree.below.entry(step.key).or_default()).here.push(at);
+    }
+
+    /// Whether a path is the beginning of one in the tree, or goes on from one.
+    fn meets(&self, path: &[Step<'a>]) -> bool {
+        let mut tree = self;
+        for step in path {
+            if !tree.here.is_empty() {
+                return true;
+            }
+            match tree.below.get(step.key) {
+                Some(below) => tree = below,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Specs whose paths a node has. Where one ends, those that go on from there are found, too: what is set at the end of
+    /// one path may be what another one leads to. A scalar on the way is an error, or is made a list.
+    fn find(&self, node: &Node<'_>, found: &mut Vec<u32>) {
+        steps::add(1);
+        match &node.value {
+            Value::Sequence(items) if self.here.is_empty() => items.iter().for_each(|item| self.find(item, found)),
+            Value::Mapping(m) if self.here.is_empty() && self.below.len() < m.len() => {
+                self.below
+                    .iter()
+                    .for_each(|(key, tree)| m.get(key).into_iter().for_each(|value| tree.find(value, found)));
+            }
+            Value::Mapping(m) if self.here.is_empty() => m.iter().for_each(|entry| {
+                self.below.get(entry.key.text).into_iter().for_each(|tree| tree.find(&entry.value, found));
+            }),
+            _ => self.all(found),
+        }
+    }
+
+    fn all(&self, found: &mut Vec<u32>) {
+        steps::add(1 + self.here.len());
+        found.extend(&self.here);
+        self.below.values().for_each(|tree| tree.all(found));
+    }
+}
+
+/// The numbers of two ascending lists, ascending.
+fn merge_numbers<'s>(a: &'s [u32], b: &'s [u32]) -> impl Iterator<Item = u32> + 's {
+    let (mut a, mut b) = (a, b);
+    std::iter::from_fn(move || {
+        let next = if b.is_empty() || a.first().is_some_and(|x| x < &b[0]) { &mut a } else { &mut b };
+        let (first, rest) = next.split_first()?;
+        *next = rest;
+        Some(*first)
+    })
+}
