@@ -3,7 +3,7 @@
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{ORIGIN, Session, TRANSFORMATIONS, documents_to_resources, print_one};
-use crate::resource::{Behavior, Index, PreviousId, Rare, ResId, ResMap, Resource};
+use crate::resource::{Behavior, Index, NEEDS_HASH_SUFFIX, PreviousId, Rare, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Mapping, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
@@ -13,9 +13,10 @@ const PREVIOUS_NAMESPACES: &str = "internal.config.kubernetes.io/previousNamespa
 const PREFIXES: &str = "internal.config.kubernetes.io/prefixes";
 const SUFFIXES: &str = "internal.config.kubernetes.io/suffixes";
 const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavior";
-const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
 const REF_BY: &str = "internal.config.kubernetes.io/refBy";
 const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
+const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
+const ALLOW_KIND_CHANGE: &str = "internal.config.kubernetes.io/allowKindChange";
 const ID: &str = "kustomize.config.k8s.io/id";
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
@@ -196,6 +197,8 @@ fn build_annotations<'a>(
         if rare.helm_generated {
             add(HELM_GENERATED, &|| "true".to_owned());
         }
+        let allowed = [(ALLOW_NAME_CHANGE, rare.allows_name_change), (ALLOW_KIND_CHANGE, rare.allows_kind_change)];
+        added.extend(allowed.into_iter().filter(|(_, is_allowed)| *is_allowed).map(|(key, _)| (key, "enabled")));
     }
     added
 }
@@ -309,9 +312,14 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             TRANSFORMATIONS => rare.transformations.push((text, 1)),
             REF_BY => rare.vars = text.split(',').collect(),
             HELM_GENERATED => rare.helm_generated = true,
+            ALLOW_NAME_CHANGE => rare.allows_name_change = true,
+            ALLOW_KIND_CHANGE => rare.allows_kind_change = true,
             _ => return true,
         }
-        is_rare |= matches!(key.text, ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED);
+        is_rare |= matches!(
+            key.text,
+            ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED | ALLOW_NAME_CHANGE | ALLOW_KIND_CHANGE
+        );
         false
     });
     if annotations.is_empty() {

@@ -7,6 +7,9 @@ use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Style, Tag, Value, j
 /// How the annotations begin in which upstream keeps what a build knows of a resource.
 pub const INTERNAL: &str = "internal.config.kubernetes.io/";
 
+/// The annotation that asks for a hash behind the name.
+pub const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
+
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Behavior {
@@ -76,6 +79,10 @@ pub struct Rare<'a> {
     pub transformations: Vec<(&'a str, usize)>,
     /// Whether helm made it: its namespace is not ours to set.
     pub helm_generated: bool,
+    /// Whether a patch was merged that may change the name.
+    pub allows_name_change: bool,
+    /// Whether a patch was merged that may change the kind.
+    pub allows_kind_change: bool,
     /// Whether a custom schema says that the kind has no namespace.
     pub cluster_scoped: bool,
 }
@@ -113,7 +120,6 @@ impl<'a> Resource<'a> {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
         let mut resource = Resource::unchecked(node);
-        resource.check_annotations(arena)?;
         resource.share_kind(arena);
         resource.adopt_history(arena)?;
         Ok(resource)

@@ -196,6 +196,7 @@ fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
+                document.check_annotations(session.arena).map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
                 patched.push(merge_by_id(map, &document, way, session.schemas()).map_err(in_patch)?);
@@ -246,6 +247,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
+            document.check_annotations(session.arena).map_err(in_patch)?;
             let patch = with_text_metadata(document);
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), session.schemas()).map_err(in_patch)?;
             map.check_unique(session.arena).map_err(in_patch)?;
@@ -449,11 +451,11 @@ fn merge_by_id<'a>(
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
-    patch: &Resource<'a>,
+    document: &Resource<'a>,
     target: &Matcher<'a>,
     options: PatchOptions,
 ) -> Result<Vec<usize>> {
-    let mut patch = with_text_metadata(patch);
+    let mut patch = with_text_metadata(document);
     if let Some(root) = patch.node_mut().as_mapping_mut() {
         // The kind stays: its schema counts where that of the target is not known.
         if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
@@ -466,6 +468,7 @@ fn merge_into_target<'a>(
     let mut patched = Vec::new();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
+            document.check_annotations(session.arena)?;
             merge_into(map, i, &patch, (options, Way::ForTarget), session.schemas())?;
             patched.push(i);
         }
@@ -507,6 +510,7 @@ fn merge_into<'a>(
             styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
             restore_identity(resource, &id, kind, options);
             forget_types(resource);
+            note_options(resource, options);
         }
         Ok(keep)
     });
@@ -535,7 +539,9 @@ fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) -> Re
     if text.is_empty() {
         patch.remove("apiVersion");
         if !replaces {
-            root.insert("apiVersion", untyped);
+            // It keeps its quotes, without which it is null.
+            let style = root.get("apiVersion").and_then(Node::as_scalar).map_or(Style::Plain, |scalar| scalar.style);
+            root.insert("apiVersion", Scalar { text, style, tag: Tag::Untyped }.into());
         }
     } else {
         patch.insert("apiVersion", untyped);
@@ -563,9 +569,11 @@ fn restore_identity<'a>(
     options: PatchOptions,
 ) {
     if !options.allow_kind_change
-        && let (Some(root), Some(kind)) = (resource.node_mut().as_mapping_mut(), kind)
+        && let Some(root) = resource.node_mut().as_mapping_mut()
     {
-        root.insert("kind", kind);
+        // A kind that was taken away does not come back with a patch.
+        let none = || Scalar { text: "", style: Style::Plain, tag: Tag::Untyped }.into();
+        root.insert("kind", kind.unwrap_or_else(none));
     }
     let text_of = |resource: &Resource<'a>, field| {
         resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()
@@ -573,19 +581,21 @@ fn restore_identity<'a>(
     if !options.allow_name_change && text_of(resource, "name") != id.name {
         resource.put_back("name", id.name);
     }
-    if text_of(resource, "namespace") != id.namespace {
-        if id.namespace.is_empty() {
-            resource.metadata_mut().map(|m| m.remove("namespace"));
-        } else {
-            resource.put_back("namespace", id.namespace);
-        }
+    if id.namespace.is_empty() {
+        // A list or a null is no namespace, and goes.
+        let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+        metadata.and_then(Node::as_mapping_mut).map(|m| m.remove("namespace"));
+    } else if text_of(resource, "namespace") != id.namespace {
+        resource.put_back("namespace", id.namespace);
     }
 }
 
 /// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
 fn forget_types(resource: &mut Resource<'_>) {
     let forget = |node: Option<&mut Node<'_>>| {
-        if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain) {
+        if let Some(scalar) =
+            node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain || s.tag != Tag::Auto)
+        {
             scalar.tag = Tag::Untyped;
         }
     };
@@ -593,6 +603,15 @@ fn forget_types(resource: &mut Resource<'_>) {
     forget(root.get_mut("kind"));
     if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
         ["name", "namespace"].into_iter().for_each(|field| forget(metadata.get_mut(field)));
+    }
+}
+
+/// Upstream keeps the options of a patch in the annotations of the resource, where a JSON patch may find them.
+fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
+    if options.allow_name_change || options.allow_kind_change {
+        let rare = resource.rare_mut();
+        rare.allows_name_change |= options.allow_name_change;
+        rare.allows_kind_change |= options.allow_kind_change;
     }
 }
 

@@ -37,14 +37,12 @@ impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
 
 impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
     fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-        if self.text.is_empty() {
-            return Ok(());
-        }
         let original = resource.original_id().gvk;
         if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
             return Ok(());
         }
-        if self.specs.rename(resource.id().gvk) && self.specs.rename(original) {
+        // A text that is empty changes nothing, but the fields are looked for.
+        if !self.text.is_empty() && self.specs.rename(resource.id().gvk) && self.specs.rename(original) {
             resource.record_previous();
             if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
         }

@@ -23,7 +23,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, Gvk, Hint, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, shared, steps};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, json, shared, steps};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -36,8 +36,12 @@ struct Prepared<'a> {
 }
 
 enum Source<'a> {
+    /// A text that is written out. In place of a list or a mapping it is read anew, and may be a number.
     Value(&'a str),
-    Field { selector: SourceSelector<'a>, path: Vec<Part<'a>> },
+    Field {
+        selector: SourceSelector<'a>,
+        path: Vec<Part<'a>>,
+    },
 }
 
 struct Target<'a> {
@@ -83,6 +87,7 @@ fn read<'a>(session: &Session<'a>, root: &Root, path: &str) -> Result<Vec<Replac
     let node = first_document(session.arena, source)
         .map_err(|m| Error::malformed(session.arena, m))?
         .ok_or_else(|| Error::input(format!("'{path}' holds no replacement")))?;
+    json::check_keys(&node).map_err(|m| Error::malformed(session.arena, m))?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
     match &node.value {
         Value::Sequence(_) => replacements.decode(&node, cx)?,
@@ -258,7 +263,7 @@ impl<'a> Source<'a> {
 
     fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: &'a Arena) -> Result<Node<'a>> {
         match (self, place) {
-            (Source::Value(value), _) => Ok(Node::string(value)),
+            (Source::Value(text), _) => Ok(Scalar { text, ..MADE }.into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
             (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path, arena),
         }
@@ -267,7 +272,7 @@ impl<'a> Source<'a> {
     /// The value of this source in its own resource, as it is by now.
     fn value_now(&self, own: &Resource<'a>, arena: &'a Arena) -> Result<Node<'a>> {
         match self {
-            Source::Value(value) => Ok(Node::string(value)),
+            Source::Value(text) => Ok(Scalar { text, ..MADE }.into()),
             Source::Field { selector, path } => Source::read(own, selector, path, arena),
         }
     }
@@ -458,7 +463,7 @@ pub(super) fn visit<'a>(
     };
     if create && node.as_scalar().is_some_and(is_made) {
         node.value = match part {
-            Part::Key(_) | Part::All => Value::Mapping(Mapping::new()),
+            Part::Key(_) | Part::All | Part::Last => Value::Mapping(Mapping::new()),
             _ => Value::Sequence(Vec::new()),
         };
     }
@@ -477,6 +482,8 @@ pub(super) fn visit<'a>(
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
         (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
+        // Only the path of a source has a sign for the last item.
+        (Part::Last, Value::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
         (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
         (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
             let mut places = pattern.matches(items, key)?;
@@ -498,7 +505,9 @@ pub(super) fn visit<'a>(
                 None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
             }
         }
-        (Part::Last, _) => Err(Error::input("'-' is not allowed in the path of a target")),
+        (Part::Last, _) => {
+            Err(Error::input("expected a mapping with '-', found a list").hint("a target's path has no last item"))
+        }
         (Part::Key(key), _) => Err(Error::input(format!("expected a mapping with '{key}', found a list"))),
         _ => Err(Error::input("expected a list, found a mapping")),
     }
