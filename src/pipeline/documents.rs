@@ -22,7 +22,12 @@ pub fn documents_to_resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -
             continue;
         }
         let kind = node.get_text("kind").unwrap_or_default();
-        if kind.ends_with("List") && node.get("items").is_some() {
+        let is_list = kind.ends_with("List");
+        if is_list {
+            // Upstream decodes a list as a whole, and looks for items then.
+            reprint::check_decoded(&node).map_err(|m| Error::malformed(arena, m))?;
+        }
+        if is_list && node.get("items").is_some() {
             let kind = kind.to_owned();
             let Some(items) = node.as_mapping_mut().and_then(|m| m.remove("items")) else {
                 continue;

@@ -73,7 +73,7 @@ impl Printer<'_> {
         self.in_braces |= mapping.is_in_braces();
         for entry in mapping.iter() {
             let key = &entry.key;
-            reprint::check_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
+            reprint::check_printed_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
             previous = Some(key);
             if !inline {
                 self.pad(indent);
@@ -173,6 +173,9 @@ impl Printer<'_> {
                 }
                 None => self.out.push_str(s.text),
             },
+            Kind::Timestamp if reprint::is_time_in_braces(s, self.in_braces) => {
+                return self.string(s, pos, indent, line);
+            }
             Kind::Timestamp => drop(write!(self.out, "\"{}\"", scalar::timestamp(s.text).as_deref().unwrap_or(s.text))),
         }
         Ok(())
@@ -341,9 +344,7 @@ impl Printer<'_> {
                 self.out.push(c);
                 previous_space = false;
             }
-            column = column.map(|col| {
-                col + if c.is_ascii() || self.out.len() - written > c.len_utf8() { self.out.len() - written } else { 1 }
-            });
+            column = column.map(|col| col + self.out[written..].chars().count());
         }
         self.out.push('"');
     }

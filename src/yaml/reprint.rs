@@ -16,7 +16,7 @@
 //! *Cost*: O(size of the tree); a text is copied only if it changes.
 
 use super::json::fresh_string;
-use super::node::{Key, Mapping, Node, Scalar, Style, Tag, Value};
+use super::node::{Entry, Key, Mapping, Node, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
@@ -46,6 +46,17 @@ pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String>
 /// read: nothing at all has no plain form in braces.
 pub fn is_empty_text(s: &Scalar<'_>, in_braces: bool) -> bool {
     in_braces && s.text.is_empty() && s.style == Style::Plain && matches!(s.tag, Tag::Auto | Tag::Untyped)
+}
+
+/// Whether go-yaml v3 prints this time in quotes, in which it is a string when it is read: a text
+/// with a colon has no plain form in braces.
+pub fn is_time_in_braces(s: &Scalar<'_>, in_braces: bool) -> bool {
+    in_braces && s.style == Style::Plain && s.tag == Tag::Auto && s.text.contains(':') && s.kind() == Kind::Timestamp
+}
+
+/// Whether this is a time between brackets that is a string once it has been printed, and a time until then.
+fn is_time_until_printed(s: &Scalar<'_>) -> bool {
+    s.tag == Tag::Timestamp && s.style != Style::Plain && scalar::timestamp(s.text).is_some()
 }
 
 /// The block style in which go-yaml v3 prints a string; `None` for a string on one line or in
@@ -136,8 +147,8 @@ fn read_folded(lines: &str, original: &str) -> String {
     text
 }
 
-/// Refuses keys that cannot be decoded: one that its mapping has already, a null, one that is no
-/// string below the top, and one that is too long to be read back.
+/// Refuses keys that cannot be decoded: one that its mapping has already, a null, and one that is
+/// no string below the top.
 ///
 /// # Errors
 /// What is wrong with the key.
@@ -164,10 +175,46 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
         _ if is_top => {}
         kind => return Err(format!("mapping key {} is {}: quote it", key.text, kind.word())),
     }
+    Ok(())
+}
+
+/// Refuses keys that cannot be decoded once the tree was printed: as [`check_key`], and one that
+/// is too long to be read back.
+///
+/// # Errors
+/// What is wrong with the key.
+pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
+    check_key(key, previous, is_top)?;
     if key.text.len() > MAX_KEY {
         return Err(format!("a mapping key is longer than {MAX_KEY} bytes"));
     }
     Ok(())
+}
+
+/// Refuses a tree that go-yaml v3 cannot decode into Go values: what is decoded does not count.
+///
+/// # Errors
+/// A key that cannot be decoded, or a text under a type that cannot be read off it.
+pub fn check_decoded(node: &Node<'_>) -> Result<(), Malformed> {
+    check_decoded_below(node, true)
+}
+
+fn check_decoded_below(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
+    match &node.value {
+        Value::Scalar(s) => {
+            let checked = if s.tag == Tag::Binary { text(s, false).map(drop) } else { check_type(s) };
+            checked.map_err(|message| Malformed { message, pos: node.pos })
+        }
+        Value::Sequence(items) => items.iter().try_for_each(|item| check_decoded_below(item, false)),
+        Value::Mapping(m) => {
+            let mut previous = None;
+            m.iter().try_for_each(|Entry { key, value }| {
+                check_key(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;
+                previous = Some(key);
+                check_decoded_below(value, false)
+            })
+        }
+    }
 }
 
 /// Prints a tree with go-yaml v3 and reads it again. Styles stay, except for those that the
@@ -180,7 +227,7 @@ pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malfor
         if s.tag == Tag::Binary {
             return Ok(());
         }
-        if is_empty_text(s, in_braces) {
+        if is_empty_text(s, in_braces) || is_time_in_braces(s, in_braces) || is_time_until_printed(s) {
             *s = Scalar { style: Style::Single, tag: Tag::Auto, ..*s };
         }
         let style = block_style(s, in_braces);
@@ -233,7 +280,11 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     match &node.value {
         Value::Scalar(s) => {
             let is_decoded = s.style == Style::Folded || s.tag == Tag::Binary;
-            is_decoded || s.text.starts_with('\t') || is_empty_text(s, in_braces)
+            is_decoded
+                || s.text.starts_with('\t')
+                || is_empty_text(s, in_braces)
+                || is_time_in_braces(s, in_braces)
+                || is_time_until_printed(s)
         }
         Value::Sequence(items) => items.iter().any(|item| may_change(item, in_braces)),
         Value::Mapping(m) => m.iter().any(|entry| may_change(&entry.value, in_braces || m.is_in_braces())),
@@ -251,6 +302,7 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
         check_type(s)?;
         *s = match s.kind() {
             Kind::Null if is_empty_text(s, in_braces) => fresh_string(""),
+            Kind::Timestamp if is_time_in_braces(s, in_braces) => fresh_string(s.text),
             Kind::Str | Kind::Binary => match text(s, in_braces)? {
                 Cow::Owned(new) => fresh_string(arena.text(&new)),
                 Cow::Borrowed(same) => fresh_string(same),
@@ -263,7 +315,7 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
         Ok(())
     };
     // The dump writes an empty mapping in braces, and all others in lines.
-    Parts { key: check_key, scalar, in_braces: |m| m.is_empty() }.detour(node)
+    Parts { key: check_printed_key, scalar, in_braces: |m| m.is_empty() }.detour(node)
 }
 
 /// Turns a tree into what it is after kustomize has decoded it and read its JSON as YAML:
@@ -274,12 +326,15 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
 /// that cannot be read off it, or a control character.
 pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
     let key = |key: &Key<'_>, previous: Option<&Key<'_>>, is_top| {
-        check_key(key, previous, is_top)?;
+        check_printed_key(key, previous, is_top)?;
         check_json_key(key.text)
     };
     let scalar = |s: &mut Scalar<'a>, _| {
         check_type(s)?;
         decode_binary(arena, s)?;
+        if is_time_until_printed(s) {
+            s.style = Style::Plain;
+        }
         *s = match s.kind() {
             Kind::Float => Scalar::plain(arena.text(&scalar::json_number(finite(s)?))),
             _ => decoded(arena, s),

@@ -364,7 +364,10 @@ impl Printer<'_, '_> {
                     if kind != by_text {
                         self.out.push_str(tag_of(kind));
                     }
-                    self.out.push_str(s.text);
+                    match s.text.is_empty() || json::is_plain_syntax(s.text) {
+                        true => self.out.push_str(s.text),
+                        false => self.single(s.text),
+                    }
                 }
             },
         }

@@ -2,8 +2,7 @@
 
 use super::property::Properties;
 use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Read, Reader};
-use crate::yaml::scalar;
-use crate::yaml::{Node, Scalar, Style, Tag, Value};
+use crate::yaml::{Node, Scalar, Style, Tag, Value, reprint};
 
 /// What may come next between brackets.
 enum Next {
@@ -161,7 +160,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let from = self.at;
         let pos = self.source.pos(from);
         let mut is_alias = false;
-        let node = match self.byte() {
+        let mut node = match self.byte() {
             Some(quote @ (b'"' | b'\'')) => {
                 let text = self.quoted(quote)?;
                 self.scalar(text, Style::of_quote(quote), own, pos)?
@@ -172,9 +171,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
             Some(_) if self.starts_flow_plain() => {
                 let text = self.plain_flow(column)?;
-                // Upstream's printer puts quotes around a colon between brackets, and makes a text of a time.
-                let is_time = text.contains(':') && scalar::resolve(text) == scalar::Kind::Timestamp;
-                self.scalar(text, if is_time { Style::Single } else { Style::Plain }, own, pos)?
+                self.scalar(text, Style::Plain, own, pos)?
             }
             _ if !own.is_empty() => self.scalar("", Style::Plain, own, pos)?,
             Some(b'%' | b'@' | b'`') => return Err(self.error(NO_TOKEN, from)),
@@ -184,7 +181,19 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.skip_blanks();
         let is_key = start != usize::MAX && self.byte() == Some(b':') && self.is_near(start, self.at);
         self.at = if is_key { self.at + 1 } else { end };
+        self.quote_time(&mut node, is_key);
         Ok(Token { node, is_alias, is_key })
+    }
+
+    /// Upstream's printer puts quotes around a colon between brackets, and makes a string of a time. A key is as good as printed,
+    /// and an item of a list keeps its type until it is; a value is that by the braces around it.
+    fn quote_time(&self, node: &mut Node<'a>, is_key: bool) {
+        let Value::Scalar(s) = &mut node.value else { return };
+        let is_item = self.levels.last().is_some_and(|level| level.kind == Kind::FlowSequence);
+        if (is_key || is_item) && reprint::is_time_in_braces(s, true) {
+            s.style = Style::Single;
+            s.tag = if is_key { Tag::Auto } else { Tag::Timestamp };
+        }
     }
 
     fn set_flow_key(&mut self, node: Node<'a>) -> Read<()> {
