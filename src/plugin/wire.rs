@@ -16,6 +16,8 @@ const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavio
 const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
 const REF_BY: &str = "internal.config.kubernetes.io/refBy";
 const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
+const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
+const ALLOW_KIND_CHANGE: &str = "internal.config.kubernetes.io/allowKindChange";
 const ID: &str = "kustomize.config.k8s.io/id";
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
@@ -185,6 +187,8 @@ fn build_annotations<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Vec<(&'a 
         if rare.helm_generated {
             added.push((HELM_GENERATED, "true"));
         }
+        let allowed = [(ALLOW_NAME_CHANGE, rare.allows_name_change), (ALLOW_KIND_CHANGE, rare.allows_kind_change)];
+        added.extend(allowed.into_iter().filter(|(_, is_allowed)| *is_allowed).map(|(key, _)| (key, "enabled")));
     }
     added
 }
@@ -298,9 +302,14 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             TRANSFORMATIONS => rare.transformations.push((text, 1)),
             REF_BY => rare.vars = text.split(',').collect(),
             HELM_GENERATED => rare.helm_generated = true,
+            ALLOW_NAME_CHANGE => rare.allows_name_change = true,
+            ALLOW_KIND_CHANGE => rare.allows_kind_change = true,
             _ => return true,
         }
-        is_rare |= matches!(key.text, ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED);
+        is_rare |= matches!(
+            key.text,
+            ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED | ALLOW_NAME_CHANGE | ALLOW_KIND_CHANGE
+        );
         false
     });
     if annotations.is_empty() {

@@ -76,6 +76,10 @@ pub struct Rare<'a> {
     pub transformations: Vec<(&'a str, usize)>,
     /// Whether helm made it: its namespace is not ours to set.
     pub helm_generated: bool,
+    /// Whether a patch was merged that may change the name.
+    pub allows_name_change: bool,
+    /// Whether a patch was merged that may change the kind.
+    pub allows_kind_change: bool,
     /// Whether a custom schema says that the kind has no namespace.
     pub cluster_scoped: bool,
 }

@@ -501,6 +501,7 @@ fn merge_into<'a>(
             styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
             restore_identity(resource, &id, kind, options);
             forget_types(resource);
+            note_options(resource, options);
         }
         Ok(keep)
     });
@@ -567,12 +568,12 @@ fn restore_identity<'a>(
     if !options.allow_name_change && text_of(resource, "name") != id.name {
         resource.put_back("name", id.name);
     }
-    if text_of(resource, "namespace") != id.namespace {
-        if id.namespace.is_empty() {
-            resource.metadata_mut().map(|m| m.remove("namespace"));
-        } else {
-            resource.put_back("namespace", id.namespace);
-        }
+    if id.namespace.is_empty() {
+        // A list or a null is no namespace, and goes.
+        let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+        metadata.and_then(Node::as_mapping_mut).map(|m| m.remove("namespace"));
+    } else if text_of(resource, "namespace") != id.namespace {
+        resource.put_back("namespace", id.namespace);
     }
 }
 
@@ -587,6 +588,15 @@ fn forget_types(resource: &mut Resource<'_>) {
     forget(root.get_mut("kind"));
     if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
         ["name", "namespace"].into_iter().for_each(|field| forget(metadata.get_mut(field)));
+    }
+}
+
+/// Upstream keeps the options of a patch in the annotations of the resource, where a JSON patch may find them.
+fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
+    if options.allow_name_change || options.allow_kind_change {
+        let rare = resource.rare_mut();
+        rare.allows_name_change |= options.allow_name_change;
+        rare.allows_kind_change |= options.allow_kind_change;
     }
 }
 

@@ -134,8 +134,9 @@ fn new_list(items: Option<Vec<Node<'_>>>, pos: Pos) -> Merged<'_> {
 fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Schema<'_>) -> Result<()> {
     let schema = schema_of(schema, base, Some(patch));
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
+    // Braces around nothing say nothing about what comes into them.
+    let in_braces = if base.is_empty() { patch.is_in_braces() } else { base.is_in_braces() };
     let mut patches = patch.iter_mut().peekable();
-    let in_braces = base.is_in_braces();
     for mut entry in std::mem::take(base).into_entries() {
         let name = entry.key.text;
         check_key(name)?;
