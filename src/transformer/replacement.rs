@@ -36,8 +36,12 @@ struct Prepared<'a> {
 }
 
 enum Source<'a> {
+    /// A text that is written out. In place of a list or a mapping it is read anew, and may be a number.
     Value(&'a str),
-    Field { selector: SourceSelector<'a>, path: Vec<Part<'a>> },
+    Field {
+        selector: SourceSelector<'a>,
+        path: Vec<Part<'a>>,
+    },
 }
 
 struct Target<'a> {
@@ -258,7 +262,7 @@ impl<'a> Source<'a> {
 
     fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: &'a Arena) -> Result<Node<'a>> {
         match (self, place) {
-            (Source::Value(value), _) => Ok(Node::string(value)),
+            (Source::Value(text), _) => Ok(Scalar { text, ..MADE }.into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
             (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path, arena),
         }
@@ -267,7 +271,7 @@ impl<'a> Source<'a> {
     /// The value of this source in its own resource, as it is by now.
     fn value_now(&self, own: &Resource<'a>, arena: &'a Arena) -> Result<Node<'a>> {
         match self {
-            Source::Value(value) => Ok(Node::string(value)),
+            Source::Value(text) => Ok(Scalar { text, ..MADE }.into()),
             Source::Field { selector, path } => Source::read(own, selector, path, arena),
         }
     }
@@ -458,7 +462,7 @@ pub(super) fn visit<'a>(
     };
     if create && node.as_scalar().is_some_and(is_made) {
         node.value = match part {
-            Part::Key(_) | Part::All => Value::Mapping(Mapping::new()),
+            Part::Key(_) | Part::All | Part::Last => Value::Mapping(Mapping::new()),
             _ => Value::Sequence(Vec::new()),
         };
     }
@@ -477,6 +481,8 @@ pub(super) fn visit<'a>(
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
         (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
+        // Only the path of a source has a sign for the last item.
+        (Part::Last, Value::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
         (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
         (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
             let mut places = pattern.matches(items, key)?;
@@ -498,7 +504,9 @@ pub(super) fn visit<'a>(
                 None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
             }
         }
-        (Part::Last, _) => Err(Error::input("'-' is not allowed in the path of a target")),
+        (Part::Last, _) => {
+            Err(Error::input("expected a mapping with '-', found a list").hint("a target's path has no last item"))
+        }
         (Part::Key(key), _) => Err(Error::input(format!("expected a mapping with '{key}', found a list"))),
         _ => Err(Error::input("expected a list, found a mapping")),
     }

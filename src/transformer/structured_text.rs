@@ -10,7 +10,7 @@ use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, steps};
+use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, reprint, steps};
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it leads to cannot be
 /// replaced there.
@@ -155,6 +155,8 @@ fn write_list(
 
 fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     match s.kind() {
+        // Upstream prints the text as YAML first, in braces or brackets.
+        Kind::Null if reprint::is_empty_text(s, true) => json::write_string(out, ""),
         Kind::Str | Kind::Binary | Kind::Timestamp => json::write_string(out, s.text),
         Kind::Null => out.push_str("null"),
         Kind::Bool if scalar::resolve(s.text) == Kind::Bool => {
