@@ -1,6 +1,7 @@
 //! What is said of a node besides its value: anchors, tags and merge keys.
 
 use super::{Malformed, Package, Read, Reader};
+use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use hashbrown::HashMap;
 use std::borrow::Cow;
@@ -213,9 +214,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         match properties.tag {
             None | Some(TagName::Merge) => {}
             Some(TagName::NonSpecific) if !is_v2 => {}
-            Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar, pos)?,
+            Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar.text, pos)?,
             Some(TagName::Unknown) => scalar.tag = Tag::Custom,
             Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
+            Some(TagName::Known(tag)) if is_v2 => scalar = self.decoded(scalar.text, tag, pos)?,
             Some(TagName::Known(tag)) => (scalar.style, scalar.tag) = (Style::Plain, tag),
         }
         let node = Node { value: Value::Scalar(scalar), pos };
@@ -225,10 +227,29 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(node)
     }
 
-    fn binary(&self, scalar: Scalar<'a>, pos: Pos) -> Read<Scalar<'a>> {
-        match crate::yaml::scalar::binary(scalar.text) {
+    fn binary(&self, encoded: &str, pos: Pos) -> Read<Scalar<'a>> {
+        match scalar::binary(encoded) {
             Some(text) => Ok(Scalar::string(self.arena.text(&text))),
-            None => Err(Box::new(Malformed { message: crate::yaml::scalar::NOT_BINARY.into(), pos })),
+            None => Err(Box::new(Malformed { message: scalar::NOT_BINARY.into(), pos })),
+        }
+    }
+
+    /// The scalar that v2 decodes from a text with a tag, which must be true of the text.
+    fn decoded(&self, text: &'a str, tag: Tag, pos: Pos) -> Read<Scalar<'a>> {
+        let plain = |text, tag| Ok(Scalar { text, style: Style::Plain, tag });
+        match (tag, scalar::resolve_v2(text)) {
+            (Tag::Bool, Kind::Bool) => plain(if scalar::truth(text) { "true" } else { "false" }, tag),
+            (Tag::Timestamp, Kind::Timestamp) => plain(text, Tag::Str),
+            (Tag::Float, Kind::Int) if matches!(scalar::int(text), Some(Int::Signed(_))) => plain(text, tag),
+            (_, kind) if Tag::from_kind(kind) == tag => plain(text, tag),
+            (_, kind) => {
+                let message = format!(
+                    "cannot decode {text:?} as {}, as its tag says: it is {}",
+                    Kind::from_tag(tag).word(),
+                    kind.word()
+                );
+                Err(Box::new(Malformed { message, pos }))
+            }
         }
     }
 
