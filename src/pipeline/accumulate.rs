@@ -19,7 +19,7 @@ use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, http};
 use crate::plugin::External;
 use crate::plugin::exec::Mode;
-use crate::resource::{Behavior, Found, Rare, ResMap, Resource};
+use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
 use crate::transformer::{ref_var, transform_each};
 use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json, steps};
 use indexmap::IndexMap;
@@ -223,12 +223,15 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
         ("", Some(metadata)) => drop(metadata.remove("namespace")),
         (namespace, _) => new.put_back("namespace", namespace),
     }
-    let old_metadata = old.node().get("metadata");
+    let (old_metadata, new_needs_hash) = (old.node().get("metadata"), new.needs_hash);
     for map in ["labels", "annotations"] {
         if let Some(old) = old_metadata.and_then(|m| m.get(map))
             && let Some(metadata) = new.metadata_mut()
         {
-            add_missing(metadata, map, &crate::resource::texts(old));
+            let mut entries = crate::resource::texts(old);
+            // A manifest may ask for a hash by hand, and a generator that wants none takes that off.
+            entries.retain(|(key, _)| new_needs_hash || *key != NEEDS_HASH_SUFFIX);
+            add_missing(metadata, map, &entries);
         }
     }
     if merge_data {

@@ -3,7 +3,7 @@
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{ORIGIN, Session, TRANSFORMATIONS, documents_to_resources, print_one};
-use crate::resource::{Behavior, Index, PreviousId, Rare, ResId, ResMap, Resource};
+use crate::resource::{Behavior, Index, NEEDS_HASH_SUFFIX, PreviousId, Rare, ResId, ResMap, Resource};
 use crate::yaml::{Arena, Mapping, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
@@ -13,7 +13,6 @@ const PREVIOUS_NAMESPACES: &str = "internal.config.kubernetes.io/previousNamespa
 const PREFIXES: &str = "internal.config.kubernetes.io/prefixes";
 const SUFFIXES: &str = "internal.config.kubernetes.io/suffixes";
 const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavior";
-const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
 const REF_BY: &str = "internal.config.kubernetes.io/refBy";
 const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
 const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";

@@ -7,6 +7,9 @@ use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Style, Tag, Value, j
 /// How the annotations begin in which upstream keeps what a build knows of a resource.
 pub const INTERNAL: &str = "internal.config.kubernetes.io/";
 
+/// The annotation that asks for a hash behind the name.
+pub const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
+
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Behavior {

@@ -14,7 +14,7 @@ use super::Transformer;
 use crate::diag::Result;
 use crate::generator::name_hash;
 use crate::pipeline::Session;
-use crate::resource::{ResMap, Resource};
+use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::yaml::Tag;
 
 /// The hash suffix of names.
@@ -40,5 +40,5 @@ fn add_hash<'a>(resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()
 
 /// Whether a resource asks for a hash: a generator said so, or its manifest does, by hand.
 fn needs_hash(resource: &Resource<'_>) -> bool {
-    resource.needs_hash || resource.annotation("internal.config.kubernetes.io/needsHashSuffix") == Some("enabled")
+    resource.needs_hash || resource.annotation(NEEDS_HASH_SUFFIX) == Some("enabled")
 }

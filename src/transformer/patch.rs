@@ -558,9 +558,11 @@ fn restore_identity<'a>(
     options: PatchOptions,
 ) {
     if !options.allow_kind_change
-        && let (Some(root), Some(kind)) = (resource.node_mut().as_mapping_mut(), kind)
+        && let Some(root) = resource.node_mut().as_mapping_mut()
     {
-        root.insert("kind", kind);
+        // A kind that was taken away does not come back with a patch.
+        let none = || Scalar { text: "", style: Style::Plain, tag: Tag::Untyped }.into();
+        root.insert("kind", kind.unwrap_or_else(none));
     }
     let text_of = |resource: &Resource<'a>, field| {
         resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()

@@ -230,11 +230,16 @@ fn word(text: &str, dialect: Dialect) -> Kind {
 /// What is wrong with a text that [`binary`] cannot decode.
 pub const NOT_BINARY: &str = "!!binary value contains invalid base64 data";
 
-/// The text that a scalar with the tag `!!binary` stands for: bytes that are not UTF-8 become U+FFFD. `None` if it is not base64.
+/// The text that a scalar with the tag `!!binary` stands for: each byte that is not UTF-8 becomes U+FFFD. `None` if it is not base64.
 pub fn binary(text: &str) -> Option<String> {
-    let digits: String = text.split_whitespace().collect();
+    let digits = text.replace(['\n', '\r'], "");
     let bytes = base64::engine::general_purpose::STANDARD.decode(digits).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    Some(text)
 }
 
 /// The truth of a text that resolves to [`Kind::Bool`].
