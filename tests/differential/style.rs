@@ -107,10 +107,10 @@ fn mark(rng: &mut Rng, habits: &Habits, value: &mut V) {
         _ => {}
     }
     if chance(rng, habits.above) {
-        let comments = ["# above", "", "#", "# a: \"b", "# - x", "#\ttab {", "# mark \u{feff}"];
-        let known = if rng.u8(..4) == 0 { 7 } else { 6 };
-        let comment = comments[rng.usize(..known)];
-        value.mark(Mark::Above(comment, rng.bool()));
+        // No U+FEFF: where it happens to come first in go-yaml's buffer, each line of the buffer loses a character. The documents
+        // of `documents.rs`, which are shorter than the buffer, have it.
+        let comments = ["# above", "", "#", "# a: \"b", "# - x", "#\ttab {", "# caf\u{e9}"];
+        value.mark(Mark::Above(comments[rng.usize(..comments.len())], rng.bool()));
     }
     if chance(rng, habits.tail) {
         value.mark(Mark::Tail(["# tail", "#", "# 'it", "  # [x", "# k: v", "# tail", "#x"][rng.usize(..7)]));

@@ -110,6 +110,17 @@ impl File {
         out
     }
 
+    /// Takes all comments away but those in texts.
+    fn remove_comments(&mut self) {
+        let is_comment = |mark: &FileMark| {
+            matches!(mark, FileMark::Head | FileMark::Foot | FileMark::SeparatorComment | FileMark::EmptyDocuments)
+        };
+        self.marks.retain(|mark| !is_comment(mark));
+        if let Content::Documents(all) = &mut self.content {
+            all.iter_mut().for_each(V::remove_comments);
+        }
+    }
+
     fn smaller(&self) -> Vec<File> {
         let mut all = Vec::new();
         for i in 0..self.marks.len() {
@@ -251,6 +262,15 @@ impl Tree {
             for file in layer.files.iter_mut().chain([&mut layer.kustomization]) {
                 file.marks.retain(|_| rng.bool());
             }
+        }
+        tree
+    }
+
+    /// This tree without its comments.
+    pub fn without_comments(&self) -> Tree {
+        let mut tree = self.clone();
+        for layer in &mut tree.0 {
+            layer.files.iter_mut().chain([&mut layer.kustomization]).for_each(File::remove_comments);
         }
         tree
     }

@@ -125,6 +125,22 @@ impl V {
         }
     }
 
+    /// Takes the comments away that marks add; blank lines stay.
+    pub fn remove_comments(&mut self) {
+        if let V::Marked(marks, _) = self {
+            marks.retain(|mark| match mark {
+                Mark::Above(text, _) => !text.starts_with('#'),
+                mark => !matches!(mark, Mark::Tail(_) | Mark::Below(_)),
+            });
+            for mark in marks {
+                if let Mark::Lines(lines) = mark {
+                    lines.comment = false;
+                }
+            }
+        }
+        self.children_mut().into_iter().for_each(V::remove_comments);
+    }
+
     /// The values right inside: items, or values of keys.
     pub fn children_mut(&mut self) -> Vec<&mut V> {
         match self.bare_mut() {
