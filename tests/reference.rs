@@ -184,7 +184,7 @@ fn keys(name: &str) -> Vec<Key> {
 fn kustomization() -> Vec<Key> {
     let text = read("src/config/kustomization.rs");
     let fields = fields_of(&text, "Kustomization").unwrap();
-    let key = Regex::new(r#"\("([A-Za-z0-9]+)", &mut (k\.)?([a-z0-9_]+)\)"#).unwrap();
+    let key = Regex::new(r#"\("([A-Za-z0-9]+)", &mut (?:ForBuiltin\(&mut )?(k\.)?([a-z0-9_]+)\)"#).unwrap();
     let reader = block(&text, "    pub fn from_node").unwrap();
     let reader = &reader[..reader.find(")?;").unwrap()];
     let one = |found: regex::Captures<'_>| {

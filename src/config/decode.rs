@@ -30,27 +30,50 @@ pub struct Decoder<'a> {
     converts: bool,
     /// Whether types are those of YAML 1.1, where `yes` is a boolean. Configuration objects are resources, which are YAML 1.2.
     is_yaml_1_1: bool,
+    /// Whether texts become JSON that is read as YAML: see [`ForBuiltin`].
+    through_json: bool,
+}
+
+/// A field of a kustomization that upstream hands to a built-in as JSON, which the built-in reads as YAML. Control characters
+/// are refused there, and nowhere else.
+pub struct ForBuiltin<'f, T>(pub &'f mut T);
+
+impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.0.decode(node, &Decoder { through_json: true, ..*cx })
+    }
+}
+
+/// A text as a built-in gets it: see [`ForBuiltin`].
+///
+/// # Errors
+/// It has a control character.
+pub fn for_builtin<'a>(arena: &'a Arena, text: &'a str) -> Result<&'a str> {
+    match reprint::read_json(text).map_err(Error::input)? {
+        Cow::Owned(text) => Ok(arena.text(&text)),
+        Cow::Borrowed(_) => Ok(text),
+    }
 }
 
 impl<'a> Decoder<'a> {
     /// For kustomization files.
     pub fn strict(arena: &'a Arena) -> Self {
-        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true }
+        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false }
     }
 
     /// For the configuration objects of built-ins.
     pub fn lenient(arena: &'a Arena) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
     }
 
     /// For the parts of configuration objects that upstream's decoder does not look into before it decodes them.
     pub fn unconverted(arena: &'a Arena) -> Self {
-        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false }
+        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
     }
 
     /// For the files that built-ins read.
     pub fn of_file(arena: &'a Arena) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false }
     }
 
     /// An error at the place of a node.
@@ -126,7 +149,20 @@ impl<'a> Decoder<'a> {
     fn key(&self, key: &Key<'a>) -> Result<&'a str> {
         match self.kind(key.style, key.tag, key.text) {
             Kind::Null => Err(self.error(key.pos, "a key is null")),
-            kind => Ok(self.canonical(kind, key.text)),
+            kind => {
+                if self.through_json {
+                    reprint::check_json_key(key.text).map_err(|message| self.error(key.pos, message))?;
+                }
+                Ok(self.canonical(kind, key.text))
+            }
+        }
+    }
+
+    /// The text of a string.
+    fn text(&self, text: &'a str, pos: Pos) -> Result<&'a str> {
+        match self.through_json {
+            true => for_builtin(self.arena, text).map_err(|e| e.at(self.arena.place(pos))),
+            false => Ok(text),
         }
     }
 
@@ -154,12 +190,7 @@ impl<'a> Decode<'a> for &'a str {
         match cx.kind(s.style, s.tag, s.text) {
             Kind::Null => Ok(()),
             Kind::Str | Kind::Binary | Kind::Timestamp => {
-                // Upstream hands the fields of a kustomization to its built-ins as JSON that is
-                // read as YAML.
-                *self = match reprint::read_json(s.text).map_err(|message| cx.error(node.pos, message))? {
-                    Cow::Owned(text) => cx.arena.text(&text),
-                    Cow::Borrowed(_) => s.text,
-                };
+                *self = cx.text(s.text, node.pos)?;
                 Ok(())
             }
             _ if !cx.converts => Err(cx.mismatch("a string", node)),

@@ -1,6 +1,6 @@
 //! [`FieldSpec`]: which field of which kind a transformer works on, and the walk to it.
 
-use super::decode::{Decode, Decoder};
+use super::decode::{Decode, Decoder, for_builtin};
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::resource::order::compare_kinds;
@@ -42,6 +42,19 @@ impl<'a> Decode<'a> for FieldSpec<'a> {
                 ("create", &mut self.create),
             ],
         )?;
+        Ok(())
+    }
+}
+
+impl<'a> FieldSpec<'a> {
+    /// Makes the texts what a built-in gets: see [`for_builtin`].
+    ///
+    /// # Errors
+    /// One has a control character.
+    pub fn read_for_builtin(&mut self, arena: &'a Arena) -> Result<()> {
+        for text in [&mut self.gvk.group, &mut self.gvk.version, &mut self.gvk.kind, &mut self.path] {
+            *text = for_builtin(arena, text)?;
+        }
         Ok(())
     }
 }

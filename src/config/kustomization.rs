@@ -1,6 +1,6 @@
 //! [`Kustomization`]: the fields of a kustomization file.
 
-use super::decode::{Decode, Decoder, StringMap};
+use super::decode::{Decode, Decoder, ForBuiltin, StringMap};
 use super::field_spec::FieldSpec;
 use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
@@ -106,25 +106,25 @@ impl<'a> Kustomization<'a> {
                 ("resources", &mut k.resources),
                 ("bases", &mut bases),
                 ("components", &mut k.components),
-                ("configMapGenerator", &mut k.config_map_generator),
-                ("secretGenerator", &mut k.secret_generator),
+                ("configMapGenerator", &mut ForBuiltin(&mut k.config_map_generator)),
+                ("secretGenerator", &mut ForBuiltin(&mut k.secret_generator)),
                 ("generatorOptions", &mut k.generator_options),
                 ("generators", &mut k.generators),
                 ("transformers", &mut k.transformers),
                 ("validators", &mut k.validators),
-                ("namePrefix", &mut k.name_prefix),
-                ("nameSuffix", &mut k.name_suffix),
-                ("namespace", &mut k.namespace),
-                ("commonLabels", &mut k.common_labels),
-                ("labels", &mut k.labels),
-                ("commonAnnotations", &mut k.common_annotations),
-                ("patchesStrategicMerge", &mut k.patches_strategic_merge),
-                ("patchesJson6902", &mut k.patches_json6902),
-                ("patches", &mut k.patches),
-                ("images", &mut k.images),
-                ("imageTags", &mut image_tags),
-                ("replicas", &mut k.replicas),
-                ("replacements", &mut k.replacements),
+                ("namePrefix", &mut ForBuiltin(&mut k.name_prefix)),
+                ("nameSuffix", &mut ForBuiltin(&mut k.name_suffix)),
+                ("namespace", &mut ForBuiltin(&mut k.namespace)),
+                ("commonLabels", &mut ForBuiltin(&mut k.common_labels)),
+                ("labels", &mut ForBuiltin(&mut k.labels)),
+                ("commonAnnotations", &mut ForBuiltin(&mut k.common_annotations)),
+                ("patchesStrategicMerge", &mut ForBuiltin(&mut k.patches_strategic_merge)),
+                ("patchesJson6902", &mut ForBuiltin(&mut k.patches_json6902)),
+                ("patches", &mut ForBuiltin(&mut k.patches)),
+                ("images", &mut ForBuiltin(&mut k.images)),
+                ("imageTags", &mut ForBuiltin(&mut image_tags)),
+                ("replicas", &mut ForBuiltin(&mut k.replicas)),
+                ("replacements", &mut ForBuiltin(&mut k.replacements)),
                 ("sortOptions", &mut k.sort_options),
                 ("buildMetadata", &mut k.build_metadata),
                 ("configurations", &mut k.configurations),
@@ -132,8 +132,8 @@ impl<'a> Kustomization<'a> {
                 ("openapi", &mut k.openapi),
                 ("vars", &mut k.vars),
                 ("helmGlobals", &mut k.helm_globals),
-                ("helmCharts", &mut k.helm_charts),
-                ("helmChartInflationGenerator", &mut helm_generator),
+                ("helmCharts", &mut ForBuiltin(&mut k.helm_charts)),
+                ("helmChartInflationGenerator", &mut ForBuiltin(&mut helm_generator)),
             ],
         )?;
         // An empty list under an old name becomes nothing under the new one.

@@ -46,7 +46,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         if !binary.is_empty() {
             fields.push(("binaryData", Mapping::from_entries(binary).into()));
         }
-        let options = merged_options(&self.args, self.shared.as_ref());
+        let options = merged_options(session.arena, &self.args, self.shared.as_ref())?;
         Ok(vec![object("ConfigMap", &self.args, &options, fields)])
     }
 }

@@ -11,10 +11,12 @@ pub use config_map::ConfigMapGenerator;
 pub use iam_policy::IamPolicyGenerator;
 pub use secret::SecretGenerator;
 
-use crate::diag::Result;
+use crate::config::StringMap;
+use crate::config::decode::for_builtin;
+use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{Behavior, Resource};
-use crate::yaml::{Mapping, Node, json};
+use crate::yaml::{Arena, Mapping, Node, json, reprint};
 
 /// Makes resources.
 pub trait Generator<'a> {
@@ -29,15 +31,35 @@ use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 
 /// The options of an entry: its own, merged with those of its kustomization. The entry's labels and annotations win;
 /// a switch is on if either turns it on.
-fn merged_options<'a>(args: &GeneratorArgs<'a>, shared: Option<&GeneratorOptions<'a>>) -> GeneratorOptions<'a> {
-    let mut options = shared.cloned().unwrap_or_default();
-    if let Some(own) = &args.options {
-        options.labels.extend(own.labels.iter().map(|(k, v)| (*k, *v)));
-        options.annotations.extend(own.annotations.iter().map(|(k, v)| (*k, *v)));
-        options.disable_name_suffix_hash |= own.disable_name_suffix_hash;
-        options.immutable |= own.immutable;
+///
+/// # Errors
+/// A label or annotation of the kustomization has a control character.
+fn merged_options<'a>(
+    arena: &'a Arena,
+    args: &GeneratorArgs<'a>,
+    shared: Option<&GeneratorOptions<'a>>,
+) -> Result<GeneratorOptions<'a>> {
+    let mut options = args.options.clone().unwrap_or_default();
+    if let Some(shared) = shared {
+        add_shared(arena, &mut options.labels, &shared.labels).map_err(|e| e.context("in field 'labels'"))?;
+        add_shared(arena, &mut options.annotations, &shared.annotations)
+            .map_err(|e| e.context("in field 'annotations'"))?;
+        options.disable_name_suffix_hash |= shared.disable_name_suffix_hash;
+        options.immutable |= shared.immutable;
     }
-    options
+    Ok(options)
+}
+
+/// Adds the entries of a kustomization that an entry of a generator lacks. Only these reach the generator.
+fn add_shared<'a>(arena: &'a Arena, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
+    for (key, value) in shared {
+        if !own.contains_key(key) {
+            reprint::check_json_key(key).map_err(Error::input)?;
+            own.insert(key, for_builtin(arena, value)?);
+        }
+    }
+    own.sort_unstable_keys();
+    Ok(())
 }
 
 /// An object with what ConfigMaps and Secrets have in common.

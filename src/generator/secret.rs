@@ -35,7 +35,7 @@ impl<'a> Generator<'a> for SecretGenerator<'a> {
         let data = key_values::load(session, &self.root, &self.args)?.iter().map(entry).collect();
         let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
         let fields = vec![("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
-        let options = merged_options(&self.args, self.shared.as_ref());
+        let options = merged_options(session.arena, &self.args, self.shared.as_ref())?;
         Ok(vec![object("Secret", &self.args, &options, fields)])
     }
 }

@@ -1,6 +1,7 @@
 //! The stages of one kustomization, in the order in which they run.
 
 use super::{Session, Target};
+use crate::config::decode::for_builtin;
 use crate::config::field_spec::MergedSpecs;
 use crate::config::kustomization::Label;
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig};
@@ -50,7 +51,10 @@ pub fn generators<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<Vec<
         stages.push((Box::new(SecretGenerator { args, shared, root }), "SecretGenerator"));
     }
     for chart in &k.helm_charts {
-        let globals = k.helm_globals.clone().unwrap_or_default();
+        let mut globals = k.helm_globals.clone().unwrap_or_default();
+        for text in [&mut globals.chart_home, &mut globals.config_home] {
+            *text = for_builtin(session.arena, text)?;
+        }
         let asked_by = AskedBy::Field { namespace: target.helm_namespace };
         let stage = HelmChartInflationGenerator::new(session, &target.root, chart.clone(), globals, asked_by)?;
         stages.push((Box::new(stage), "HelmChartInflationGenerator"));
@@ -69,7 +73,11 @@ pub fn transformers<'a>(
     config: &TransformerConfig<'a>,
 ) -> Result<Vec<Planned<'a>>> {
     let k = &target.kustomization;
-    let specs = |list: &MergedSpecs<'a>| FieldSpecs::new(session.arena, list.in_order());
+    let specs = |list: &MergedSpecs<'a>| -> Result<FieldSpecs<'a>> {
+        let mut specs = list.in_order();
+        specs.iter_mut().try_for_each(|spec| spec.read_for_builtin(session.arena))?;
+        Ok(FieldSpecs::new(session.arena, specs))
+    };
     let mut stages: Vec<Planned<'a>> = Vec::new();
     let mut add = |kind: &'static str, instances: usize, stage: BoxedTransformer<'a>| {
         stages.push(Planned { stage, kind, instances });
@@ -86,45 +94,45 @@ pub fn transformers<'a>(
     if !k.namespace.is_empty() {
         let stage = NamespaceTransformer {
             namespace: k.namespace,
-            specs: specs(&config.namespace),
+            specs: specs(&config.namespace)?,
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
         };
         add("NamespaceTransformer", 1, Box::new(stage));
     }
     if !k.name_prefix.is_empty() {
-        let stage = NameAffixTransformer { text: k.name_prefix, specs: specs(&config.name_prefix), is_suffix: false };
+        let stage = NameAffixTransformer { text: k.name_prefix, specs: specs(&config.name_prefix)?, is_suffix: false };
         add("PrefixTransformer", 1, Box::new(stage));
     }
     if !k.name_suffix.is_empty() {
-        let stage = NameAffixTransformer { text: k.name_suffix, specs: specs(&config.name_suffix), is_suffix: true };
+        let stage = NameAffixTransformer { text: k.name_suffix, specs: specs(&config.name_suffix)?, is_suffix: true };
         add("SuffixTransformer", 1, Box::new(stage));
     }
     for label in &k.labels {
-        let specs = specs(&label_specs(label, config)?);
+        let specs = specs(&label_specs(label, config)?)?;
         add("LabelTransformer", 1, Box::new(LabelTransformer { labels: label.pairs.clone(), specs }));
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
     if !k.common_labels.is_empty() || (session.keeps_origins() && !k.labels.is_empty()) {
-        let stage = LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels) };
+        let stage = LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels)? };
         add("LabelTransformer", 1, Box::new(stage));
     }
     if !k.common_annotations.is_empty() {
-        let specs = specs(&config.common_annotations);
+        let specs = specs(&config.common_annotations)?;
         let stage = AnnotationsTransformer { annotations: k.common_annotations.clone(), specs };
         add("AnnotationsTransformer", 1, Box::new(stage));
     }
     for stage in PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?.apart() {
         add("PatchJson6902Transformer", stage.count(), Box::new(stage));
     }
-    let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)) };
+    let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)?) };
     for replica in &k.replicas {
         let (name, count) = (replica.name, replica.count);
         let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone() };
         add("ReplicaCountTransformer", 1, Box::new(stage));
     }
     if !k.images.is_empty() {
-        let stage = ImageTagTransformer::new(session.arena, &k.images, specs(&config.images))?;
+        let stage = ImageTagTransformer::new(session.arena, &k.images, specs(&config.images)?)?;
         add("ImageTagTransformer", k.images.len(), Box::new(stage));
     }
     if !k.replacements.is_empty() {
