@@ -167,8 +167,8 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
         return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));
     }
     match scalar.kind() {
-        Kind::Str if key.tag == Tag::Custom && !is_top => {
-            return Err(format!("mapping key {:?} has a tag of its own", key.text));
+        Kind::Str | Kind::Binary if matches!(key.tag, Tag::Custom | Tag::Binary) && !is_top => {
+            return Err(format!("mapping key {:?} has a tag that is not that of a string", key.text));
         }
         Kind::Str | Kind::Binary => {}
         Kind::Null => return Err(format!("mapping key {:?} is null", key.text)),

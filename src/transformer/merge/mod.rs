@@ -155,7 +155,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
                 set(&mut entry.value, merged, None)
             }
         };
-        if keep {
+        if keep || is_null(&entry.key) {
             out.push(entry);
         }
     }
@@ -167,7 +167,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 }
 
 /// Adds a field that the base lacks.
-fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
+fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
     check_key(key.text)?;
     let mut value = match introduced(patch, schema.field(key.text))? {
         Merged::Gone => return Ok(()),
@@ -177,6 +177,8 @@ fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, s
     if let Some(scalar) = value.as_scalar_mut() {
         quote(scalar);
     }
+    // A new key has the style of the patch's, and no tag.
+    key.tag = Tag::Auto;
     out.push(Entry { key, value });
     Ok(())
 }
@@ -291,13 +293,18 @@ fn check_key(key: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is refused where it is printed.
+fn is_null(key: &Key<'_>) -> bool {
+    key.kind() == Kind::Null
+}
+
 /// Keeps the fields for which `keep` holds; it may edit them.
 fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
     let mut gone = Vec::new();
     for (i, (key, value)) in m.iter_mut().enumerate() {
-        let key = key.text;
-        check_key(key)?;
-        if !keep(key, value).map_err(|e| e.context(format!("at '{key}'")))? {
+        let name = key.text;
+        check_key(name)?;
+        if !keep(name, value).map_err(|e| e.context(format!("at '{name}'")))? && !is_null(key) {
             gone.push(i);
         }
     }
