@@ -60,11 +60,16 @@ impl<'a> SessionSchema<'a> {
 pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> {
     let wanted = &target.kustomization.openapi;
     let schema = &session.schema;
-    if schema.chosen.get().is_some() || (wanted.path.is_empty() && wanted.version.is_empty()) {
+    let in_field = |e: Error| e.context(format!("in 'openapi' of {}", target.file));
+    // The file must be there, whether or not its schema counts.
+    let source = match wanted.path {
+        "" => None,
+        path => Some(session.files.text(&target.root, path).map_err(|e| in_field(e.into()))?),
+    };
+    if schema.chosen.get().is_some() || (source.is_none() && wanted.version.is_empty()) {
         return Ok(());
     }
-    let in_field = |e: Error| e.context(format!("in 'openapi' of {}", target.file));
-    if wanted.path.is_empty() {
+    let Some(source) = source else {
         if wanted.version != BUILTIN_VERSION {
             let error = target.error(format!("the specified OpenAPI version '{}' is not built in", wanted.version));
             return Err(in_field(error.hint(format!("it is {BUILTIN_VERSION}, or a 'path' to a schema"))));
@@ -74,8 +79,7 @@ pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> 
             if bundled.is_empty() { Schemas::default() } else { Schemas::custom(Custom::new(&bundled, true), true) };
         drop(schema.chosen.set(builtin));
         return Ok(());
-    }
-    let source = session.files.text(&target.root, wanted.path).map_err(|e| in_field(e.into()))?;
+    };
     if !wanted.version.is_empty() {
         return Err(in_field(target.error("builtin version and custom schema provided, cannot use both")));
     }

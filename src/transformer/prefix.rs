@@ -37,16 +37,14 @@ impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
 
 impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
     fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-        if self.text.is_empty() {
-            return Ok(());
-        }
         let original = resource.original_id().gvk;
-        let names_itself =
-            |gvk| self.specs.for_gvk(gvk).any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name");
         if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
             return Ok(());
         }
-        if names_itself(resource.id().gvk) && names_itself(original) {
+        let names_itself =
+            |gvk| self.specs.for_gvk(gvk).any(|(spec, _)| spec.path.trim_start_matches('/') == "metadata/name");
+        // A text that is empty changes nothing, but the fields are looked for.
+        if !self.text.is_empty() && names_itself(resource.id().gvk) && names_itself(original) {
             resource.record_previous();
             if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
         }

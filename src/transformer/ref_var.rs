@@ -177,11 +177,11 @@ impl<'a> Expansion<'_, 'a> {
                     self.scalar(s);
                     Ok(())
                 }
-                _ => Err(Error::input(format!("invalid value type expect a string, found {}", item.shape()))),
+                _ => Err(Error::input(format!("invalid value type expect a string, found {}", shape(item)))),
             }),
             Value::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
-                if key.kind() != Kind::Str {
-                    return Err(Error::input(format!("invalid map key: '{}' is {}", key.text, key.kind().word())));
+                if !is_string(&Scalar { text: key.text, style: key.style, tag: key.tag }) {
+                    return Err(Error::input(format!("invalid map key: '{}' is not a string", key.text)));
                 }
                 let pos = value.pos;
                 value.as_scalar_mut().into_iter().for_each(|s| self.place(s, pos, shared));
@@ -290,9 +290,21 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-/// Whether upstream takes a scalar for a string: what a build step has set has no tag, and is one.
+/// Whether upstream takes a scalar for a string: by its tag alone. What a build step has set has no tag, and is one.
 fn is_string(s: &Scalar<'_>) -> bool {
-    s.tag == Tag::Untyped || s.kind() == Kind::Str
+    match s.tag {
+        Tag::Str | Tag::Untyped => true,
+        Tag::Auto => s.kind() == Kind::Str,
+        _ => false,
+    }
+}
+
+/// The word for what is not a string.
+fn shape(node: &Node<'_>) -> &'static str {
+    match node.as_scalar() {
+        Some(s) if s.kind() == Kind::Str => "a text with a tag of its own",
+        _ => node.shape(),
+    }
 }
 
 /// The name, if the text is one reference and nothing else.
