@@ -117,7 +117,9 @@ fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a
         Error::input(format!("MalformedYAMLError: {}", m.message)).at(session.arena.place(m.pos))
     };
     let nodes = documents(session.arena, source).map_err(malformed)?;
-    documents_to_resources(session, nodes)
+    let resources = documents_to_resources(session, nodes)?;
+    resources.iter().try_for_each(|resource| resource.check_annotations(session.arena))?;
+    Ok(resources)
 }
 
 /// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not merged.

@@ -13,7 +13,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Error, Result};
 use crate::load::{Root, join};
-use crate::yaml::{Place, Source, first_document};
+use crate::yaml::{Place, Source, first_document, json};
 
 /// One kustomization root.
 #[derive(Debug)]
@@ -42,6 +42,7 @@ impl<'a> Target<'a> {
         };
         let malformed = |m| invalid(Error::malformed(arena, m));
         let node = first_document(arena, source).map_err(malformed)?;
+        node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         warnings.into_iter().for_each(|w| session.warn(w.message));

@@ -120,7 +120,6 @@ impl<'a> Resource<'a> {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
         let mut resource = Resource::unchecked(node);
-        resource.check_annotations(arena)?;
         resource.share_kind(arena);
         resource.adopt_history(arena)?;
         Ok(resource)

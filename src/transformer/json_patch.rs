@@ -110,8 +110,9 @@ fn string<'a>(node: &Node<'a>, cx: &Decoder<'a>) -> Option<&'a str> {
 /// Reads the operations of a patch that was written in YAML.
 ///
 /// # Errors
-/// The node is not a list of mappings, or a value is not one that JSON has.
+/// The node is not a list of mappings, or a key or value is not one that JSON has.
 pub fn from_yaml<'a>(arena: &'a Arena, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
+    json::check_keys(node).map_err(|m| Error::malformed(arena, m))?;
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
     for value in operations.iter_mut().filter_map(|operation| operation.value.as_mut()) {

@@ -190,6 +190,7 @@ fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
+                document.check_annotations(session.arena).map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
                 patched.push(merge_by_id(map, &document, way, session.schemas()).map_err(in_patch)?);
@@ -240,6 +241,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
+            document.check_annotations(session.arena).map_err(in_patch)?;
             let patch = with_text_metadata(document);
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), session.schemas()).map_err(in_patch)?;
             map.check_unique(session.arena).map_err(in_patch)?;
@@ -443,11 +445,11 @@ fn merge_by_id<'a>(
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
-    patch: &Resource<'a>,
+    document: &Resource<'a>,
     target: &Matcher<'a>,
     options: PatchOptions,
 ) -> Result<Vec<usize>> {
-    let mut patch = with_text_metadata(patch);
+    let mut patch = with_text_metadata(document);
     if let Some(root) = patch.node_mut().as_mapping_mut() {
         // The kind stays: its schema counts where that of the target is not known.
         if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
@@ -460,6 +462,7 @@ fn merge_into_target<'a>(
     let mut patched = Vec::new();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
+            document.check_annotations(session.arena)?;
             merge_into(map, i, &patch, (options, Way::ForTarget), session.schemas())?;
             patched.push(i);
         }
@@ -530,7 +533,9 @@ fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) -> Re
     if text.is_empty() {
         patch.remove("apiVersion");
         if !replaces {
-            root.insert("apiVersion", untyped);
+            // It keeps its quotes, without which it is null.
+            let style = root.get("apiVersion").and_then(Node::as_scalar).map_or(Style::Plain, |scalar| scalar.style);
+            root.insert("apiVersion", Scalar { text, style, tag: Tag::Untyped }.into());
         }
     } else {
         patch.insert("apiVersion", untyped);

@@ -23,7 +23,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, Gvk, Hint, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, shared, steps};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, json, shared, steps};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -87,6 +87,7 @@ fn read<'a>(session: &Session<'a>, root: &Root, path: &str) -> Result<Vec<Replac
     let node = first_document(session.arena, source)
         .map_err(|m| Error::malformed(session.arena, m))?
         .ok_or_else(|| Error::input(format!("'{path}' holds no replacement")))?;
+    json::check_keys(&node).map_err(|m| Error::malformed(session.arena, m))?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
     match &node.value {
         Value::Sequence(_) => replacements.decode(&node, cx)?,

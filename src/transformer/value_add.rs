@@ -16,7 +16,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{Gvk, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Tag, Value, first_document};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Tag, Value, first_document, json};
 
 /// A configuration object of this kind.
 #[derive(Default)]
@@ -81,6 +81,7 @@ impl<'a> ValueAddTransformer<'a> {
             let source = session.files.text(root, target_file)?;
             let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
             let node = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
+            json::check_keys(&node).map_err(malformed)?;
             let mut more: Vec<Target<'a>> = Vec::new();
             Decoder::of_file(arena).object(&node, &mut [("targets", &mut more)])?;
             targets.append(&mut more);

@@ -2,7 +2,7 @@
 
 use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
-use super::{Arena, Entry};
+use super::{Arena, Entry, Malformed};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -64,6 +64,21 @@ pub fn write_string(out: &mut String, text: &str) {
         }
     }
     out.push('"');
+}
+
+/// Refuses keys that JSON has no text for.
+///
+/// # Errors
+/// A key is null.
+pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
+    match &node.value {
+        Value::Scalar(_) => Ok(()),
+        Value::Sequence(items) => items.iter().try_for_each(check_keys),
+        Value::Mapping(m) => m.iter().try_for_each(|Entry { key, value }| match key.kind() {
+            Kind::Null => Err(Malformed { message: "a mapping key is null".to_owned(), pos: key.pos }),
+            _ => check_keys(value),
+        }),
+    }
 }
 
 /// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key, and dates are text.
