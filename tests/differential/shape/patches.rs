@@ -131,7 +131,9 @@ fn operation(rng: &mut Rng, object: Option<&V>) -> V {
     }
     if rarely(rng, 120) {
         let i = rng.usize(..2);
-        operation[i].0 = ["OP", "Path"][i];
+        if let Some((name, _)) = operation.get_mut(i) {
+            *name = ["OP", "Path"][i];
+        }
     }
     m(operation)
 }
