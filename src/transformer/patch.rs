@@ -587,7 +587,9 @@ fn restore_identity<'a>(
 /// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
 fn forget_types(resource: &mut Resource<'_>) {
     let forget = |node: Option<&mut Node<'_>>| {
-        if let Some(scalar) = node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain) {
+        if let Some(scalar) =
+            node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain || s.tag != Tag::Auto)
+        {
             scalar.tag = Tag::Untyped;
         }
     };
