@@ -18,7 +18,7 @@ use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Node, Scalar, Value};
+use crate::yaml::{Node, Scalar, Tag, Value};
 
 /// Which subjects of role bindings get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,9 @@ impl<'a> NamespaceTransformer<'a> {
         if !id.is_cluster_scoped()
             && let Some(metadata) = resource.metadata_mut()
         {
-            self.set(metadata.get_or_insert_with("namespace", Node::null))?;
+            let node = metadata.get_or_insert_with("namespace", || Scalar::string("").into());
+            forget_null(node, Tag::Untyped);
+            self.set(node)?;
         }
         if matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding") {
             self.subjects(resource).map_err(|e| e.context(format!("in the subjects of {id}")))?;
@@ -97,7 +99,13 @@ impl<'a> NamespaceTransformer<'a> {
                 continue;
             }
             let create = if spec.create { Create::Scalar } else { Create::No };
-            crate::config::field_spec::walk(resource.node_mut(), path, create, &mut |node| self.set(node))
+            let mut edit = |node: &mut Node<'a>| {
+                if spec.create {
+                    forget_null(node, Tag::Str);
+                }
+                self.set(node)
+            };
+            crate::config::field_spec::walk(resource.node_mut(), path, create, &mut edit)
                 .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
         }
         Ok(())
@@ -147,5 +155,12 @@ impl<'a> NamespaceTransformer<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Gives a null another tag, as upstream does with a field that it would make: its spelling is then a namespace.
+fn forget_null(node: &mut Node<'_>, tag: Tag) {
+    if let Some(scalar) = node.as_scalar_mut().filter(|scalar| scalar.is_null()) {
+        scalar.tag = tag;
     }
 }
