@@ -1,11 +1,11 @@
 //! Where the result goes: all of it or nothing.
 
-use crate::pipeline::{print, print_one};
+use crate::pipeline::{print_in_pieces, print_one};
 use crate::resource::{ResMap, Resource};
 use crate::yaml::Arena;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -19,22 +19,26 @@ pub fn write(arena: &Arena, map: &ResMap<'_>, path: Option<&Path>) -> Result<()>
     match path {
         Some(directory) if directory.is_dir() => write_directory(arena, map, directory),
         Some(file) => {
-            let text = print(arena, map)?;
+            let text = print_in_pieces(arena, map)?;
             write_file(file, &text).with_context(|| format!("open {}", file.display()))
         }
         None => {
-            let text = print(arena, map)?;
+            let text = print_in_pieces(arena, map)?;
             let mut out = std::io::stdout().lock();
-            out.write_all(text.as_bytes())?;
+            write_all(&mut out, &text)?;
             Ok(out.flush()?)
         }
     }
 }
 
+fn write_all(out: &mut impl Write, pieces: &[String]) -> std::io::Result<()> {
+    pieces.iter().try_for_each(|piece| out.write_all(piece.as_bytes()))
+}
+
 /// Replaces a file as a whole. What is no regular file is written to directly.
-fn write_file(path: &Path, text: &str) -> Result<()> {
+fn write_file(path: &Path, text: &[String]) -> Result<()> {
     if path.exists() && !path.is_file() {
-        return Ok(fs::write(path, text)?);
+        return Ok(write_all(&mut File::create(path)?, text)?);
     }
     let path = if path.exists() { path.canonicalize()? } else { path.to_owned() };
     stage(&path, text)?.persist(&path)?;
@@ -42,10 +46,10 @@ fn write_file(path: &Path, text: &str) -> Result<()> {
 }
 
 /// A complete temporary file beside its final place.
-fn stage(path: &Path, text: &str) -> Result<NamedTempFile> {
+fn stage(path: &Path, text: &[String]) -> Result<NamedTempFile> {
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(directory)?;
-    file.write_all(text.as_bytes())?;
+    write_all(&mut file, text)?;
     let mode = match fs::metadata(path) {
         Ok(existing) => existing.permissions().mode(),
         Err(_) => 0o666 & !umask(),
@@ -76,7 +80,8 @@ fn write_directory(arena: &Arena, map: &ResMap<'_>, directory: &Path) -> Result<
     }
     let mut staged = Vec::new();
     for (path, text) in &texts {
-        staged.push((stage(path, text).with_context(|| format!("open {}", path.display()))?, path));
+        staged
+            .push((stage(path, std::slice::from_ref(text)).with_context(|| format!("open {}", path.display()))?, path));
     }
     for (file, path) in staged {
         file.persist(path).with_context(|| format!("open {}", path.display()))?;

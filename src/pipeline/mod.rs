@@ -9,6 +9,7 @@ mod documents;
 mod openapi;
 mod origin;
 pub mod plan;
+mod print;
 mod target;
 mod validate;
 
@@ -16,6 +17,7 @@ pub use accumulate::Accumulator;
 pub use call::{Call, call};
 pub use documents::documents_to_resources;
 pub(crate) use origin::{ORIGIN, TRANSFORMATIONS};
+pub use print::{print, print_in_pieces, print_one};
 pub use target::Target;
 
 use crate::config::TransformerConfig;
@@ -29,7 +31,7 @@ use crate::transformer::Transformer;
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
-use crate::yaml::{Arena, Mapping, Node, Style, Tag, emit};
+use crate::yaml::{Arena, Mapping, Node, Style, Tag};
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -167,33 +169,6 @@ pub fn build<'a>(session: &Session<'a>, directory: &str) -> Result<ResMap<'a>> {
     })?;
     origin::annotate(session, &mut map, asked)?;
     Ok(map)
-}
-
-/// Prints resources as one text: documents with separators between them. O(size of the text).
-///
-/// # Errors
-/// A resource that the reference cannot print either; see [`emit::document`].
-pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
-    // Memory that is not written to costs nothing; growing would copy everything.
-    let mut out = String::with_capacity(2 * arena.size());
-    for (i, resource) in map.iter().enumerate() {
-        if i > 0 {
-            out.push_str("---\n");
-        }
-        print_one(arena, resource, &mut out)?;
-    }
-    Ok(out)
-}
-
-/// Appends one resource to `out`.
-///
-/// # Errors
-/// As [`print`].
-pub fn print_one(arena: &Arena, resource: &Resource<'_>, out: &mut String) -> Result<()> {
-    emit::document(out, resource.node()).map_err(|e| {
-        let place = arena.place(e.pos).or_else(|| arena.place(resource.pos()));
-        Error::input(e.message).at(place).context(format!("printing {}", resource.id()))
-    })
 }
 
 /// The order of the output: what the root's kustomization says, else the option, else legacy.
