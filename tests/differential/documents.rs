@@ -471,18 +471,18 @@ fn theirs(server: &mut Server, resource: &[u8]) -> Result<Vec<u8>, String> {
     server.build(&files, &["/"])
 }
 
-/// kustomize has printed the comment behind the indicator of a block scalar as a line of it.
-fn is_comment_in_text(resource: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
-    let theirs = String::from_utf8_lossy(theirs);
-    let kept: String = theirs.split_inclusive('\n').filter(|line| line.trim() != "# head").collect();
-    String::from_utf8_lossy(resource).contains("# head") && kept.as_bytes() == ours
+/// Whether kustomize has printed the comment behind the indicator of a block scalar as a line of it: without the comment
+/// both build what is built here with it.
+fn is_comment_in_text(server: &mut Server, directory: &Path, resource: &[u8], ours: &Result<Vec<u8>, String>) -> bool {
+    let bare = String::from_utf8_lossy(resource).replace(" # head", "").into_bytes();
+    bare != resource && ours.is_ok() && self::ours(directory, &bare) == *ours && theirs(server, &bare) == *ours
 }
 
 /// Whether two builds of a document are the same, but for what kustomize makes of comments, and its crashes.
 fn agree(resource: &[u8], ours: &Result<Vec<u8>, String>, theirs: &Result<Vec<u8>, String>) -> bool {
     let is_crash = theirs.as_ref().is_err_and(|e| e.starts_with(CRASH) || e.starts_with("panic"));
     match (ours, theirs) {
-        (Ok(a), Ok(b)) => a == b || is_comment_in_text(resource, a, b),
+        (Ok(a), Ok(b)) => a == b,
         (Ok(_), Err(e)) => is_crash || resource.contains(&b'#') && cannot_read_its_own_text(e),
         (a, b) => is_crash || a.is_ok() == b.is_ok(),
     }
@@ -647,7 +647,7 @@ fn random_documents_are_read_as_kustomize_reads_them() {
         }
         let theirs = theirs(&mut server, &resource);
         built += usize::from(theirs.is_ok());
-        if !agree(&resource, &ours, &theirs) {
+        if !agree(&resource, &ours, &theirs) && !is_comment_in_text(&mut server, directory.path(), &resource, &ours) {
             let show = |outcome: &Result<Vec<u8>, String>| match outcome {
                 Ok(text) => String::from_utf8_lossy(text).into_owned(),
                 Err(e) => format!("ERROR {e}\n"),

@@ -139,11 +139,15 @@ impl Builder {
         (ours(&root), self.theirs.build(tree, &root))
     }
 
-    /// Whether kustomize fails over comments that it has printed in the wrong place (deviations/comments): without its comments
-    /// the tree is built by both, to what it is built here with them.
+    /// Whether kustomize fails over comments that it has printed in the wrong place, or makes text of them
+    /// (deviations/comments): without its comments the tree is built by both, to what it is built here with them.
     fn is_about_comments(&mut self, tree: &Tree, ours: &Outcome, theirs: &Outcome) -> bool {
-        let (Ok(_), Err(error)) = (ours, theirs) else { return false };
-        if !cannot_read_its_own_text(error) {
+        let may_be = match (ours, theirs) {
+            (Ok(_), Err(error)) => cannot_read_its_own_text(error),
+            (Ok(_), Ok(_)) => true,
+            _ => false,
+        };
+        if !may_be {
             return false;
         }
         let (our_bare, their_bare) = self.outcomes(&tree.without_comments());
