@@ -262,7 +262,7 @@ impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
             return Err(cx.mismatch("a list", node));
         };
         self.resize_with(items.len(), T::default);
-        self.iter_mut().zip(items).try_for_each(|(into, item)| into.decode(item, cx))
+        self.iter_mut().zip(items.iter()).try_for_each(|(into, item)| into.decode(item, cx))
     }
 }
 

@@ -4,7 +4,7 @@ use super::decode::{Decode, Decoder, for_builtin};
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::resource::order::compare_kinds;
-use crate::yaml::{Arena, Mapping, Node, Scalar, Value, steps};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value, steps};
 use hashbrown::HashMap;
 use std::cmp::Ordering;
 
@@ -111,7 +111,7 @@ impl<'a> Step<'a> {
     /// Makes a null list an empty one, as upstream does on its way.
     pub fn settle(&self, value: &mut Node<'_>) {
         if self.list && value.is_null() {
-            value.value = Value::Sequence(Vec::new());
+            value.value = Value::Sequence(Sequence::default());
         }
     }
 }

@@ -60,7 +60,7 @@ fn unwrap_list(mut node: Node<'_>) -> Vec<Node<'_>> {
         return vec![node];
     }
     match node.as_mapping_mut().and_then(|m| m.remove("items")) {
-        Some(Node { value: Value::Sequence(items), .. }) => items,
+        Some(Node { value: Value::Sequence(items), .. }) => items.into_items(),
         None => Vec::new(),
         Some(other) if other.is_null() => Vec::new(),
         Some(other) => {

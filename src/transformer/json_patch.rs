@@ -418,7 +418,7 @@ fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
             a.len() == b.len() && a.iter().all(|e| b.get(e.key.text).is_some_and(|v| equal(&e.value, v, is_json)))
         }
         (Value::Sequence(a), Value::Sequence(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| !a.is_null() && equal(a, b, is_json))
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !a.is_null() && equal(a, b, is_json))
         }
         (Value::Scalar(a), Value::Scalar(b)) => match (a.is_null(), b.is_null()) {
             (false, false) => json_text(found) == if is_json { b.text.to_owned() } else { json_text(wanted) },

@@ -23,7 +23,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, Gvk, Hint, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Style, Tag, Value, first_document, json, shared, steps};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Style, Tag, Value, first_document, json, shared, steps};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -427,7 +427,8 @@ impl<'a> Target<'a> {
         visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
             found += 1;
             if node.as_scalar().is_some_and(is_made) {
-                node.value = if is_mapping { Value::Mapping(Mapping::new()) } else { Value::Sequence(Vec::new()) };
+                node.value =
+                    if is_mapping { Value::Mapping(Mapping::new()) } else { Value::Sequence(Sequence::default()) };
             }
             Ok(())
         })?;
@@ -464,7 +465,7 @@ pub(super) fn visit<'a>(
     if create && node.as_scalar().is_some_and(is_made) {
         node.value = match part {
             Part::Key(_) | Part::All | Part::Last => Value::Mapping(Mapping::new()),
-            _ => Value::Sequence(Vec::new()),
+            _ => Value::Sequence(Sequence::default()),
         };
     }
     if let Some(scalar) = node.as_scalar() {

@@ -16,7 +16,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{Gvk, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Tag, Value, first_document, json};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Tag, Value, first_document, json};
 
 /// A configuration object of this kind.
 #[derive(Default)]
@@ -170,7 +170,7 @@ fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<&'n mut Nod
         if node.is_null() || node.as_scalar().is_some_and(|s| s.text.is_empty()) {
             node.value = match step {
                 Step::Key(_) => Value::Mapping(Mapping::new()),
-                Step::Element { .. } => Value::Sequence(Vec::new()),
+                Step::Element { .. } => Value::Sequence(Sequence::default()),
             };
         }
         let shape = node.shape();

@@ -3,7 +3,7 @@
 //! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's printer; the property tests and the
 //! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use super::node::{Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use super::reprint;
 use super::scalar::{self, Int, Kind};
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
 
 struct Printer<'o> {
     out: &'o mut String,
-    /// Whether what is printed next stands in a mapping that was written in braces.
+    /// Whether what is printed next stands in a mapping that was written in braces, or in a list in brackets.
     in_braces: bool,
 }
 
@@ -110,8 +110,10 @@ impl Printer<'_> {
         }
     }
 
-    fn sequence(&mut self, items: &[Node<'_>], indent: usize, mut inline: bool) -> Emit {
-        for item in items {
+    fn sequence(&mut self, items: &Sequence<'_>, indent: usize, mut inline: bool) -> Emit {
+        let outside = self.in_braces;
+        self.in_braces |= items.is_in_brackets();
+        for item in items.iter() {
             if !inline {
                 self.pad(indent);
             }
@@ -119,6 +121,7 @@ impl Printer<'_> {
             self.out.push_str("- ");
             self.item(item, indent)?;
         }
+        self.in_braces = outside;
         Ok(())
     }
 

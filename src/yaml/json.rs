@@ -180,7 +180,7 @@ impl<'a> Spelling<'a> {
                 while self.has_more() {
                     items.push(self.value());
                 }
-                Value::Sequence(items).into()
+                Value::Sequence(items.into()).into()
             }
             Some(b'{') => {
                 self.skip();
@@ -300,7 +300,7 @@ impl<'de, 'a> Visitor<'de> for Seed<'a> {
         while let Some(item) = seq.next_element_seed(Seed(self.0))? {
             items.push(item);
         }
-        Ok(Value::Sequence(items).into())
+        Ok(Value::Sequence(items.into()).into())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'a>, A::Error> {

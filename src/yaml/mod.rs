@@ -25,4 +25,4 @@ pub mod steps;
 
 pub use arena::{Arena, Place, Source};
 pub use document::{Malformed, documents, first_document};
-pub use node::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+pub use node::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value};

@@ -8,6 +8,7 @@ use super::natural;
 use super::scalar::{self, Kind};
 use super::steps;
 use std::cmp::Ordering;
+use std::ops::{Deref, DerefMut};
 
 /// Place of a node in the sources of a build: an offset into the concatenation of all texts an
 /// [`Arena`](super::Arena) was given; [`Arena::place`](super::Arena::place) turns it into file, line and column.
@@ -156,7 +157,7 @@ pub struct Node<'a> {
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
     Scalar(Scalar<'a>),
-    Sequence(Vec<Node<'a>>),
+    Sequence(Sequence<'a>),
     Mapping(Mapping<'a>),
 }
 
@@ -230,7 +231,7 @@ impl<'a> Node<'a> {
     }
 
     /// The list for editing, if this is one.
-    pub fn as_sequence_mut(&mut self) -> Option<&mut Vec<Node<'a>>> {
+    pub fn as_sequence_mut(&mut self) -> Option<&mut Sequence<'a>> {
         match &mut self.value {
             Value::Sequence(s) => Some(s),
             _ => None,
@@ -286,7 +287,9 @@ impl<'a> Node<'a> {
             (Value::Scalar(a), Value::Scalar(b)) => {
                 a.kind() == b.kind() && (a.text == b.text || a.kind() == Kind::Null)
             }
-            (Value::Sequence(a), Value::Sequence(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.same(y)),
+            (Value::Sequence(a), Value::Sequence(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(x, y)| x.same(y))
+            }
             (Value::Mapping(a), Value::Mapping(b)) => {
                 a.len() == b.len()
                     && a.iter().zip(b.iter()).all(|(x, y)| x.key.text == y.key.text && x.value.same(&y.value))
@@ -379,6 +382,60 @@ impl<'a> From<&'a str> for Key<'a> {
     /// fails at output just as it does there.
     fn from(text: &'a str) -> Self {
         Key::new(text, Style::Plain, Tag::Auto, Pos::NONE)
+    }
+}
+
+/// A list: its items, and how it is written.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence<'a> {
+    items: Vec<Node<'a>>,
+    in_brackets: bool,
+}
+
+impl<'a> Sequence<'a> {
+    /// Whether the list is written in brackets. What lies inside is then written in them too.
+    pub fn is_in_brackets(&self) -> bool {
+        self.in_brackets
+    }
+
+    /// Sets whether the list is written in brackets, which upstream keeps until it prints the tree.
+    pub fn set_brackets(&mut self, in_brackets: bool) {
+        self.in_brackets = in_brackets;
+    }
+
+    /// The items by value.
+    pub fn into_items(self) -> Vec<Node<'a>> {
+        self.items
+    }
+}
+
+impl<'a> From<Vec<Node<'a>>> for Sequence<'a> {
+    /// A list that is written in lines.
+    fn from(items: Vec<Node<'a>>) -> Self {
+        Sequence { items, in_brackets: false }
+    }
+}
+
+impl<'a> Deref for Sequence<'a> {
+    type Target = Vec<Node<'a>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.items
+    }
+}
+
+impl DerefMut for Sequence<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.items
+    }
+}
+
+impl<'a> IntoIterator for Sequence<'a> {
+    type Item = Node<'a>;
+    type IntoIter = std::vec::IntoIter<Node<'a>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
     }
 }
 

@@ -16,7 +16,7 @@
 //! *Cost*: O(size of the tree); a text is copied only if it changes.
 
 use super::json::fresh_string;
-use super::node::{Entry, Key, Mapping, Node, Scalar, Style, Tag, Value};
+use super::node::{Entry, Key, Node, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
@@ -225,8 +225,7 @@ pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malfor
         };
         Ok(())
     };
-    let in_braces = |m: &Mapping<'_>| m.is_in_braces() || m.is_empty();
-    Parts { key: any_key, scalar, in_braces }.detour(node)
+    Parts { key: any_key, scalar, in_braces: |was, is_empty| was || is_empty }.detour(node)
 }
 
 /// Whether a plain string has to be printed in quotes to stay one.
@@ -246,7 +245,7 @@ pub fn printed<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Cow<'n, N
     let mut copy = node.clone();
     reprinted(arena, &mut copy)?;
     let scalar = |s: &mut Scalar<'a>, _| decode_binary(arena, s);
-    Parts { key: any_key, scalar, in_braces: |m| m.is_in_braces() }.detour(&mut copy)?;
+    Parts { key: any_key, scalar, in_braces: |was, _| was }.detour(&mut copy)?;
     Ok(Cow::Owned(copy))
 }
 
@@ -269,7 +268,7 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
                 || is_time_in_braces(s, in_braces)
                 || is_time_until_printed(s)
         }
-        Value::Sequence(items) => items.iter().any(|item| may_change(item, in_braces)),
+        Value::Sequence(items) => items.iter().any(|item| may_change(item, in_braces || items.is_in_brackets())),
         Value::Mapping(m) => m.iter().any(|entry| may_change(&entry.value, in_braces || m.is_in_braces())),
     }
 }
@@ -297,8 +296,8 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
         };
         Ok(())
     };
-    // The dump writes an empty mapping in braces, and all others in lines.
-    Parts { key: check_printed_key, scalar, in_braces: |m| m.is_empty() }.detour(node)
+    // The dump writes what is empty in braces or brackets, and all else in lines.
+    Parts { key: check_printed_key, scalar, in_braces: |_, is_empty| is_empty }.detour(node)
 }
 
 /// Turns a tree into what it is after kustomize has decoded it and read its JSON as YAML:
@@ -331,7 +330,7 @@ pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malf
         }
         Ok(())
     };
-    Parts { key, scalar, in_braces: |_| true }.detour(node)
+    Parts { key, scalar, in_braces: |_, _| true }.detour(node)
 }
 
 /// A string after a YAML reader has read it from JSON, where Go's encoder leaves U+0085 as it is:
@@ -447,8 +446,9 @@ struct Parts<K, S> {
     key: K,
     /// Edits a scalar; the flag says whether it stands in braces.
     scalar: S,
-    /// Whether a mapping is written in braces afterwards.
-    in_braces: fn(&Mapping<'_>) -> bool,
+    /// Whether a mapping is written in braces afterwards, and a list in brackets: from whether it was, and whether it is
+    /// empty.
+    in_braces: fn(bool, bool) -> bool,
 }
 
 impl<K, S> Parts<K, S> {
@@ -467,10 +467,14 @@ impl<K, S> Parts<K, S> {
     {
         match &mut node.value {
             Value::Scalar(s) => (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk(item, in_braces, false)),
+            Value::Sequence(items) => {
+                let is_inside = in_braces || items.is_in_brackets();
+                items.set_brackets((self.in_braces)(items.is_in_brackets(), items.is_empty()));
+                items.iter_mut().try_for_each(|item| self.walk(item, is_inside, false))
+            }
             Value::Mapping(m) => {
                 let is_inside = in_braces || m.is_in_braces();
-                m.set_braces((self.in_braces)(m));
+                m.set_braces((self.in_braces)(m.is_in_braces(), m.is_empty()));
                 let mut previous = None;
                 for (key, value) in m.iter_mut() {
                     (self.key)(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;

@@ -15,7 +15,7 @@ use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value, natural};
+use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, natural};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -115,7 +115,10 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
             }
         },
         (Value::Sequence(b), Value::Sequence(p)) => match schema.merge_keys() {
-            Some(keys) => Ok(new_list(list::merge(b, p, keys, schema.items())?, base.pos)),
+            Some(keys) => {
+                let in_brackets = if b.is_empty() { p.is_in_brackets() } else { b.is_in_brackets() };
+                Ok(new_list(list::merge(b, p, keys, schema.items())?, in_brackets, base.pos))
+            }
             None => Ok(Merged::Patch),
         },
         (Value::Scalar(_), Value::Scalar(_)) => Ok(Merged::Patch),
@@ -123,11 +126,27 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
     }
 }
 
-fn new_list(items: Option<Vec<Node<'_>>>, pos: Pos) -> Merged<'_> {
-    match items {
-        Some(items) => Merged::New(Node { value: Value::Sequence(items), pos }),
-        None => Merged::Gone,
-    }
+fn new_list(items: Option<Vec<Node<'_>>>, in_brackets: bool, pos: Pos) -> Merged<'_> {
+    let Some(items) = items else { return Merged::Gone };
+    let mut list = Sequence::from(items);
+    list.set_brackets(in_brackets);
+    Merged::New(Node { value: Value::Sequence(list), pos })
+}
+
+/// Whether what takes the place of a value is written in braces or brackets: upstream keeps the style of the field, unless
+/// nothing is in it, which says nothing about what comes into it.
+fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
+    let is_in_braces = |value: &Value<'_>| match value {
+        Value::Scalar(_) => false,
+        Value::Sequence(items) => items.is_in_brackets(),
+        Value::Mapping(m) => m.is_in_braces(),
+    };
+    let is_empty = match field {
+        Value::Scalar(_) => false,
+        Value::Sequence(items) => items.is_empty(),
+        Value::Mapping(m) => m.is_empty(),
+    };
+    is_in_braces(if is_empty { patch } else { field })
 }
 
 /// Both mappings come sorted, so merging them is one pass.
@@ -196,7 +215,15 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
                     field.pos = patch.pos;
                 }
             }
-            _ => *field = patch.clone(),
+            (old, new) => {
+                let in_braces = stays_in_braces(old, new);
+                *field = patch.clone();
+                match &mut field.value {
+                    Value::Scalar(_) => {}
+                    Value::Sequence(items) => items.set_brackets(in_braces),
+                    Value::Mapping(m) => m.set_braces(in_braces),
+                }
+            }
         },
         (Merged::Base | Merged::Patch, _) => {
             if let Some(scalar) = field.as_scalar_mut() {
@@ -221,7 +248,7 @@ fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
             Ok(Merged::Patch)
         }
         Value::Sequence(items) => match schema.merge_keys() {
-            Some(keys) => Ok(new_list(Some(list::introduced(items, keys, schema.items())?), patch.pos)),
+            Some(keys) => Ok(new_list(Some(list::introduced(items, keys, schema.items())?), false, patch.pos)),
             None => Ok(Merged::Patch),
         },
     }
@@ -240,7 +267,10 @@ fn with_itself<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
             Ok(Merged::Base)
         }
         Value::Sequence(items) => match schema.merge_keys() {
-            Some(keys) => Ok(new_list(list::with_itself(items, keys, schema.items())?, node.pos)),
+            Some(keys) => {
+                let in_brackets = items.is_in_brackets();
+                Ok(new_list(list::with_itself(items, keys, schema.items())?, in_brackets, node.pos))
+            }
             None => Ok(Merged::Base),
         },
     }
@@ -269,7 +299,10 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
             Ok(Merged::Base)
         }
         Value::Sequence(items) => match schema.merge_keys() {
-            Some(keys) => Ok(new_list(Some(list::untouched(items, keys, schema.items())?), node.pos)),
+            Some(keys) => {
+                let in_brackets = items.is_in_brackets();
+                Ok(new_list(Some(list::untouched(items, keys, schema.items())?), in_brackets, node.pos))
+            }
             None => Ok(Merged::Base),
         },
     }

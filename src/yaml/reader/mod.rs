@@ -15,7 +15,7 @@ mod rest;
 mod scalar;
 
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
-use super::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Source, Style, Tag, Value};
+use super::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
 use block::{Before, Place};
 use characters::Survey;
 use property::{Anchor, Anchors, Properties, TagHandles};
@@ -201,7 +201,11 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 let mapping = if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) };
                 Value::Mapping(mapping.with_braces(level.kind != Kind::BlockMapping))
             }
-            _ => Value::Sequence(take_from(&mut self.items, level.mark)),
+            kind => {
+                let mut items = Sequence::from(take_from(&mut self.items, level.mark));
+                items.set_brackets(kind == Kind::FlowSequence);
+                Value::Sequence(items)
+            }
         };
         let node = Node { value, pos: level.pos };
         if let Some(anchor) = level.anchor {

@@ -346,7 +346,7 @@ fn merged_in_order(entries: Vec<Entry<'_>>) -> Mapping<'_> {
 /// The mappings that a merge key names.
 fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
     let items = match node.value {
-        Value::Sequence(items) => items,
+        Value::Sequence(items) => items.into_items(),
         _ => vec![node],
     };
     items.into_iter().filter_map(|item| if let Value::Mapping(m) = item.value { Some(m) } else { None }).collect()
