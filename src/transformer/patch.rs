@@ -447,7 +447,8 @@ fn merge_by_id<'a>(
     Ok(i)
 }
 
-/// Merges a patch into every resource of a target, and gives their places. The patch's own identity does not count.
+/// Merges a patch into every resource of a target, and gives their places. The patch's own identity does not count, but
+/// its namespace is merged before the resource gets back its own.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
@@ -459,7 +460,10 @@ fn merge_into_target<'a>(
     if let Some(root) = patch.node_mut().as_mapping_mut() {
         // The kind stays: its schema counts where that of the target is not known.
         if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
-            metadata.remove("namespace");
+            let namespace = metadata.get("namespace").and_then(Node::as_scalar).filter(|s| !s.is_null());
+            if namespace.is_none_or(|s| s.text.is_empty()) {
+                metadata.remove("namespace");
+            }
             if !options.allow_name_change {
                 metadata.remove("name");
             }
@@ -509,7 +513,7 @@ fn merge_into<'a>(
         if keep {
             styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
             restore_identity(resource, &id, kind, options);
-            forget_types(resource);
+            forget_types(resource, options);
             note_options(resource, options);
         }
         Ok(keep)
@@ -591,7 +595,7 @@ fn restore_identity<'a>(
 }
 
 /// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
-fn forget_types(resource: &mut Resource<'_>) {
+fn forget_types(resource: &mut Resource<'_>, options: PatchOptions) {
     let forget = |node: Option<&mut Node<'_>>| {
         if let Some(scalar) =
             node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain || s.tag != Tag::Auto)
@@ -600,9 +604,14 @@ fn forget_types(resource: &mut Resource<'_>) {
         }
     };
     let Some(root) = resource.node_mut().as_mapping_mut() else { return };
-    forget(root.get_mut("kind"));
+    if !options.allow_kind_change {
+        forget(root.get_mut("kind"));
+    }
     if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
-        ["name", "namespace"].into_iter().for_each(|field| forget(metadata.get_mut(field)));
+        if !options.allow_name_change {
+            forget(metadata.get_mut("name"));
+        }
+        forget(metadata.get_mut("namespace"));
     }
 }
 

@@ -105,7 +105,10 @@ impl<'a> Scalar<'a> {
             Kind::Null => (scalar::resolve(self.text) != Kind::Null).then_some("null"),
             Kind::Bool => (scalar::resolve(self.text) != Kind::Bool).then_some("a boolean"),
             Kind::Int => scalar::int(self.text).is_none().then_some("an integer"),
-            Kind::Float => scalar::float(self.text).is_none().then_some("a number"),
+            // A number that only an unsigned integer holds is not made a float.
+            Kind::Float => (scalar::float(self.text).is_none()
+                || matches!(scalar::int(self.text), Some(scalar::Int::Unsigned(_))))
+            .then_some("a number"),
             Kind::Timestamp => scalar::timestamp(self.text).is_none().then_some("a date"),
         }
     }
