@@ -12,7 +12,25 @@ use std::fmt;
 const MAX_SHARED_KEY: usize = 48;
 
 /// How many fingerprints are told apart.
-const RECENT: usize = 512;
+const RECENT: usize = 2_048;
+
+/// The place of a key among all keys, and in the lowest bit whether it is a plain word.
+#[derive(Clone, Copy)]
+struct Known(u32);
+
+impl Known {
+    fn new(place: usize, is_word: bool) -> Self {
+        Known((place as u32) << 1 | u32::from(is_word))
+    }
+
+    fn place(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    fn is_word(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
 
 /// Owns every text of a build. Each source is loaded once and has its place in one address space of
 /// [`Pos`], so that a node's place costs four bytes.
@@ -21,7 +39,7 @@ pub struct Arena {
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
     /// Where in `keys` the last key with a fingerprint is, and whether it is a plain word: most keys are found there.
-    recent: [Cell<(u32, bool)>; RECENT],
+    recent: [Cell<Known>; RECENT],
     /// How many shared values there are.
     shared: Cell<u32>,
 }
@@ -79,7 +97,7 @@ impl Default for Arena {
             sources: FrozenVec::new(),
             bump: Bump::new(),
             keys: FrozenIndexSet::default(),
-            recent: [const { Cell::new((0, false)) }; RECENT],
+            recent: [const { Cell::new(Known(0)) }; RECENT],
             shared: Cell::new(0),
         }
     }
@@ -148,14 +166,14 @@ impl Arena {
     #[inline(always)]
     fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
         let slot = &self.recent[usize::from(print) % RECENT];
-        let (at, is_word) = slot.get();
-        match self.keys.get_index(at as usize) {
-            Some(known) if same(known, text) => (known, is_word),
+        let known = slot.get();
+        match self.keys.get_index(known.place()) {
+            Some(text_there) if same(text_there, text) => (text_there, known.is_word()),
             _ => self.find_known(text, slot),
         }
     }
 
-    fn find_known<'a>(&'a self, text: &'a str, slot: &Cell<(u32, bool)>) -> (&'a str, bool) {
+    fn find_known<'a>(&'a self, text: &'a str, slot: &Cell<Known>) -> (&'a str, bool) {
         let is_word = is_plain_word(text);
         if text.len() > MAX_SHARED_KEY {
             return (text, is_word);
@@ -164,7 +182,7 @@ impl Arena {
             Some(known) => known,
             None => self.keys.insert_full(text.into()),
         };
-        slot.set((at as u32, is_word));
+        slot.set(Known::new(at, is_word));
         (shared, is_word)
     }
 

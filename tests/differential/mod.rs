@@ -141,13 +141,8 @@ impl Builder {
 
     /// Whether kustomize fails over comments that it has printed in the wrong place, or makes text of them
     /// (deviations/comments): without its comments the tree is built by both, to what it is built here with them.
-    fn is_about_comments(&mut self, tree: &Tree, ours: &Outcome, theirs: &Outcome) -> bool {
-        let may_be = match (ours, theirs) {
-            (Ok(_), Err(error)) => cannot_read_its_own_text(error),
-            (Ok(_), Ok(_)) => true,
-            _ => false,
-        };
-        if !may_be {
+    fn is_about_comments(&mut self, tree: &Tree, ours: &Outcome) -> bool {
+        if ours.is_err() {
             return false;
         }
         let (our_bare, their_bare) = self.outcomes(&tree.without_comments());
@@ -155,7 +150,7 @@ impl Builder {
     }
 
     fn is_accepted(&mut self, tree: &Tree, ours: &Outcome, theirs: &Outcome) -> bool {
-        accepted(ours, theirs).is_some() || self.is_about_comments(tree, ours, theirs)
+        accepted(ours, theirs).is_some() || self.is_about_comments(tree, ours)
     }
 
     /// Takes things away as long as the difference stays, and who of the two fails.

@@ -19,9 +19,14 @@ pub(super) fn survey(source: &Source, piece: Range<usize>) -> Result<Survey, Mal
     let text = &source.text[piece.clone()];
     let bytes = text.as_bytes();
     let is_control = |b: u8| (b < 0x20 && b != b'\n' && b != b'\t') || b == 0x7f;
-    let has_controls = bytes.iter().fold(false, |found, &b| found | is_control(b));
-    let survey = Survey { has_rare_breaks: has_controls, has_tabs: memchr(b'\t', bytes).is_some() };
-    if !has_controls && (text.is_ascii() || !has_rare_characters(bytes)) {
+    let (mut has_controls, mut has_tabs, mut all) = (false, false, 0);
+    for &b in bytes {
+        has_controls |= is_control(b);
+        has_tabs |= b == b'\t';
+        all |= b;
+    }
+    let survey = Survey { has_rare_breaks: has_controls, has_tabs };
+    if !has_controls && (all.is_ascii() || !has_rare_characters(bytes)) {
         return Ok(survey);
     }
     let refused = |&(_, c): &(usize, char)| !matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
