@@ -1,4 +1,5 @@
-//! What a call of a shared object costs in its own process, beside a call in this one. `cargo bench --bench plugin`; needs a C compiler.
+//! What a call of a shared object costs in its own process, beside a call in this one.
+//! `cargo bench --bench plugin`; needs a C compiler.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 

@@ -1,4 +1,5 @@
-//! Megabytes a second, on one core: read, sort and print resources, and whole builds. `cargo bench`.
+//! Megabytes a second, on one core: read, sort and print resources, and whole builds.
+//! `cargo bench`.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -59,8 +60,9 @@ fn definition(text: &mut String, i: usize) {
     }
 }
 
-/// About four megabytes in the mix of facts that are known of clusters: two parts in five Deployments and Services, one
-/// part ConfigMaps with block scalars, two parts schemas; a line has 37 bytes in the mean, a resource 3.9 KB.
+/// About four megabytes in the mix of facts that are known of clusters: two parts in five
+/// Deployments and Services, one part ConfigMaps with block scalars, two parts schemas; a line has
+/// 37 bytes in the mean, a resource 3.9 KB.
 fn corpus() -> String {
     let mut text = String::new();
     let mut i = 0;
@@ -76,8 +78,8 @@ fn corpus() -> String {
     text
 }
 
-/// A definition as generators write it: descriptions of many lines, plain and quoted, folded at 80 columns, and keys that
-/// are too long for one line.
+/// A definition as generators write it: descriptions of many lines, plain and quoted, folded at 80
+/// columns, and keys that are too long for one line.
 fn generated_definition(text: &mut String, i: usize) {
     let _ = write!(
         text,
@@ -125,7 +127,8 @@ fn generated_definitions() -> String {
     text
 }
 
-/// Runs until the patience is at an end and prints the best speed. A word behind `--` on the command line names what is measured.
+/// Runs until the patience is at an end and prints the best speed. A word behind `--` on the
+/// command line names what is measured.
 fn measure(what: &str, bytes: usize, mut run: impl FnMut()) {
     if std::env::args().skip(1).any(|arg| !arg.starts_with("--") && !what.contains(&arg)) {
         return;

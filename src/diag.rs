@@ -108,7 +108,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Something the user should know although the build goes on. The library returns them; only the command prints.
+/// Something the user should know although the build goes on. The library returns them; only the
+/// command prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub message: String,

@@ -1,12 +1,13 @@
-//! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.1 prints, in time linear in its input, and
-//! runs plugins that cannot hurt the build.
+//! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.1 prints, in time
+//! linear in its input, and runs plugins that cannot hurt the build.
 //!
 //! A build is a pipeline, and reads as one in [`pipeline::build`]:
 //!
 //! 1. [`load`] finds the kustomization file of a root; [`yaml`] reads it; [`config`] decodes it.
 //! 2. [`pipeline::Target`] is a root with its checked [`config::Kustomization`].
-//! 3. `accumulate` gathers, recursively, what [`resource`]s the root names, what its [`generator`]s make and what its
-//!    components add, and lets its [`transformer`]s and [`plugin`]s work on all of it, in the order of [`pipeline::plan`].
+//! 3. `accumulate` gathers, recursively, what [`resource`]s the root names, what its [`generator`]s
+//!    make and what its components add, and lets its [`transformer`]s and [`plugin`]s work on all
+//!    of it, in the order of [`pipeline::plan`].
 //! 4. Once, at the end: name hashes, name references, order, and what is not for the output goes.
 //! 5. [`pipeline::print`] prints the result with [`yaml::emit`].
 //!

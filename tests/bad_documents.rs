@@ -1,5 +1,5 @@
-//! Documents that are damaged, deep or large: each ends in an error with its place, or in the same bytes as kustomize's, in
-//! little memory.
+//! Documents that are damaged, deep or large: each ends in an error with its place, or in the same
+//! bytes as kustomize's, in little memory.
 
 use crate::support::Tree;
 use std::process::Command;

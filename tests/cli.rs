@@ -290,8 +290,8 @@ fn build_as_user(tree: &Tree) -> Run {
     let is_root = fs::metadata(tree.path()).unwrap().uid() == 0;
     let mut binary = PathBuf::from(env!("CARGO_BIN_EXE_rustomize"));
     if is_root {
-        // The directory of the binary may be closed to others. A process of its own copies it: a file that another thread's
-        // child still has open for writing cannot be run.
+        // The directory of the binary may be closed to others. A process of its own copies it: a
+        // file that another thread's child still has open for writing cannot be run.
         let copy = tree.path().join("rustomize");
         let copied = command_of("cp").arg(&binary).arg(&copy).status().unwrap();
         assert!(copied.success());

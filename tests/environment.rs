@@ -1,4 +1,5 @@
-//! Bundles, environments, `plugin serve` and `plugin sync`: M01 to M18, M28, M32 to M34. Real servers and clients, each a process of its own.
+//! Bundles, environments, `plugin serve` and `plugin sync`: M01 to M18, M28, M32 to M34. Real
+//! servers and clients, each a process of its own.
 
 use crate::manager::{require, script};
 use crate::support::Tree;
@@ -78,7 +79,8 @@ fn an_environment_has_requirements_and_a_lock_of_its_own() {
     let prod = environments(&tree).join("prod");
     tree.run(&["plugin", "install", "--directory", &prod.to_string_lossy()]).ok();
     assert!(prod.join("plugins.lock").is_file() && !tree.path().join("plugins.lock").exists());
-    // What is required beats what a bundle has, and the kustomization's own beats the environment's.
+    // What is required beats what a bundle has, and the kustomization's own beats the
+    // environment's.
     assert!(tree.build(&["--environment", "prod"]).ok().contains("v: required"));
     tree.write("own", &script("2.0.0", "own"));
     require(&tree, "{own: {source: h.io/acme/own, from: ./own}}");
@@ -208,7 +210,8 @@ fn m05_to_m15_sync_fetches_what_differs_and_takes_away_what_is_gone() {
     environment(&client, "prod", &format!("sync: {}\n", server.url));
     // M05, M06: the build syncs first, and uses it in the same run.
     assert!(client.build(&["--environment", "prod"]).ok().contains("v: first"));
-    // M07, M09, M10, M17: everything of every bundle, one plugin never mixed of two; M28: the rest is left out.
+    // M07, M09, M10, M17: everything of every bundle, one plugin never mixed of two; M28: the rest
+    // is left out.
     let files = synced(&client, "prod");
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
     assert_eq!(
@@ -305,7 +308,8 @@ fn a_server_that_lies_changes_nothing() {
         .fails_with(&["nothing says from which server", "--from URL"]);
 }
 
-/// A kind that Kubernetes does not have: of the whole cluster, with a list that is a map and a reference.
+/// A kind that Kubernetes does not have: of the whole cluster, with a list that is a map and a
+/// reference.
 const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: fleets.ex.io}
@@ -381,7 +385,8 @@ fn m17_a_build_knows_the_kinds_of_its_bundles_merge_keys_scope_and_references() 
     let schema = |name: &str, text: &str| {
         tree.write(&format!("../home/.config/rustomize/environments/default/modules/sea/schemas/{name}"), text);
     };
-    // Nothing is known: lists are replaced, everything has a namespace, nothing is a reference. So it stays without the flag.
+    // Nothing is known: lists are replaced, everything has a namespace, nothing is a reference. So
+    // it stays without the flag.
     let unknown = tree.build(&[]).ok();
     assert!(
         !unknown.contains("name: one")

@@ -1,5 +1,6 @@
-//! The error cases of the conformance suite, where it lies beside the checkout: each must fail, and say the sentence that
-//! testdata/errors/sentences.tsv has for it. The cases of testdata/errors show the same causes without the suite.
+//! The error cases of the conformance suite, where it lies beside the checkout: each must fail, and
+//! say the sentence that testdata/errors/sentences.tsv has for it. The cases of testdata/errors
+//! show the same causes without the suite.
 
 use crate::support::Tree;
 use std::collections::BTreeMap;

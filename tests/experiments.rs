@@ -1,4 +1,5 @@
-//! The recorded YAML experiments: each is a resource file and what a build with it prints, or that it fails.
+//! The recorded YAML experiments: each is a resource file and what a build with it prints, or that
+//! it fails.
 
 use crate::support::Tree;
 use base64::Engine;

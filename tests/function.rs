@@ -1,4 +1,5 @@
-//! KRM functions: executables, and containers through a stand-in for the engine that records what it is called with.
+//! KRM functions: executables, and containers through a stand-in for the engine that records what
+//! it is called with.
 
 use crate::support::Tree;
 

@@ -1,5 +1,5 @@
-//! Go plugins, built by a real Go from unchanged source against the real packages of kustomize. Where there is no Go, no C compiler or no
-//! way to those packages, the tests say so.
+//! Go plugins, built by a real Go from unchanged source against the real packages of kustomize.
+//! Where there is no Go, no C compiler or no way to those packages, the tests say so.
 
 use crate::support::{Run, Tree};
 use std::collections::BTreeMap;
@@ -94,7 +94,8 @@ fn home() -> Option<&'static Home> {
     home.as_ref()
 }
 
-/// Builds the plugin in a directory to a file in the tree's home, leaving the directory alone; `None` where there is no Go.
+/// Builds the plugin in a directory to a file in the tree's home, leaving the directory alone;
+/// `None` where there is no Go.
 pub fn build_plugin(tree: &Tree, directory: &Path) -> Option<PathBuf> {
     if !can_build() {
         println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");

@@ -1,4 +1,5 @@
-//! Helm charts, with a stand-in for helm that records how it was called; and with the real one where it is.
+//! Helm charts, with a stand-in for helm that records how it was called; and with the real one
+//! where it is.
 
 use crate::support::Tree;
 

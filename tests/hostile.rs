@@ -1,5 +1,5 @@
-//! Shared objects that run: what they are given, and every way in which one can misbehave. A real compiler makes them; where there is
-//! none, the tests say so.
+//! Shared objects that run: what they are given, and every way in which one can misbehave. A real
+//! compiler makes them; where there is none, the tests say so.
 
 use crate::shared_object::cc;
 use crate::support::{Run, Tree};
@@ -270,7 +270,8 @@ fn processes_that_a_plugin_starts_do_not_outlive_it() {
             tree.home().join("pids").display()
         ),
     );
-    // One that stays in the group and holds all pipes, one that leaves it, one that leaves it twice.
+    // One that stays in the group and holds all pipes, one that leaves it, one that leaves it
+    // twice.
     let act = r#"
         int gate[2]; char c; if (pipe(gate)) abort();
         for (int i = 0; i < 3; i++) if (!fork()) {

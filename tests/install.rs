@@ -1,4 +1,5 @@
-//! Installing plugins from everywhere, locking them, and building with just those. Real servers on this machine, real git.
+//! Installing plugins from everywhere, locking them, and building with just those. Real servers on
+//! this machine, real git.
 
 use crate::manager::{install as install_path, require, root, script, script_with, tree};
 use crate::servers::{Files, Reply, git_server, registry, serve, sha256};
@@ -69,7 +70,8 @@ fn repository(directory: &Path) {
     }
 }
 
-/// A tree that needs a plugin of each kind of source: over HTTP, from git, from a registry, and of its own.
+/// A tree that needs a plugin of each kind of source: over HTTP, from git, from a registry, and of
+/// its own.
 fn everything() -> (Tree, Files, Files) {
     let tree = Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml]\n");
     let object = |kind: &str| format!("apiVersion: ex.io/v1\nkind: {kind}\nmetadata: {{name: x}}\n---\n");
@@ -188,7 +190,8 @@ fn what_was_locked_is_what_is_installed_and_run() {
     tree.build(&[]).fails_with(&["as something else than what plugins.lock says", "plugin install"]);
     tree.run(&["plugin", "install", "--frozen"]).ok();
     assert!(tree.build(&[]).ok().contains("v: Http\n"));
-    // What is asked for and not locked: refused where CI is set, and in a build wherever something is locked.
+    // What is asked for and not locked: refused where CI is set, and in a build wherever something
+    // is locked.
     let text = fs::read_to_string(tree.path().join("plugins.yaml")).unwrap();
     tree.write(
         "plugins.yaml",

@@ -1,4 +1,5 @@
-//! Installed plugins that run: how they speak, what they may do, and what comes from PATH. Real executables, in the sandbox of this system.
+//! Installed plugins that run: how they speak, what they may do, and what comes from PATH. Real
+//! executables, in the sandbox of this system.
 
 use crate::manager::{require, root, script};
 use crate::shared_object::cc;
@@ -70,7 +71,8 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
     says(&tree.build(&["--offline"]).ok(), "of the root refused unset unset");
     says(&tree.build(&["--offline", "--plugin-isolation", "off"]).ok(), "of the root hunter2 t o");
     says(&tree.build(&["--offline", "--plugin-allow-env", "OTHER"]).ok(), "of the root refused unset o");
-    // What it asks for is said when it is installed, locked, and not to be had before it is granted.
+    // What it asks for is said when it is installed, locked, and not to be had before it is
+    // granted.
     directory(&tree, "plugins/app", "1.0.1", asks, &script);
     let run = tree.run(&["plugin", "install"]);
     let grant = "rustomize plugin trust h.io/acme/app --allow-read '~/.secret' --allow-env 'TOKEN'";
@@ -234,7 +236,8 @@ fn what_runs_is_what_was_hashed() {
         let out = tree.build(&["--plugin-isolation", isolation]).ok();
         assert!(out.matches("v: good\n").count() == 2 && out.contains(&format!("name: {own}\n")), "{out}");
     }
-    // Its first call puts something else in its place: the second one still runs what was looked at, and the next build nothing.
+    // Its first call puts something else in its place: the second one still runs what was looked
+    // at, and the next build nothing.
     tree.variables.insert("OTHER", tree.home().join("other").display().to_string());
     tree.variables.insert("OWN", path.clone());
     let out = tree.build(&["--plugin-isolation", "off"]).ok();

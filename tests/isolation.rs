@@ -1,4 +1,5 @@
-//! `--plugin-isolation`, with real plugins that try what they may not: exec plugins, functions and shared objects.
+//! `--plugin-isolation`, with real plugins that try what they may not: exec plugins, functions and
+//! shared objects.
 
 use crate::support::{Run, Tree};
 use std::net::TcpListener;

@@ -1,4 +1,5 @@
-//! Installation and sync, killed at any moment: nothing is lost, nothing that is half there is used, and the next run repairs it.
+//! Installation and sync, killed at any moment: nothing is lost, nothing that is half there is
+//! used, and the next run repairs it.
 //!
 //! Some kills in every test run; `RUSTOMIZE_KILLS=500` for many.
 
@@ -16,7 +17,8 @@ fn times() -> u64 {
 
 const OBJECTS: &str = "apiVersion: ex.io/v1\nkind: Binary\nmetadata: {name: x}\n---\napiVersion: ex.io/v1\nkind: Folder\nmetadata: {name: x}\n";
 
-/// Plugins of a version: a file and a directory, both with something in them that takes a while to write.
+/// Plugins of a version: a file and a directory, both with something in them that takes a while to
+/// write.
 fn plugins(tree: &Tree, version: &str) {
     let ballast = format!("# {}\n", "ballast ".repeat(50_000));
     let generators = r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Binary"}]"#;
@@ -46,7 +48,8 @@ fn tree() -> Tree {
     tree
 }
 
-/// A build. Not asked is what lies in the place for temporary files: who is killed cannot clear that.
+/// A build. Not asked is what lies in the place for temporary files: who is killed cannot clear
+/// that.
 fn build(tree: &Tree) -> Run {
     tree.run(&["build", "--enable-alpha-plugins", "--offline"])
 }
@@ -111,7 +114,8 @@ fn u45_an_installation_that_is_killed_loses_nothing_and_is_repaired() {
             continue;
         }
         kills += 1;
-        // The lock is the old one or the new one, and a build has all of what that says, or says what is missing.
+        // The lock is the old one or the new one, and a build has all of what that says, or says
+        // what is missing.
         let run = build(&tree);
         match run.status {
             Some(0) => assert!(run.stdout.contains(&format!("v: 2.0.{round}"))),
@@ -215,7 +219,8 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
         assert!(is_of(&built, &new), "kill {kills}: {built}");
         assert!(is_clean(&place), "kill {kills}: {:?}", files(&place));
         let generations = fs::read_dir(&place).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
-        // What counts, what a build may still read, and what that was before, where a run was killed behind its last step: the next change clears it.
+        // What counts, what a build may still read, and what that was before, where a run was
+        // killed behind its last step: the next change clears it.
         assert!(generations <= 4, "kill {kills}: {:?}", fs::read_dir(&place).unwrap().collect::<Vec<_>>());
         server.asked();
         old = new;

@@ -1,4 +1,5 @@
-//! The plugin manager, from the outside: P01 to P58 where the command is needed to show them. Real executables, installed and run.
+//! The plugin manager, from the outside: P01 to P58 where the command is needed to show them. Real
+//! executables, installed and run.
 
 use crate::support::{Run, Tree};
 use std::fs;
@@ -6,7 +7,8 @@ use std::path::PathBuf;
 
 const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
 
-/// A plugin that describes itself and generates a ConfigMap with `v`. `FAIL` makes it fail to describe itself.
+/// A plugin that describes itself and generates a ConfigMap with `v`. `FAIL` makes it fail to
+/// describe itself.
 pub fn script(version: &str, v: &str) -> String {
     script_with(version, "x1.0", r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Made"}]"#, v)
 }
@@ -47,7 +49,8 @@ fn p02_p17_p24_to_p29_a_local_binary_is_installed_under_a_source() {
     let tree = tree();
     let said = install(&tree, "h.io/acme/app", &script("1.2.3", "one")).ok();
     assert!(said.starts_with("h.io/acme/app v1.2.3: "), "{said}");
-    // P04, P17, P24, P26 to P29: the directories are made, the binary is named, its sum lies beside it.
+    // P04, P17, P24, P26 to P29: the directories are made, the binary is named, its sum lies beside
+    // it.
     let folder = root(&tree).join("h.io/acme/app");
     let mut names: Vec<String> =
         fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();

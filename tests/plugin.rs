@@ -1,4 +1,5 @@
-//! Exec plugins: the requirements K01 to K29, by number, and plugins that misbehave. All with real processes.
+//! Exec plugins: the requirements K01 to K29, by number, and plugins that misbehave. All with real
+//! processes.
 
 use crate::support::{Run, Tree};
 use std::fs;
@@ -489,7 +490,8 @@ fn the_examples_work() {
     }
 }
 
-/// Exec plugins of the public shapes that the documentation of kustomize shows, in scripts of our own.
+/// Exec plugins of the public shapes that the documentation of kustomize shows, in scripts of our
+/// own.
 #[test]
 fn k39_the_public_shapes_of_exec_plugins_run() {
     // A script that makes a ConfigMap of its arguments.

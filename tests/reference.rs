@@ -1,5 +1,6 @@
-//! Prints docs/reference from the sources: the documents of the stages, the docs of what users write, and the examples that
-//! tests/suite.rs runs. `UPDATE=1 cargo test reference` writes the pages; without it they must be what would be written.
+//! Prints docs/reference from the sources: the documents of the stages, the docs of what users
+//! write, and the examples that tests/suite.rs runs. `UPDATE=1 cargo test reference` writes the
+//! pages; without it they must be what would be written.
 
 use crate::support::{files, split};
 use regex::Regex;
@@ -337,7 +338,8 @@ fn the_page_of_the_plugin_interface_shows_the_header() {
         return;
     }
     assert_eq!(page[start..], format!("{header}```\n"), "UPDATE=1 cargo test reference writes it");
-    // Every function and every word for a result stands in the page's own text or in the header it shows, and in the crate.
+    // Every function and every word for a result stands in the page's own text or in the header it
+    // shows, and in the crate.
     let crate_text =
         read("plugin/abi/src/plugin.rs") + &read("plugin/abi/src/lib.rs") + &read("plugin/abi/src/guest.rs");
     for function in Regex::new(r"rustomize_plugin_[a-z_]+\(").unwrap().find_iter(&header) {

@@ -1,4 +1,5 @@
-//! Remote resources: real git repositories over file://, a real HTTP server on the loopback address.
+//! Remote resources: real git repositories over file://, a real HTTP server on the loopback
+//! address.
 
 use crate::support::{Run, Tree, git, run};
 use std::fs;

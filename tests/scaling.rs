@@ -35,7 +35,8 @@ fn steps(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     yaml::steps::taken()
 }
 
-/// Steps per application may grow by this factor from 100 to 800: the order of the output takes n log n.
+/// Steps per application may grow by this factor from 100 to 800: the order of the output takes n
+/// log n.
 const SLACK: f64 = 1.25;
 
 #[track_caller]
@@ -541,7 +542,8 @@ fn references_with_namespaces() {
     });
 }
 
-/// Two patches, each with a list of `n` items of one container: the second one meets what the first one left.
+/// Two patches, each with a list of `n` items of one container: the second one meets what the first
+/// one left.
 fn lists_of(field: &str, item: impl Fn(usize) -> String) -> impl Fn(usize) -> String {
     move |n| {
         let patch = |from: usize| {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The Rust example: its shared object and its program. Cargo has mostly built them with these tests.
+/// The Rust example: its shared object and its program. Cargo has mostly built them with these
+/// tests.
 fn team_label() -> (PathBuf, PathBuf) {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let folder = BUILT.get_or_init(|| {

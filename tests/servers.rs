@@ -144,7 +144,8 @@ pub fn registry(path: &'static str, tag: &'static str, plugins: &[(&str, &str, V
     (address, files)
 }
 
-/// The repositories of a directory over HTTP, through git's own program for that. Other paths are `files`.
+/// The repositories of a directory over HTTP, through git's own program for that. Other paths are
+/// `files`.
 #[expect(clippy::disallowed_methods, reason = "git's own server")]
 pub fn git_server(directory: PathBuf, files: Files) -> String {
     serve(move |request| {

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Gen\nmetadata: {name: g}\n";
 
-/// Places bytes where the shared object for the kind Gen is found, and expects the build to say all of `words`.
+/// Places bytes where the shared object for the kind Gen is found, and expects the build to say all
+/// of `words`.
 #[track_caller]
 fn check(bytes: &[u8], words: &[&str]) {
     let tree = Tree::new(TREE);

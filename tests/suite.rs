@@ -1,4 +1,5 @@
-//! The txtar cases of testdata: see testdata/README.md. `UPDATE=1 cargo test` rewrites what they expect on stdout.
+//! The txtar cases of testdata: see testdata/README.md. `UPDATE=1 cargo test` rewrites what they
+//! expect on stdout.
 
 use crate::support::{Tree, files, split};
 use std::collections::BTreeMap;

@@ -34,14 +34,16 @@ impl Run {
     }
 }
 
-/// A temporary directory: `tree` holds the files, `tmp` is the command's place for temporary files, `home` its home.
+/// A temporary directory: `tree` holds the files, `tmp` is the command's place for temporary files,
+/// `home` its home.
 pub struct Tree {
     directory: TempDir,
     pub variables: BTreeMap<&'static str, String>,
 }
 
 impl Tree {
-    /// Writes the files of a txtar text: `-- name --` starts a file. One that starts with `#!` can be run.
+    /// Writes the files of a txtar text: `-- name --` starts a file. One that starts with `#!` can
+    /// be run.
     pub fn new(txtar: &str) -> Tree {
         let tree = Tree { directory: TempDir::new().unwrap(), variables: BTreeMap::new() };
         for directory in ["tree", "tmp", "home"] {

@@ -77,7 +77,8 @@ fn layers_look_down_only() {
     }
     for (path, text) in sources() {
         let knows_the_outside = path.starts_with("src/cli") || path.ends_with("main.rs");
-        // What machine the code was built for is no environment, nor is the form of a list of paths.
+        // What machine the code was built for is no environment, nor is the form of a list of
+        // paths.
         let code = code(&text).replace("std::env::consts", "").replace("std::env::split_paths", "");
         let mentions = ["println!", "std::env::", "process::exit"].iter().any(|word| code.contains(word));
         assert!(knows_the_outside || !mentions, "{} speaks to the outside", path.display());
@@ -94,7 +95,8 @@ fn nothing_is_left_for_later_without_a_word() {
     }
 }
 
-/// The compiler refuses unsafe code in every crate but one: this holds each to the lint that does so.
+/// The compiler refuses unsafe code in every crate but one: this holds each to the lint that does
+/// so.
 #[test]
 fn unsafe_code_stands_in_one_crate_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -108,7 +110,8 @@ fn unsafe_code_stands_in_one_crate_alone() {
     }
 }
 
-/// The numbers that a text names, each as its letter and the number: `p02`, and `m05_to_m15` or `M05 to M15` for all between.
+/// The numbers that a text names, each as its letter and the number: `p02`, and `m05_to_m15` or
+/// `M05 to M15` for all between.
 fn numbers(text: &str) -> Vec<(char, u32)> {
     let text = text.to_lowercase();
     let mut found: Vec<(char, u32)> = Vec::new();
@@ -127,7 +130,8 @@ fn numbers(text: &str) -> Vec<(char, u32)> {
     found
 }
 
-/// Every requirement of the manager that is in has a line in the table, and a test that is named after it.
+/// Every requirement of the manager that is in has a line in the table, and a test that is named
+/// after it.
 #[test]
 fn every_requirement_of_the_manager_has_a_line_and_a_test() {
     let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plugin.md")).unwrap();

@@ -1,4 +1,5 @@
-//! How plugins are fetched: several at once, with bars on a terminal, as somebody, and by one way with everything else.
+//! How plugins are fetched: several at once, with bars on a terminal, as somebody, and by one way
+//! with everything else.
 
 use crate::manager::{require, script};
 use crate::servers::{Files, Reply, serve, sha256};
@@ -161,7 +162,8 @@ fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
 
 #[test]
 fn m08_what_is_synced_goes_the_way_of_remote_files() {
-    // One way to servers: a redirect that gives up encryption, or leaves what was named, is refused for both with the same words.
+    // One way to servers: a redirect that gives up encryption, or leaves what was named, is refused
+    // for both with the same words.
     let server = serve(|_| Reply("302 Found", vec![("Location".to_owned(), "ftp://h.io/x".to_owned())], Vec::new()));
     let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
     tree.write("kustomization.yaml", &format!("resources: ['http://{server}/cm.yaml']\n"));

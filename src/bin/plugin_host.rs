@@ -1,5 +1,5 @@
-//! The process that runs a shared object, as a program that is small: it starts in a third of the time of `rustomize`, which does the same
-//! where this one does not lie beside it.
+//! The process that runs a shared object, as a program that is small: it starts in a third of the
+//! time of `rustomize`, which does the same where this one does not lie beside it.
 
 fn main() -> std::process::ExitCode {
     rustomize::cli::plugin_host::main()

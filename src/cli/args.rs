@@ -21,7 +21,8 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come from anyway
+    /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come
+    /// from anyway
     #[arg(long, global = true, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     stack_trace: Option<bool>,
 }
@@ -34,7 +35,8 @@ pub enum Command {
     Build(Box<Build>),
     /// Make, install, pin and share plugins
     Plugin(PluginCommand),
-    /// Say what this machine can do for builds: isolation of plugins, and the programs that some of them need
+    /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
+    /// them need
     #[command(after_long_help = DOCTOR_EXAMPLES)]
     Doctor(Doctor),
     /// Print the version
@@ -102,7 +104,8 @@ pub enum Plugin {
     Add(Add),
     /// Print what a plugin says of itself, as JSON; one that is not installed is installed first
     Describe {
-        /// The source of a plugin, or its name in plugins.yaml, or the path of an executable or a directory
+        /// The source of a plugin, or its name in plugins.yaml, or the path of an executable or a
+        /// directory
         #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME|PATH")]
         what: String,
 
@@ -116,7 +119,8 @@ pub enum Plugin {
         #[arg(value_name = "DIR", default_value = ".")]
         directory: PathBuf,
     },
-    /// Say which plugin is used for a kind of configuration objects, and why: everything that was looked at
+    /// Say which plugin is used for a kind of configuration objects, and why: everything that was
+    /// looked at
     Doctor {
         /// The kind, as in example.com/v1/Made; all that is installed without it
         #[arg(value_name = "APIVERSION/KIND")]
@@ -143,7 +147,8 @@ pub enum Plugin {
     /// Serve an environment's bundles to machines that sync them
     #[command(long_about = SERVE_PLUGIN)]
     Serve(Serve),
-    /// Lay installed plugins where kustomize and kubectl look for them, or bring an environment up to date
+    /// Lay installed plugins where kustomize and kubectl look for them, or bring an environment up
+    /// to date
     #[command(long_about = SYNC_PLUGIN)]
     Sync(Sync),
     /// Write plugins.lock: the exact versions and sums of what plugins.yaml names
@@ -160,7 +165,8 @@ pub enum Plugin {
     Run(Box<Run>),
     /// Take an installed plugin away
     Remove {
-        /// Its source, or with a constraint on the versions to remove, as in 'github.com/acme/app@< 2'
+        /// Its source, or with a constraint on the versions to remove, as in 'github.com/acme/app@<
+        /// 2'
         #[arg(value_name = "SOURCE[@CONSTRAINT]")]
         what: String,
     },
@@ -260,7 +266,8 @@ pub struct Build {
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 
-    /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory; LoadRestrictionsNone lifts that
+    /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory;
+    /// LoadRestrictionsNone lifts that
     #[arg(long, value_name = "NAME", default_value = "LoadRestrictionsRootOnly", hide_default_value = true)]
     pub load_restrictor: String,
 
@@ -303,11 +310,13 @@ pub struct Build {
     #[arg(long)]
     pub offline: bool,
 
-    /// Where clones of git repositories are kept between builds [default: in the user's cache directory]
+    /// Where clones of git repositories are kept between builds
+    /// [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]
     pub remote_cache: Option<PathBuf>,
 
-    /// How long one fetch of a file or one git command may take [default: 60s for a file, 27s for a git command]
+    /// How long one fetch of a file or one git command may take
+    /// [default: 60s for a file, 27s for a git command]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub remote_timeout: Option<std::time::Duration>,
 
@@ -346,7 +355,8 @@ pub enum RunAs {
 /// `plugin install`
 #[derive(Args)]
 pub struct Install {
-    /// Whose plugin, as in github.com/acme/app, with a constraint on its version; or its name in plugins.yaml
+    /// Whose plugin, as in github.com/acme/app, with a constraint on its version; or its name in
+    /// plugins.yaml
     #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME")]
     pub what: Option<String>,
 
@@ -362,7 +372,8 @@ pub struct Install {
     #[arg(long, value_name = "FILE", requires = "what", conflicts_with = "from")]
     pub path: Option<PathBuf>,
 
-    /// Where SOURCE is fetched from: https://..., git::..., oci://... [default: the releases of its repository]
+    /// Where SOURCE is fetched from: https://..., git::..., oci://...
+    /// [default: the releases of its repository]
     #[arg(long, value_name = "LOCATION", requires = "what")]
     pub from: Option<String>,
 
@@ -370,7 +381,8 @@ pub struct Install {
     #[arg(long, requires = "what")]
     pub exact: bool,
 
-    /// Install only what plugins.lock says, and fail where it does not [default: whether CI is 'true']
+    /// Install only what plugins.lock says, and fail where it does not
+    /// [default: whether CI is 'true']
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
 
@@ -409,7 +421,8 @@ pub enum Language {
 /// `plugin add`
 #[derive(Args)]
 pub struct Add {
-    /// Whose plugin, as in github.com/acme/app, with a constraint on its version [default: that of the highest one, and above, below the next major one]
+    /// Whose plugin, as in github.com/acme/app, with a constraint on its version
+    /// [default: that of the highest one, and above, below the next major one]
     #[arg(value_name = "SOURCE[@CONSTRAINT]")]
     pub what: String,
 
@@ -417,7 +430,8 @@ pub struct Add {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Where it is fetched from: https://..., git::..., oci://..., ./path [default: the releases of its repository]
+    /// Where it is fetched from: https://..., git::..., oci://..., ./path
+    /// [default: the releases of its repository]
     #[arg(long, value_name = "LOCATION")]
     pub from: Option<String>,
 
@@ -449,7 +463,8 @@ pub struct Trust {
     #[arg(long, requires = "source", conflicts_with = "deny")]
     pub allow_net: bool,
 
-    /// A file or directory that they may read, where they ask for it, as /etc/app or ~/.app; several may be given
+    /// A file or directory that they may read, where they ask for it, as /etc/app or ~/.app;
+    /// several may be given
     #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
     pub allow_read: Vec<String>,
 
@@ -457,7 +472,8 @@ pub struct Trust {
     #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
     pub allow_write: Vec<String>,
 
-    /// A variable of the environment that they get, where they ask for it; * stands for any part of its name; several may be given
+    /// A variable of the environment that they get, where they ask for it; * stands for any part of
+    /// its name; several may be given
     #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "deny")]
     pub allow_env: Vec<String>,
 }
@@ -509,7 +525,8 @@ pub struct Lock {
     #[arg(long)]
     pub check: bool,
 
-    /// Take the highest versions that plugins.yaml allows, whatever is locked; with names, of these alone
+    /// Take the highest versions that plugins.yaml allows, whatever is locked; with names, of these
+    /// alone
     #[arg(long, num_args = 0.., value_name = "NAME")]
     pub upgrade: Option<Vec<String>>,
 

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Runs `build`.
 ///
 /// # Errors
-/// Flags that cannot be, a build that fails, output that cannot be written. Nothing is on stdout then.
+/// Flags that cannot be, a build that fails, output that cannot be written. Nothing is on stdout
+/// then.
 pub fn run(args: &Build) -> Result<()> {
     let directory = match args.directory.as_slice() {
         [] => ".",

@@ -1,4 +1,5 @@
-//! The directory for what can be fetched or made again: clones, downloads, programs that load Go plugins.
+//! The directory for what can be fetched or made again: clones, downloads, programs that load Go
+//! plugins.
 
 use super::managed::variable;
 use rustix::fs::{Access, Mode};
@@ -12,14 +13,15 @@ pub fn go_hosts() -> Option<PathBuf> {
     Some(writable()?.join("go-hosts"))
 }
 
-/// A directory that this process can write to: [`of_user`], else one below the system's place for temporary files that no other
-/// user can reach.
+/// A directory that this process can write to: [`of_user`], else one below the system's place for
+/// temporary files that no other user can reach.
 pub fn writable() -> Option<PathBuf> {
     of_user().filter(|path| is_named() || can_be_made(path)).or_else(|| private(&tempfile::env::temp_dir()))
 }
 
-/// Where this system keeps the cache: what [`VARIABLE`] says, else `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser
-/// without a home `/var/cache/rustomize`, on Windows `%PROGRAMDATA%/rustomize/cache` (M18).
+/// Where this system keeps the cache: what [`VARIABLE`] says, else
+/// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
+/// on Windows `%PROGRAMDATA%/rustomize/cache` (M18).
 pub fn of_user() -> Option<PathBuf> {
     on(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
 }
@@ -46,8 +48,8 @@ fn can_be_made(path: &Path) -> bool {
     there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// A directory of this user alone below `parent`, made if it is not there. One that somebody else has made, or that others
-/// can write to, is not used: what lies in it is trusted.
+/// A directory of this user alone below `parent`, made if it is not there. One that somebody else
+/// has made, or that others can write to, is not used: what lies in it is trusted.
 fn private(parent: &Path) -> Option<PathBuf> {
     let user = rustix::process::geteuid();
     let path = parent.join(format!("rustomize-{}", user.as_raw()));

@@ -3,9 +3,10 @@
 use clap::{Arg, Command};
 use std::ffi::OsString;
 
-/// The arguments, without the program's name, with the command in front of the flags that come before it. Flags that come
-/// first belong to the command. An argument behind a flag that is unknown or takes a value is that value, as in
-/// `-o FILE build`, and no command. Behind `--`, and where help is asked for first, no command is looked for.
+/// The arguments, without the program's name, with the command in front of the flags that come
+/// before it. Flags that come first belong to the command. An argument behind a flag that is
+/// unknown or takes a value is that value, as in `-o FILE build`, and no command. Behind `--`, and
+/// where help is asked for first, no command is looked for.
 pub fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
     if let Some(at) = place(&arguments, program) {
         arguments[..=at].rotate_right(1);

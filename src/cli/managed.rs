@@ -1,4 +1,5 @@
-//! What the user's machine has of installed plugins: where they lie, which environment is meant, what is trusted.
+//! What the user's machine has of installed plugins: where they lie, which environment is meant,
+//! what is trusted.
 
 use super::cache;
 use super::plugin_install::ensure;
@@ -22,7 +23,8 @@ pub fn is_frozen(said: Option<bool>) -> bool {
     said.unwrap_or_else(|| variable("CI").is_some_and(|value| value == "true"))
 }
 
-/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the plugins.
+/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or
+/// `trust.yaml` beside the directory of the plugins.
 ///
 /// # Errors
 /// There is no home.
@@ -81,7 +83,8 @@ pub fn manager(directory: &Path, environment: Option<&Environment>, is_frozen: b
     Ok(manager)
 }
 
-/// The same for a build, which installs what is missing unless it is offline. `None` on a machine without a home, which has no installed plugins.
+/// The same for a build, which installs what is missing unless it is offline. `None` on a machine
+/// without a home, which has no installed plugins.
 ///
 /// # Errors
 /// As [`manager`], or something that is required cannot be installed.

@@ -125,7 +125,8 @@ fn add_built(report: &mut Report, built: &go::Built) {
     report.add(format!("{}: {modes} ({})", built.path.display(), built.go), value);
 }
 
-/// All candidates, those that are not considered with their reason, and what is required and not there (U43).
+/// All candidates, those that are not considered with their reason, and what is required and not
+/// there (U43).
 fn list(found: &[Candidate], absent: &[&Requirement]) -> Report {
     let mut report = Report::default();
     for candidate in found {

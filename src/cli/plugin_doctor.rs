@@ -1,4 +1,5 @@
-//! `plugin doctor`: every place where a plugin is looked for, what lies there, and why it is taken or refused.
+//! `plugin doctor`: every place where a plugin is looked for, what lies there, and why it is taken
+//! or refused.
 
 use super::managed::{environment, manager, variable};
 use super::report::Report;

@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 /// How plugins run.
 #[derive(Args, Default)]
 pub struct PluginFlags {
-    /// The environment whose bundles and plugins are there, too [default: RUSTOMIZE_ENVIRONMENT, or 'default' where that is]
+    /// The environment whose bundles and plugins are there, too
+    /// [default: RUSTOMIZE_ENVIRONMENT, or 'default' where that is]
     #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
 
@@ -39,12 +40,14 @@ pub struct PluginFlags {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub plugin_output_limit: u64,
 
-    /// How much memory the process of a plugin that is a shared object may have, as in 2GiB; 0 for no limit
+    /// How much memory the process of a plugin that is a shared object may have, as in 2GiB; 0 for
+    /// no limit
     #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = size)]
     pub plugin_memory_limit: u64,
 
-    /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and are granted, as far as this system
-    /// can enforce it) or strict (the same and a cleared environment, or an error); the command 'doctor' says what this system can enforce
+    /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and
+    /// are granted, as far as this system can enforce it) or strict (the same and a cleared
+    /// environment, or an error); the command 'doctor' says what this system can enforce
     /// [default: off for plugins that somebody has placed, auto and a cleared environment for installed ones]
     #[arg(long, value_name = "LEVEL")]
     pub plugin_isolation: Option<IsolationLevel>,
@@ -61,7 +64,8 @@ pub struct PluginFlags {
     #[arg(long)]
     pub plugin_allow_net: bool,
 
-    /// Let plugins that have an environment of their own, installed or strictly isolated ones, have a variable of yours; may be repeated
+    /// Let plugins that have an environment of their own, installed or strictly isolated ones, have
+    /// a variable of yours; may be repeated
     #[arg(long, value_name = "NAME")]
     pub plugin_allow_env: Vec<String>,
 
@@ -77,11 +81,13 @@ pub struct PluginFlags {
     #[arg(long, hide = true, default_value = "bridge")]
     pub network_name: String,
 
-    /// Mount something into all containers, as in type=bind,src=DIR,dst=DIR,rw=true; may be repeated
+    /// Mount something into all containers, as in type=bind,src=DIR,dst=DIR,rw=true; may be
+    /// repeated
     #[arg(long, value_name = "MOUNT")]
     pub mount: Vec<String>,
 
-    /// Set a variable for all KRM functions, as in NAME=value; NAME alone passes it on into containers; may be repeated
+    /// Set a variable for all KRM functions, as in NAME=value; NAME alone passes it on into
+    /// containers; may be repeated
     #[arg(short, long, value_name = "VARIABLE")]
     pub env: Vec<String>,
 
@@ -110,7 +116,8 @@ pub enum Severity {
     Warning,
 }
 
-/// What plugins are run with for the kustomization in a directory, and the files that say something of kinds.
+/// What plugins are run with for the kustomization in a directory, and the files that say something
+/// of kinds.
 ///
 /// # Errors
 /// The environment is not there, or cannot be synced.
@@ -185,7 +192,8 @@ fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
     }
 }
 
-/// What will be known of installed plugins, and what bundles say of kinds. What is needed for that is looked at when an object asks for one; an environment is synced first of all (M05).
+/// What will be known of installed plugins, and what bundles say of kinds. What is needed for that
+/// is looked at when an object asks for one; an environment is synced first of all (M05).
 fn manager(flags: &PluginFlags, directory: &Path, offline: bool) -> Result<(Managed, Vec<PathBuf>)> {
     let environment = managed::environment(flags.environment.as_deref())?;
     if let Some(environment) = &environment

@@ -1,6 +1,7 @@
-//! This program as the process that runs a plugin. Behind [`host::ARGUMENT`]: `CONFINEMENT PATH` runs a shared object;
-//! `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined; `CONFINEMENT report` says as JSON what of the
-//! confinement this system cannot enforce. Builds and `doctor` start it; nobody types it.
+//! This program as the process that runs a plugin. Behind [`host::ARGUMENT`]: `CONFINEMENT PATH`
+//! runs a shared object; `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined;
+//! `CONFINEMENT report` says as JSON what of the confinement this system cannot enforce. Builds and
+//! `doctor` start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;
@@ -14,7 +15,8 @@ pub fn program() -> Option<PathBuf> {
     Some(if small.is_file() { small } else { own })
 }
 
-/// Serves the plugin that the arguments name. The argument parser is not asked: this is on the way of every first call.
+/// Serves the plugin that the arguments name. The argument parser is not asked: this is on the way
+/// of every first call.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let is_asked = args.next().is_some_and(|first| first == host::ARGUMENT);

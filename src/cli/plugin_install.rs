@@ -1,4 +1,5 @@
-//! `plugin install`, `lock`, `add`, `trust`, `sync` and `serve`: what the user says, for the installer and what stands around it.
+//! `plugin install`, `lock`, `add`, `trust`, `sync` and `serve`: what the user says, for the
+//! installer and what stands around it.
 
 use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
 use super::cache;
@@ -139,7 +140,8 @@ fn project(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
     report(installed.values()).print(is_json)
 }
 
-/// Installs what the `plugins.yaml` of a directory names, and locks what was not locked. Whoever needs those plugins calls this.
+/// Installs what the `plugins.yaml` of a directory names, and locks what was not locked. Whoever
+/// needs those plugins calls this.
 ///
 /// # Errors
 /// What the installer says; or only what is locked may be installed, and nothing is.
@@ -167,8 +169,9 @@ struct Done {
     lock: Lock,
 }
 
-/// Installs what is wanted, and what that needs, and tells on stderr what happens. `known` is what is locked; the two flags are whether only that may be
-/// installed, and whether all platforms are locked.
+/// Installs what is wanted, and what that needs, and tells on stderr what happens. `known` is what
+/// is locked; the two flags are whether only that may be installed, and whether all platforms are
+/// locked.
 fn run(
     args: &Install,
     wanted: &[Requirement],
@@ -188,7 +191,8 @@ fn run(
     Ok(Done { installed: installer.done, lock: installer.lock })
 }
 
-/// Installs what a directory needs, if something of it is not there, and gives whether it was not. It costs a look at what is.
+/// Installs what a directory needs, if something of it is not there, and gives whether it was not.
+/// It costs a look at what is.
 ///
 /// # Errors
 /// As [`install_project`].
@@ -222,7 +226,8 @@ fn one(args: &Install, what: &str, is_json: bool, options: &PluginOptions) -> Re
     report(install_one(args, what, options)?.iter()).print(is_json)
 }
 
-/// Installs a single plugin, and what it needs. Where the `plugins.yaml` of the directory names it, as that and `plugins.lock` say (U32).
+/// Installs a single plugin, and what it needs. Where the `plugins.yaml` of the directory names it,
+/// as that and `plugins.lock` say (U32).
 ///
 /// # Errors
 /// What the installer says.
@@ -378,7 +383,8 @@ pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
 /// Runs `plugin sync`.
 ///
 /// # Errors
-/// A plugin is not installed, or something else is in its place; or the server of an environment cannot be asked.
+/// A plugin is not installed, or something else is in its place; or the server of an environment
+/// cannot be asked.
 pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     let mut report = Report::default();
     let Some(placement) = &args.placement else {

@@ -1,4 +1,5 @@
-//! `plugin describe`, `plugin verify` and `plugin prune`: what there is, and what of it nothing needs.
+//! `plugin describe`, `plugin verify` and `plugin prune`: what there is, and what of it nothing
+//! needs.
 
 use super::args::Install;
 use super::managed::{environment, manager};

@@ -1,4 +1,5 @@
-//! What an installation tells whoever waits for it: bars on a terminal, a line for each file elsewhere.
+//! What an installation tells whoever waits for it: bars on a terminal, a line for each file
+//! elsewhere.
 
 use crate::load::http::Watch;
 use crate::manager::install::Event;

@@ -1,8 +1,8 @@
-//! From nodes to typed configuration, with the leniencies of upstream's decoder: kustomization files are YAML 1.1 that
-//! becomes JSON that is decoded strictly.
+//! From nodes to typed configuration, with the leniencies of upstream's decoder: kustomization
+//! files are YAML 1.1 that becomes JSON that is decoded strictly.
 //!
-//! A type's fields are one table, `(name, &mut field)`. Field names match without regard to case; unknown fields are
-//! errors with a place and the nearest known name.
+//! A type's fields are one table, `(name, &mut field)`. Field names match without regard to case;
+//! unknown fields are errors with a place and the nearest known name.
 
 use crate::diag::{Error, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
@@ -13,8 +13,8 @@ use std::borrow::Cow;
 /// Labels, annotations and other free maps of strings, in bytewise order of their keys.
 pub type StringMap<'a> = IndexMap<&'a str, &'a str>;
 
-/// A value that can be read from a node. Reading into a value that was set already merges, as Go's JSON decoder
-/// does for a field that is given in two spellings.
+/// A value that can be read from a node. Reading into a value that was set already merges, as Go's
+/// JSON decoder does for a field that is given in two spellings.
 pub trait Decode<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()>;
 }
@@ -23,19 +23,20 @@ pub trait Decode<'a> {
 #[derive(Clone, Copy)]
 pub struct Decoder<'a> {
     pub arena: &'a Arena,
-    /// Whether unknown fields are errors, as in kustomization files. In the configuration objects of built-ins, and in the
-    /// files that these read, unknown fields do not count.
+    /// Whether unknown fields are errors, as in kustomization files. In the configuration objects
+    /// of built-ins, and in the files that these read, unknown fields do not count.
     pub strict: bool,
     /// Whether numbers and booleans are text where text is wanted.
     converts: bool,
-    /// Whether types are those of YAML 1.1, where `yes` is a boolean. Configuration objects are resources, which are YAML 1.2.
+    /// Whether types are those of YAML 1.1, where `yes` is a boolean. Configuration objects are
+    /// resources, which are YAML 1.2.
     is_yaml_1_1: bool,
     /// Whether texts become JSON that is read as YAML: see [`ForBuiltin`].
     through_json: bool,
 }
 
-/// A field of a kustomization that upstream hands to a built-in as JSON, which the built-in reads as YAML. Control characters
-/// are refused there, and nowhere else.
+/// A field of a kustomization that upstream hands to a built-in as JSON, which the built-in reads
+/// as YAML. Control characters are refused there, and nowhere else.
 pub struct ForBuiltin<'f, T>(pub &'f mut T);
 
 impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
@@ -66,7 +67,8 @@ impl<'a> Decoder<'a> {
         Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
     }
 
-    /// For the parts of configuration objects that upstream's decoder does not look into before it decodes them.
+    /// For the parts of configuration objects that upstream's decoder does not look into before it
+    /// decodes them.
     pub fn unconverted(arena: &'a Arena) -> Self {
         Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
     }

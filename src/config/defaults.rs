@@ -1,5 +1,5 @@
-//! The field specs every build starts with: where labels, annotations, images, names and so on stand in the kinds that
-//! kustomize knows.
+//! The field specs every build starts with: where labels, annotations, images, names and so on
+//! stand in the kinds that kustomize knows.
 
 use super::field_spec::DefaultSpec;
 

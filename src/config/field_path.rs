@@ -204,7 +204,8 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
     Ok(Some(node))
 }
 
-/// The first scalar on a path, and how many parts of the path lead to it. O(parts, and items of lists on the way).
+/// The first scalar on a path, and how many parts of the path lead to it. O(parts, and items of
+/// lists on the way).
 pub fn first_scalar<'a>(node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Scalar<'a>)> {
     let mut node = node;
     for (at, part) in path.iter().enumerate() {

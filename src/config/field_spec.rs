@@ -23,8 +23,8 @@ pub struct DefaultSpec {
 pub struct FieldSpec<'a> {
     /// The kinds it is for.
     pub gvk: Gvk<'a>,
-    /// Keys joined by slashes; `\/` is a slash in a key. Lists on the way are entered, `[]` behind a key says
-    /// that one is expected there and nothing is made.
+    /// Keys joined by slashes; `\/` is a slash in a key. Lists on the way are entered, `[]` behind
+    /// a key says that one is expected there and nothing is made.
     pub path: &'a str,
     /// Whether a missing field is made.
     pub create: bool,
@@ -83,8 +83,8 @@ impl<'a> Step<'a> {
         Step { key, list, is_name }
     }
 
-    /// Refuses what is not the name of a field, once a mapping is asked for it. Upstream reads one part of a path as the
-    /// path of its own language, which has items of lists, too.
+    /// Refuses what is not the name of a field, once a mapping is asked for it. Upstream reads one
+    /// part of a path as the path of its own language, which has items of lists, too.
     ///
     /// # Errors
     /// The step is empty, `*`, `-`, a number or in brackets.
@@ -192,8 +192,8 @@ struct KnownSpecs<'a> {
     merges: u32,
 }
 
-/// The kinds of specs of one path, and whether a spec makes a missing field. Those that earlier merges brought come first,
-/// in the order in which they are applied.
+/// The kinds of specs of one path, and whether a spec makes a missing field. Those that earlier
+/// merges brought come first, in the order in which they are applied.
 #[derive(Clone, Debug, Default)]
 struct Group<'a> {
     specs: Vec<(Gvk<'a>, bool)>,
@@ -237,8 +237,8 @@ impl<'a> From<Vec<FieldSpec<'a>>> for MergedSpecs<'a> {
 }
 
 impl<'a> MergedSpecs<'a> {
-    /// The specs in the order in which they are applied: by kind if they were [merged by kind](MergedSpecs::merge_by_kind),
-    /// else as they were given. O(n log n).
+    /// The specs in the order in which they are applied: by kind if they were
+    /// [merged by kind](MergedSpecs::merge_by_kind), else as they were given. O(n log n).
     pub fn in_order(&self) -> Vec<FieldSpec<'a>> {
         let mut specs = self.specs.clone();
         if self.is_sorted {
@@ -257,8 +257,8 @@ impl<'a> MergedSpecs<'a> {
         self.specs.push(spec);
     }
 
-    /// Adds specs as upstream merges them: one with a path that is there already for the same or more kinds is dropped.
-    /// O(specs).
+    /// Adds specs as upstream merges them: one with a path that is there already for the same or
+    /// more kinds is dropped. O(specs).
     ///
     /// # Errors
     /// Two specs disagree about `create`.

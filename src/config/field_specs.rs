@@ -92,7 +92,8 @@ impl<'a> FieldSpecs<'a> {
         self.select(gvk, merge_numbers(own, &self.general.numbers))
     }
 
-    /// The specs for one kind that may lead to a field of a resource, or make one, in order. O(fields on their paths).
+    /// The specs for one kind that may lead to a field of a resource, or make one, in order.
+    /// O(fields on their paths).
     pub fn for_node<'s>(&'s self, gvk: Gvk<'s>, node: &Node<'_>) -> Vec<(&'s FieldSpec<'a>, &'s [Step<'a>])> {
         let found = |group: &Group<'a>| match &group.tree {
             None => group.numbers.clone(),
@@ -122,8 +123,8 @@ impl<'a> FieldSpecs<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Makes the tree of paths. Tried for each resource are paths that make fields, those that may lead to what is made,
-    /// and those that are errors.
+    /// Makes the tree of paths. Tried for each resource are paths that make fields, those that may
+    /// lead to what is made, and those that are errors.
     fn grow(&mut self, specs: &[(FieldSpec<'a>, Vec<Step<'a>>)], made: &Tree<'a>) {
         let mut tree = Tree::default();
         for &at in &self.numbers {
@@ -158,8 +159,9 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// Specs whose paths a node has. Where one ends, those that go on from there are found, too: what is set at the end of
-    /// one path may be what another one leads to. A scalar on the way is an error, or is made a list.
+    /// Specs whose paths a node has. Where one ends, those that go on from there are found, too:
+    /// what is set at the end of one path may be what another one leads to. A scalar on the way is
+    /// an error, or is made a list.
     fn find(&self, node: &Node<'_>, found: &mut Vec<u32>) {
         steps::add(1);
         match &node.value {

@@ -41,7 +41,8 @@ pub struct HelmChart<'a> {
     pub additional_values_files: Vec<&'a str>,
     /// Values written here.
     pub values_inline: Option<Node<'a>>,
-    /// How inline values and the file meet: `override` (inline wins), `merge` (the file wins), `replace` (inline alone).
+    /// How inline values and the file meet: `override` (inline wins), `merge` (the file wins),
+    /// `replace` (inline alone).
     pub values_merge: &'a str,
     /// Also prints the CustomResourceDefinitions of the chart.
     pub include_crds: bool,
@@ -96,7 +97,8 @@ impl<'a> Decode<'a> for HelmChart<'a> {
     }
 }
 
-/// An entry of the deprecated `helmChartInflationGenerator`. What helm charts have no field for is accepted and dropped.
+/// An entry of the deprecated `helmChartInflationGenerator`. What helm charts have no field for is
+/// accepted and dropped.
 #[derive(Clone, Debug, Default)]
 pub struct HelmChartArgs<'a> {
     chart: HelmChart<'a>,
@@ -135,7 +137,8 @@ impl<'a> Decode<'a> for HelmChartArgs<'a> {
     }
 }
 
-/// Turns entries of the deprecated field into charts, and their directories into globals if there are none.
+/// Turns entries of the deprecated field into charts, and their directories into globals if there
+/// are none.
 pub fn upgrade<'a>(
     old: Vec<HelmChartArgs<'a>>,
     charts: &mut Vec<HelmChart<'a>>,

@@ -18,7 +18,8 @@ const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// A kustomization or component. Field docs are what a user reads about the field.
 #[derive(Debug, Default)]
 pub struct Kustomization<'a> {
-    /// `kustomize.config.k8s.io/v1beta1`, of a component `kustomize.config.k8s.io/v1alpha1`; may be left out.
+    /// `kustomize.config.k8s.io/v1beta1`, of a component `kustomize.config.k8s.io/v1alpha1`; may be
+    /// left out.
     pub api_version: &'a str,
     /// `Kustomization` or `Component`.
     pub kind: &'a str,
@@ -83,7 +84,8 @@ pub struct Kustomization<'a> {
 }
 
 impl<'a> Kustomization<'a> {
-    /// Reads a kustomization file's document, converts deprecated fields, and tells what is deprecated.
+    /// Reads a kustomization file's document, converts deprecated fields, and tells what is
+    /// deprecated.
     ///
     /// # Errors
     /// Unknown fields, wrong types, a wrong kind or apiVersion, or no content at all.

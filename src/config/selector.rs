@@ -6,7 +6,8 @@ use crate::diag::{Error, Result};
 use crate::resource::{Gvk, Hint, Metadatum, Resource};
 use crate::yaml::{Node, steps};
 
-/// A `target`: every part is a pattern that must match the whole text; an empty part matches anything.
+/// A `target`: every part is a pattern that must match the whole text; an empty part matches
+/// anything.
 #[derive(Clone, Debug, Default)]
 pub struct Selector<'a> {
     /// API group, as in `apps`; `^$` for the core group.
@@ -63,7 +64,8 @@ pub enum Pattern<'a> {
     Regex(GoRegex),
 }
 
-/// The pattern that matches what `text` matches as a whole. Upstream writes it so, and `a)|(?:b` is a valid text.
+/// The pattern that matches what `text` matches as a whole. Upstream writes it so, and `a)|(?:b` is
+/// a valid text.
 fn whole(text: &str) -> String {
     format!("^(?:{text})$")
 }
@@ -104,7 +106,8 @@ pub struct Matcher<'a> {
     namespace: Pattern<'a>,
     /// What every name begins with that the pattern for names matches.
     name_starts: Option<Vec<String>>,
-    // Upstream reads these only once a resource has passed the rest, so that a bad one may go unnoticed.
+    // Upstream reads these only once a resource has passed the rest, so that a bad one may go
+    // unnoticed.
     annotations: Result<Requirements<'a>, String>,
     labels: Result<Requirements<'a>, String>,
 }
@@ -147,8 +150,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A label or an annotation that the selector asks for. A selector that does not parse is an error for each resource
-    /// that has passed the rest.
+    /// A label or an annotation that the selector asks for. A selector that does not parse is an
+    /// error for each resource that has passed the rest.
     fn entry(&self) -> Option<Metadatum<'_>> {
         let labels = self.labels.as_ref().ok()?;
         let of_annotations = || self.annotations.as_ref().ok()?.entry("annotations");
@@ -176,7 +179,8 @@ impl<'a> Matcher<'a> {
         Ok(by_id && self.is_match_by_metadata(resource)?)
     }
 
-    /// Whether this, as an entry of `reject`, rejects a resource: by any of its ids, or by its metadata.
+    /// Whether this, as an entry of `reject`, rejects a resource: by any of its ids, or by its
+    /// metadata.
     ///
     /// # Errors
     /// As [`Matcher::is_match`].
@@ -215,7 +219,8 @@ impl<'a> Matcher<'a> {
             && either(&self.name, current.name, original.name)
     }
 
-    /// All parts against one id. The current one counts with its namespace as written, others with the effective one.
+    /// All parts against one id. The current one counts with its namespace as written, others with
+    /// the effective one.
     fn is_match_by_any_id(&self, resource: &Resource<'_>) -> bool {
         resource.any_ids().enumerate().any(|(nth, id)| {
             let is_current = nth == resource.previous().len();
@@ -269,8 +274,8 @@ enum Test<'a> {
 }
 
 impl<'a> Requirements<'a> {
-    /// Parses the selector grammar: `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`, `k`, `!k`, `k>5`, `k<5`,
-    /// separated by commas.
+    /// Parses the selector grammar: `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`, `k`,
+    /// `!k`, `k>5`, `k<5`, separated by commas.
     ///
     /// # Errors
     /// What is wrong with the text.

@@ -1,15 +1,17 @@
-//! Transformer configurations: more fields for the built-in transformers to work on. [`TransformerConfig`] holds the field specs of
-//! all of them, the defaults and those of `configurations` files.
+//! Transformer configurations: more fields for the built-in transformers to work on.
+//! [`TransformerConfig`] holds the field specs of all of them, the defaults and those of
+//! `configurations` files.
 //!
 //! *Fields*: `configurations`.
-//! *Reads*: files with the sections `namePrefix`, `nameSuffix`, `namespace`, `commonLabels`, `labels`, `templateLabels`,
-//! `commonAnnotations`, `nameReference`, `varReference`, `images` and `replicas`.
+//! *Reads*: files with the sections `namePrefix`, `nameSuffix`, `namespace`, `commonLabels`,
+//! `labels`, `templateLabels`, `commonAnnotations`, `nameReference`, `varReference`, `images` and
+//! `replicas`.
 //! *Entry*: `FieldSpec`.
-//! *Order*: before the resources of the layer. A base's configuration holds for the layers above it too (case
-//! fs-config-leaks-to-parent).
+//! *Order*: before the resources of the layer. A base's configuration holds for the layers above it
+//! too (case fs-config-leaks-to-parent).
 //! *Cost*: O(specs).
-//! *Quirks*: all is added, nothing replaces; but a spec for one kind hides a general one with the same path (case
-//! fs-specific-drops-general-labels).
+//! *Quirks*: all is added, nothing replaces; but a spec for one kind hides a general one with the
+//! same path (case fs-specific-drops-general-labels).
 //! *Example*: `testdata/reference/transformer_config.txtar`
 
 use super::decode::{Decode, Decoder};

@@ -7,8 +7,9 @@
 //! *Writes*: `data` for values that are UTF-8, `binaryData` in base64 for others.
 //! *Order*: after `resources`, before SecretGenerator; components come later.
 //! *Cost*: O(bytes of the sources).
-//! *Quirks*: `behavior: merge` finds what it merges into by any name it has had (case gen-merge-across-prefix-and-namespace); the
-//! result has a hash if both have (gen-merge-hash-needs-both).
+//! *Quirks*: `behavior: merge` finds what it merges into by any name it has had (case
+//! gen-merge-across-prefix-and-namespace); the result has a hash if both have
+//! (gen-merge-hash-needs-both).
 //! *Example*: `testdata/reference/config_map.txtar`
 
 use super::{Generator, key_values, merged_options, object};

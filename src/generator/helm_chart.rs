@@ -3,12 +3,14 @@
 //! *Fields*: `helmCharts`, `helmGlobals`, `helmChartInflationGenerator`.
 //! *Kinds*: `HelmChartInflationGenerator`, with the fields of an entry and of `helmGlobals`.
 //! *Entry*: `HelmChart`, `HelmGlobals`.
-//! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values files. It runs only with
-//! `--enable-helm`.
-//! *Order*: after SecretGenerator, before `generators`; all charts are checked before the first one runs.
+//! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values
+//! files. It runs only with `--enable-helm`.
+//! *Order*: after SecretGenerator, before `generators`; all charts are checked before the first one
+//! runs.
 //! *Cost*: two or three runs of helm a chart.
-//! *Quirks*: what helm made is skipped by `namespace`, as the chart's own namespace counts. A pulled chart appears in its place in
-//! one step, so that builds side by side share it; upstream's half-pulled charts stay behind.
+//! *Quirks*: what helm made is skipped by `namespace`, as the chart's own namespace counts. A
+//! pulled chart appears in its place in one step, so that builds side by side share it; upstream's
+//! half-pulled charts stay behind.
 //! *Example*: `testdata/reference/helm_chart.txtar`
 
 use super::Generator;
@@ -74,8 +76,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// Checks a chart.
     ///
     /// # Errors
-    /// helm is not enabled, the chart has no name or one that leads elsewhere, an additional values file cannot be read,
-    /// or `valuesMerge` is unknown.
+    /// helm is not enabled, the chart has no name or one that leads elsewhere, an additional values
+    /// file cannot be read, or `valuesMerge` is unknown.
     pub fn new(
         session: &Session<'a>,
         root: &Root,

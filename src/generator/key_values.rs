@@ -12,10 +12,12 @@ pub struct Pair {
     pub value: Vec<u8>,
 }
 
-/// Longest line of an env file, in bytes, a carriage return included; a longer one ends the file without a word, as upstream.
+/// Longest line of an env file, in bytes, a carriage return included; a longer one ends the file
+/// without a word, as upstream.
 const MAX_ENV_LINE: usize = 65_535;
 
-/// Reads all sources of an entry: env files, then literals, then files, in the order they are given.
+/// Reads all sources of an entry: env files, then literals, then files, in the order they are
+/// given.
 ///
 /// # Errors
 /// A source cannot be read or is malformed, or a key comes twice.

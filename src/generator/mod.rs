@@ -29,8 +29,8 @@ pub trait Generator<'a> {
 
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 
-/// The options of an entry: its own, merged with those of its kustomization. The entry's labels and annotations win;
-/// a switch is on if either turns it on.
+/// The options of an entry: its own, merged with those of its kustomization. The entry's labels and
+/// annotations win; a switch is on if either turns it on.
 ///
 /// # Errors
 /// A label or annotation of the kustomization has a control character.
@@ -50,7 +50,8 @@ fn merged_options<'a>(
     Ok(options)
 }
 
-/// Adds the entries of a kustomization that an entry of a generator lacks. Only these reach the generator.
+/// Adds the entries of a kustomization that an entry of a generator lacks. Only these reach the
+/// generator.
 fn add_shared<'a>(arena: &'a Arena, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
     for (key, value) in shared {
         if !own.contains_key(key) {

@@ -41,7 +41,8 @@ pub fn hash<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Result<String> {
     Ok(encode(&Sha256::digest(text.as_bytes())))
 }
 
-/// One member of the hashed text; a missing or null mapping is an empty string there, and another scalar its text.
+/// One member of the hashed text; a missing or null mapping is an empty string there, and another
+/// scalar its text.
 fn member<'a>(arena: &'a Arena, text: &mut String, name: &str, value: Option<&Node<'a>>) -> Result<()> {
     json::write_string(text, name);
     text.push(':');
@@ -56,7 +57,8 @@ fn member<'a>(arena: &'a Arena, text: &mut String, name: &str, value: Option<&No
     Ok(())
 }
 
-/// The first ten hex digits, with digits that look like letters replaced, so that no word comes out.
+/// The first ten hex digits, with digits that look like letters replaced, so that no word comes
+/// out.
 fn encode(digest: &[u8]) -> String {
     let digit = |d: u8| match char::from_digit(u32::from(d), 16).unwrap_or('0') {
         '0' => 'g',

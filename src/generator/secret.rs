@@ -1,7 +1,8 @@
 //! SecretGenerator: makes a Secret from literals, files and env files.
 //!
 //! *Fields*: `secretGenerator`.
-//! *Kinds*: `SecretGenerator`, with the fields of an entry, `type` among them: see ConfigMapGenerator.
+//! *Kinds*: `SecretGenerator`, with the fields of an entry, `type` among them: see
+//! ConfigMapGenerator.
 //! *Reads*: the files of `files` and `envs`.
 //! *Writes*: `type`, `Opaque` if none is given, and `data` with every value in base64.
 //! *Order*: after ConfigMapGenerator, before helm charts.

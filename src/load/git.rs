@@ -1,9 +1,11 @@
-//! Clones of git repositories, through the `git` command: one directory for each version of each repository.
+//! Clones of git repositories, through the `git` command: one directory for each version of each
+//! repository.
 //!
-//! A version is known by its commit. The first clone of a repository takes the commands that upstream runs; later ones ask
-//! which commit a reference stands for, and clone what the cache lacks. A full commit hash that the cache has needs no
-//! network at all. Versions lie in `git/<hash of the URL>/<commit>`, put there in one step: builds that run side by side
-//! share them, and what was cut off leaves nothing that looks whole.
+//! A version is known by its commit. The first clone of a repository takes the commands that
+//! upstream runs; later ones ask which commit a reference stands for, and clone what the cache
+//! lacks. A full commit hash that the cache has needs no network at all. Versions lie in
+//! `git/<hash of the URL>/<commit>`, put there in one step: builds that run side by side share
+//! them, and what was cut off leaves nothing that looks whole.
 
 use super::RepoSpec;
 use crate::diag::{Error, ErrorKind, Result};
@@ -63,7 +65,8 @@ impl Git {
     /// The directory that holds a version of a repository.
     ///
     /// # Errors
-    /// git is missing, fails or takes too long, or the build is offline and the cache has no such version.
+    /// git is missing, fails or takes too long, or the build is offline and the cache has no such
+    /// version.
     pub fn checkout(&self, spec: &RepoSpec) -> Result<PathBuf> {
         self.checkout_at(spec, None).map_err(|e| e.context(format!("fetching '{}'", spec.raw)))
     }
@@ -82,10 +85,12 @@ impl Git {
         self.finish(spec, clone)
     }
 
-    /// The commit that a reference stands for now. One round trip; none for a reference that is a full commit hash.
+    /// The commit that a reference stands for now. One round trip; none for a reference that is a
+    /// full commit hash.
     ///
     /// # Errors
-    /// git is missing, fails or takes too long, the repository has no such reference, or this run is offline.
+    /// git is missing, fails or takes too long, the repository has no such reference, or this run
+    /// is offline.
     pub fn commit(&self, spec: &RepoSpec) -> Result<String> {
         if is_commit(&spec.reference) {
             return Ok(spec.reference.clone());
@@ -131,7 +136,8 @@ impl Git {
         Ok(tags)
     }
 
-    /// Fetches several references side by side. Faults are left to [`Git::checkout`], which then meets them again.
+    /// Fetches several references side by side. Faults are left to [`Git::checkout`], which then
+    /// meets them again.
     pub fn prefetch(&self, specs: Vec<RepoSpec>) {
         let mut wanted: Vec<RepoSpec> = Vec::new();
         for spec in specs {
@@ -151,7 +157,8 @@ impl Git {
         }
     }
 
-    /// As [`Git::checkout`], but only with a git that tells commits: what cannot be shared is cloned where it is used.
+    /// As [`Git::checkout`], but only with a git that tells commits: what cannot be shared is
+    /// cloned where it is used.
     fn checkout_if_known(&self, spec: &RepoSpec) -> Result<()> {
         match self.commit_of(spec)? {
             None => Ok(()),
@@ -251,7 +258,8 @@ impl Git {
             Err(e) if !place.is_dir() => return Err(no_directory(&e)),
             _ => {}
         }
-        // Only for builds that are offline later: without it they find the version by its commit alone.
+        // Only for builds that are offline later: without it they find the version by its commit
+        // alone.
         let _ = fs::write(repository.join(reference_name(spec)), commit);
         lock(&self.known).insert(key(spec), place.clone());
         Ok(place)

@@ -17,7 +17,8 @@ pub struct Http {
     watch: Option<Watch>,
 }
 
-/// Told how much of a file has come: its URL, its bytes so far, and how many it will have, as far as that is known.
+/// Told how much of a file has come: its URL, its bytes so far, and how many it will have, as far
+/// as that is known.
 pub type Watch = Box<dyn Fn(&str, u64, Option<u64>) + Send + Sync>;
 
 /// How much is read between two words to whoever watches, in bytes.
@@ -67,13 +68,15 @@ impl Http {
     /// Fetches a file. Its fragment stays here.
     ///
     /// # Errors
-    /// The server cannot be reached, answers with no success, takes too long, sends too much, or leads elsewhere.
+    /// The server cannot be reached, answers with no success, takes too long, sends too much, or
+    /// leads elsewhere.
     pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
         let answer = self.ask(url, &[])?;
         if answer.status.is_success() { Ok(answer.body) } else { Err(refused(url, answer.status)) }
     }
 
-    /// Asks a server, and gives what it answers, whatever that is. `headers` go to the host of the URL and to no other.
+    /// Asks a server, and gives what it answers, whatever that is. `headers` go to the host of the
+    /// URL and to no other.
     ///
     /// # Errors
     /// As [`Http::get`], less an answer that is no success.
@@ -160,7 +163,8 @@ fn resolved(from: &Uri, location: &str) -> String {
     }
 }
 
-/// A redirect may not drop encryption, and without it may not lead to another host: anybody on the way could have sent it.
+/// A redirect may not drop encryption, and without it may not lead to another host: anybody on the
+/// way could have sent it.
 fn check_redirect(from: &Uri, to: &Uri) -> Result<(), &'static str> {
     let is_secure = |uri: &Uri| uri.scheme_str() == Some("https");
     if !is_secure(to) && to.scheme_str() != Some("http") {

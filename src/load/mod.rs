@@ -1,4 +1,5 @@
-//! The only door to bytes: files below a kustomization root, under a load restrictor, and remote ones.
+//! The only door to bytes: files below a kustomization root, under a load restrictor, and remote
+//! ones.
 //!
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them.
 //! * [`http`]: files over HTTP.
@@ -111,7 +112,8 @@ pub struct Remote {
 }
 
 impl Root {
-    /// The path of a file that this root names, from where the build started or from the top of its repository.
+    /// The path of a file that this root names, from where the build started or from the top of its
+    /// repository.
     pub fn relative(&self, path: &str) -> String {
         join(&self.relative, path)
     }
@@ -159,7 +161,8 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Clones the repositories that entries name, side by side. An entry that is a file or directory here is none.
+    /// Clones the repositories that entries name, side by side. An entry that is a file or
+    /// directory here is none.
     pub fn prefetch(&self, root: &Root, entries: &[&str]) {
         let is_here = |entry: &str| !http::is_url(entry) && root.real.join(entry).exists();
         let specs = entries.iter().filter(|entry| !is_here(entry)).filter_map(|entry| RepoSpec::parse(entry));
@@ -231,12 +234,12 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// The root of a base or component that `root` names: a repository, else a directory. Directories are not restricted,
-    /// but from a clone none outside it can be reached.
+    /// The root of a base or component that `root` names: a repository, else a directory.
+    /// Directories are not restricted, but from a clone none outside it can be reached.
     ///
     /// # Errors
-    /// It is no directory or cannot be cloned, the path is empty or absolute (unless `allow_absolute`), or the directory is
-    /// or contains one on the way here: a cycle.
+    /// It is no directory or cannot be cloned, the path is empty or absolute (unless
+    /// `allow_absolute`), or the directory is or contains one on the way here: a cycle.
     pub fn base(&self, root: &Root, path: &str, allow_absolute: bool) -> Result<Root> {
         if path.is_empty() {
             return Err(Error::input("new root cannot be empty"));
@@ -309,7 +312,8 @@ impl<'a> Files<'a> {
         read(&file, path)
     }
 
-    /// Opens a file, under the restrictor, and tells its real path. Parent directories are resolved once.
+    /// Opens a file, under the restrictor, and tells its real path. Parent directories are resolved
+    /// once.
     fn open(&self, root: &Root, path: &str) -> Result<(PathBuf, OwnedFd), NotLoaded> {
         let joined = if path.starts_with('/') { clean(path) } else { join(&root.real.to_string_lossy(), path) };
         let joined = Path::new(&joined);

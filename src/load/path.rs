@@ -1,4 +1,5 @@
-//! Paths as text: joined and cleaned by their words alone, as upstream does before it looks at links.
+//! Paths as text: joined and cleaned by their words alone, as upstream does before it looks at
+//! links.
 
 /// Removes `.`, empty parts and `..` that have something before them. An empty path becomes `.`.
 pub fn clean(path: &str) -> String {

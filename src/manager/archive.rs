@@ -1,4 +1,5 @@
-//! Archives of plugins, unpacked without trust: nothing lands outside of the directory, and nothing in it that is no file or directory.
+//! Archives of plugins, unpacked without trust: nothing lands outside of the directory, and nothing
+//! in it that is no file or directory.
 //!
 //! An entry that would is an error and not left out: an archive with one was not made for this.
 
@@ -16,7 +17,8 @@ const MOST_ENTRIES: usize = 100_000;
 /// Most bytes that it may have when it is unpacked.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Most bytes that come out for each that goes in, beyond [`FREE_BYTES`]: what compilers and people make is far below.
+/// Most bytes that come out for each that goes in, beyond [`FREE_BYTES`]: what compilers and people
+/// make is far below.
 const MOST_RATIO: u64 = 200;
 
 /// What may come out of any archive.
@@ -45,10 +47,12 @@ fn fault(message: String) -> Error {
     Error::new(ErrorKind::Plugin, message).hint("nothing of it was installed")
 }
 
-/// Writes the content of an archive into an empty directory; what is no archive becomes the file `name` there. `shown` is what errors call it.
+/// Writes the content of an archive into an empty directory; what is no archive becomes the file
+/// `name` there. `shown` is what errors call it.
 ///
 /// # Errors
-/// It is damaged, too large, holds something else than files and directories, or would write elsewhere.
+/// It is damaged, too large, holds something else than files and directories, or would write
+/// elsewhere.
 pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path) -> Result<()> {
     let limit = (bytes.len() as u64).saturating_mul(MOST_RATIO).saturating_add(FREE_BYTES).min(MOST_BYTES);
     let mut target = Target { shown, into, known: HashSet::new(), entries: 0, left: limit };
@@ -100,7 +104,8 @@ impl Target<'_> {
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(self, e))?;
         for i in 0..archive.len() {
             let mut entry = archive.by_index(i).map_err(|e| damaged(self, e))?;
-            // As it is written there: what a library makes of a path that leaves is no path of ours.
+            // As it is written there: what a library makes of a path that leaves is no path of
+            // ours.
             let name = entry.name().map_err(|e| damaged(self, e))?.into_owned();
             let mode = entry.unix_mode().unwrap_or(0o644);
             match (mode & 0o170_000, name.ends_with('/')) {
@@ -143,7 +148,8 @@ impl Target<'_> {
         fs::create_dir_all(self.into.join(place)).map_err(|e| self.cannot(path, &e))
     }
 
-    /// Notes the names of a directory and of those above it, which may come again, but in one spelling.
+    /// Notes the names of a directory and of those above it, which may come again, but in one
+    /// spelling.
     fn enter(&mut self, place: &Path) -> Result<()> {
         for ancestor in place.ancestors().filter(|a| !a.as_os_str().is_empty()) {
             let spelled = format!("{}/", ancestor.display());

@@ -1,14 +1,17 @@
-//! What a plugin's content is known by: the SHA-256 of its file, or of the list of its files (P26, P27).
+//! What a plugin's content is known by: the SHA-256 of its file, or of the list of its files (P26,
+//! P27).
 
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What lies in a plugin's directory and does not belong to it: what git keeps, and what was made when it was installed.
+/// What lies in a plugin's directory and does not belong to it: what git keeps, and what was made
+/// when it was installed.
 const OWN: [&str; 3] = [".git", MADE, "node_modules"];
 
-/// The directory in a plugin's own with what was made of it when it was installed: its languages' dependencies, its binary.
+/// The directory in a plugin's own with what was made of it when it was installed: its languages'
+/// dependencies, its binary.
 pub const MADE: &str = ".rustomize";
 
 /// The SHA-256 of a stream, in hex. O(bytes).
@@ -31,8 +34,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The sum of a plugin: of a file its SHA-256; of a directory the SHA-256 of the lines `<sha256> <x or -> <path>` of its files, by path.
-/// O(bytes).
+/// The sum of a plugin: of a file its SHA-256; of a directory the SHA-256 of the lines
+/// `<sha256> <x or -> <path>` of its files, by path. O(bytes).
 ///
 /// # Errors
 /// It cannot be read, or holds something else than files and directories.

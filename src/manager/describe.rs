@@ -86,7 +86,8 @@ pub enum Protocol {
     SharedObject,
 }
 
-/// One thing that a plugin does: a name, or with the kinds of configuration objects that ask for it.
+/// One thing that a plugin does: a name, or with the kinds of configuration objects that ask for
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Spelling")]
 pub struct Component {

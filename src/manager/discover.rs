@@ -1,4 +1,5 @@
-//! What is installed below a root: every candidate, and why it is taken or refused (P23 to P30, P39 to P58).
+//! What is installed below a root: every candidate, and why it is taken or refused (P23 to P30, P39
+//! to P58).
 
 use super::content;
 use super::describe::{Command, DescribeError};
@@ -23,7 +24,8 @@ pub struct Candidate {
     pub path: PathBuf,
     /// The address that its directory stands for; `None` directly in the root.
     pub source: Option<Source>,
-    /// What it is called, or why it is not considered. Its content nobody has looked at: see [`Installed::verify`].
+    /// What it is called, or why it is not considered. Its content nobody has looked at: see
+    /// [`Installed::verify`].
     pub verdict: Result<Installed, Refusal>,
 }
 
@@ -53,7 +55,8 @@ pub struct Installed {
 #[derive(Clone, Debug)]
 pub struct Verified {
     pub installed: Installed,
-    /// The binary that was hashed, still open: whoever runs this runs what was hashed. None of a directory.
+    /// The binary that was hashed, still open: whoever runs this runs what was hashed. None of a
+    /// directory.
     pub opened: Option<Rc<File>>,
 }
 
@@ -175,14 +178,16 @@ fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Ref
     Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum })
 }
 
-/// The candidates for one source, best first: those that are considered by version, highest first, then the others by path. O(number of them).
+/// The candidates for one source, best first: those that are considered by version, highest first,
+/// then the others by path. O(number of them).
 pub fn candidates(root: &Path, source: &Source, host: &Platform) -> Vec<Candidate> {
     let mut found = in_directory(&root.join(source.directory()), Some(source), host);
     sort(&mut found);
     found
 }
 
-/// All candidates below a root, by source. A root that is not there holds none. O(number of files below it).
+/// All candidates below a root, by source. A root that is not there holds none. O(number of files
+/// below it).
 pub fn all(root: &Path, host: &Platform) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut queue = vec![(root.to_owned(), String::new(), 0)];
@@ -232,8 +237,9 @@ fn sort(candidates: &mut [Candidate]) {
     });
 }
 
-/// The installed version to take of the candidates of one source, which come best first: the highest that a constraint allows (P52, P53) and whose content
-/// is what it should be. O(bytes of it).
+/// The installed version to take of the candidates of one source, which come best first: the
+/// highest that a constraint allows (P52, P53) and whose content is what it should be. O(bytes of
+/// it).
 pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Verified> {
     let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
     let mut allowed = considered.filter(|installed| constraint.allows(&installed.file.version));

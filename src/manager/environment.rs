@@ -1,7 +1,8 @@
 //! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own (M01 to M07, M28, M32).
 //!
-//! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a plugin home, is there for every build in the environment,
-//! without a further step. The environment `default` needs no name, and none is read where there is none.
+//! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a
+//! plugin home, is there for every build in the environment, without a further step. The
+//! environment `default` needs no name, and none is read where there is none.
 
 use super::content;
 use super::requirements::check_head;
@@ -27,7 +28,8 @@ const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     pub name: String,
-    /// Its own directory, with `environment.yaml`, `modules`, `plugins.yaml` and `plugins.lock`, each if it is there.
+    /// Its own directory, with `environment.yaml`, `modules`, `plugins.yaml` and `plugins.lock`,
+    /// each if it is there.
     pub directory: PathBuf,
     /// The directories that hold bundles; earlier ones win.
     pub module_path: Vec<PathBuf>,
@@ -87,7 +89,8 @@ impl<'a> Decode<'a> for Raw<'a> {
 }
 
 impl Environment {
-    /// Reads an environment; `None` if none was named and there is no default one. `cache` is where environments are synced to.
+    /// Reads an environment; `None` if none was named and there is no default one. `cache` is where
+    /// environments are synced to.
     ///
     /// # Errors
     /// The one that was named is not there, or its file is not of its form.
@@ -134,7 +137,8 @@ impl Environment {
         Ok(())
     }
 
-    /// All bundles: in the order of the module path, then by name; of those with one name the first. What was synced comes last.
+    /// All bundles: in the order of the module path, then by name; of those with one name the
+    /// first. What was synced comes last.
     ///
     /// # Errors
     /// A directory of the module path cannot be read; one that is not there holds none.

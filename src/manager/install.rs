@@ -1,7 +1,8 @@
 //! [`Installer`]: from a requirement to a plugin that runs (U37 to U45). It is the one way, whoever asks.
 //!
-//! For each requirement: resolve it to a version and what there is of that; fetch and unpack it; install what it needs; put it where it
-//! is found and make what its language needs; ask it what it does. What came out of it is what the lock file says.
+//! For each requirement: resolve it to a version and what there is of that; fetch and unpack it;
+//! install what it needs; put it where it is found and make what its language needs; ask it what it
+//! does. What came out of it is what the lock file says.
 
 use super::describe::{Command, DescribeError, Description};
 use super::discover::{Installed, sum_name};
@@ -127,7 +128,8 @@ impl<'i> Installer<'i> {
     }
 
     fn install_below(&mut self, wanted: &[Requirement], base: &Base, chain: &mut Vec<Source>) -> Result<()> {
-        // One after the other is put in its place; what comes before that is done for several at once.
+        // One after the other is put in its place; what comes before that is done for several at
+        // once.
         let is_new = |wanted: &&Requirement| !self.done.contains_key(&wanted.source) && !chain.contains(&wanted.source);
         let new: Vec<&Requirement> = wanted.iter().filter(is_new).collect();
         if new.len() > 1 {
@@ -311,7 +313,8 @@ impl<'i> Installer<'i> {
         }
     }
 
-    /// Which file a plugin becomes: it says itself which version it is, and is held to what it was taken for.
+    /// Which file a plugin becomes: it says itself which version it is, and is held to what it was
+    /// taken for.
     fn file_name(
         &self,
         wanted: &Requirement,

@@ -70,7 +70,8 @@ impl Location {
     }
 }
 
-/// The beginning of a URL for a host: encrypted, but on this machine itself, as with other clients of registries.
+/// The beginning of a URL for a host: encrypted, but on this machine itself, as with other clients
+/// of registries.
 pub fn scheme(host: &str) -> &'static str {
     let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
     let bare = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(bare, _)| bare);

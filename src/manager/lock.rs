@@ -1,6 +1,7 @@
 //! [`Lock`]: `plugins.lock`, which stands beside `plugins.yaml` and says exactly what was installed.
 //!
-//! It is JSON, by source, with sorted keys and one value on a line: what two people add merges without a conflict.
+//! It is JSON, by source, with sorted keys and one value on a line: what two people add merges
+//! without a conflict.
 
 use super::describe::Role;
 use super::fetch::Artifact;

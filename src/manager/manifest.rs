@@ -27,8 +27,9 @@ pub enum Runtime {
     Bash,
     /// A shared object, which the tool itself runs.
     SharedObject,
-    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08, U11). It is called with `run FILE ARGUMENT...`, and with
-    /// `install-deps DIRECTORY` when a plugin is installed.
+    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
+    /// U11). It is called with `run FILE ARGUMENT...`, and with `install-deps DIRECTORY` when a
+    /// plugin is installed.
     Program(String),
 }
 
@@ -288,7 +289,8 @@ impl Manifest {
         }
     }
 
-    /// What a plugin said when it was asked, with what the file says of how it speaks and what it asks for.
+    /// What a plugin said when it was asked, with what the file says of how it speaks and what it
+    /// asks for.
     pub fn complete(&self, said: Description) -> Description {
         let permissions = self.description.permissions.clone();
         Description { protocol: self.description.protocol, permissions, ..said }

@@ -1,18 +1,25 @@
-//! The plugin manager: plugins that are installed, pinned and shared, beside those that a user places by hand.
+//! The plugin manager: plugins that are installed, pinned and shared, beside those that a user
+//! places by hand.
 //!
-//! * [`source`]: the address that names a plugin; [`version`]: versions and constraints; [`name`]: the names of installed files.
+//! * [`source`]: the address that names a plugin; [`version`]: versions and constraints; [`name`]:
+//!   the names of installed files.
 //! * [`root`]: where managed plugins lie.
-//! * [`describe`]: what a plugin says of itself; [`discover`]: what is installed, and what of it is taken.
-//! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object is for.
-//! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are installed; [`sdk`]: how they call each other.
-//! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]: what they are known by.
+//! * [`describe`]: what a plugin says of itself; [`discover`]: what is installed, and what of it is
+//!   taken.
+//! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object
+//!   is for.
+//! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are
+//!   installed; [`sdk`]: how they call each other.
+//! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]:
+//!   what they are known by.
 //! * [`trust`]: whose plugins may be installed; [`permissions`]: what they may do.
 //! * [`scaffold`]: a new plugin to begin with.
 //! * [`serve`] and [`sync`]: bundles for other machines.
 //! * [`environment`]: bundles of plugins that are there without being installed.
 //! * [`placement`]: installed plugins for kustomize and kubectl.
-//! * [`install`]: from a requirement to a plugin that runs, and `prepare`, what of it is done for several at once; [`lock`]: what exactly was installed; [`place`]: putting plugins where they are
-//!   found, and taking them away.
+//! * [`install`]: from a requirement to a plugin that runs, and `prepare`, what of it is done for
+//!   several at once; [`lock`]: what exactly was installed; [`place`]: putting plugins where they
+//!   are found, and taking them away.
 
 pub mod archive;
 pub mod content;

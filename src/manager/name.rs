@@ -12,7 +12,8 @@ pub const SUM_SUFFIX: &str = "_SHA256SUM";
 /// The end of the name of the file with the sum of a directory's files.
 pub const TREE_SUM_SUFFIX: &str = "_H1SUM";
 
-/// What follows a plugin's name in that of the file with the key that has signed it, where a signature was asked for.
+/// What follows a plugin's name in that of the file with the key that has signed it, where a
+/// signature was asked for.
 pub const SIGNED_SUFFIX: &str = "_SIGNED";
 
 /// A system and a processor in the words of release files: Go's.
@@ -96,7 +97,8 @@ impl fmt::Display for FileName {
 }
 
 impl FileName {
-    /// Reads the name of a file that lies in the directory of the plugin `name`, on the machine `host`.
+    /// Reads the name of a file that lies in the directory of the plugin `name`, on the machine
+    /// `host`.
     ///
     /// # Errors
     /// It is no binary for that plugin and that machine.

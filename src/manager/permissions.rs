@@ -1,7 +1,8 @@
 //! [`Permissions`]: what a plugin asks for beyond reading its own files, the system's and the kustomization's root.
 //!
-//! A plugin says it in `plugin.yaml` or when it is described; the lock file keeps it; `trust.yaml` grants it. What is not granted is not to be had: a plugin that
-//! asks for more than its rule allows is refused (a repository may request, never grant).
+//! A plugin says it in `plugin.yaml` or when it is described; the lock file keeps it; `trust.yaml`
+//! grants it. What is not granted is not to be had: a plugin that asks for more than its rule
+//! allows is refused (a repository may request, never grant).
 
 use crate::config::{Decode, Decoder};
 use crate::diag::Result;
@@ -78,7 +79,8 @@ impl Permissions {
         wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
     }
 
-    /// What of this is not in `granted`. `home` is what `~` stands for: a shell may have put it in its place in one of the two.
+    /// What of this is not in `granted`. `home` is what `~` stands for: a shell may have put it in
+    /// its place in one of the two.
     #[must_use]
     pub fn beyond(&self, granted: &Permissions, home: Option<&Path>) -> Permissions {
         let is_below = |path: &String, places: &[String]| {

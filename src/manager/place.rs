@@ -1,6 +1,7 @@
 //! Putting plugins where they are found, and taking them away (P23 to P32, U43 to U45).
 //!
-//! Whoever is killed at any step leaves what was there before, or a plugin that is marked as not complete, and which the next run puts anew.
+//! Whoever is killed at any step leaves what was there before, or a plugin that is marked as not
+//! complete, and which the next run puts anew.
 
 use super::content;
 use super::discover::{Candidate, sum_file, sum_name};
@@ -17,7 +18,8 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
 }
 
-/// The path that says that a plugin is not complete: written before anything else, and removed last (U45).
+/// The path that says that a plugin is not complete: written before anything else, and removed last
+/// (U45).
 pub fn partial(binary: &Path) -> PathBuf {
     let mut name = binary.as_os_str().to_owned();
     name.push(".partial");
@@ -27,7 +29,8 @@ pub fn partial(binary: &Path) -> PathBuf {
 /// A root, or another directory with plugins, that nobody else writes to while this value lives.
 pub struct LockedRoot {
     path: PathBuf,
-    /// Where plugins lie while they are made ready: on the file system of the root, and gone with this value.
+    /// Where plugins lie while they are made ready: on the file system of the root, and gone with
+    /// this value.
     staging: TempDir,
     _lock: File,
 }
@@ -36,7 +39,8 @@ pub struct LockedRoot {
 const STAGING: &str = ".staging";
 
 impl LockedRoot {
-    /// Waits until nobody else writes to a root, and clears away what somebody who was killed has left. `waiting` is called if it is not free.
+    /// Waits until nobody else writes to a root, and clears away what somebody who was killed has
+    /// left. `waiting` is called if it is not free.
     ///
     /// # Errors
     /// The root cannot be made or written to.
@@ -89,8 +93,9 @@ impl LockedRoot {
         write().map_err(io("write", path))
     }
 
-    /// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be done where it lies; until that is done it
-    /// is present and not installed, and so it stays, with the reason, if that fails (U43 to U45). Gives its sum, and what `finish` gave.
+    /// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be
+    /// done where it lies; until that is done it is present and not installed, and so it stays,
+    /// with the reason, if that fails (U43 to U45). Gives its sum, and what `finish` gave.
     ///
     /// # Errors
     /// It cannot be written, or what `finish` says.
@@ -135,7 +140,8 @@ impl Drop for LockedRoot {
     }
 }
 
-/// Takes installed plugins away, with what lies beside them; directories that are empty then go, too. Gives the paths of the binaries.
+/// Takes installed plugins away, with what lies beside them; directories that are empty then go,
+/// too. Gives the paths of the binaries.
 ///
 /// # Errors
 /// A file cannot be removed.

@@ -1,7 +1,9 @@
-//! Installed plugins in the layout of kustomize's plugin home, so that kustomize and kubectl run them, too.
+//! Installed plugins in the layout of kustomize's plugin home, so that kustomize and kubectl run
+//! them, too.
 //!
-//! Each kind gets a file `<apiVersion>/<kind in lower case>/<kind>` that starts the plugin where it is installed. What was laid there is written
-//! down beside it, so that nothing else is ever changed, and what is not wanted any more goes.
+//! Each kind gets a file `<apiVersion>/<kind in lower case>/<kind>` that starts the plugin where it
+//! is installed. What was laid there is written down beside it, so that nothing else is ever
+//! changed, and what is not wanted any more goes.
 
 use super::content::sha256;
 use super::describe::{Command, Protocol};
@@ -41,7 +43,8 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// Lays plugins into a directory, and takes away what was laid there before and is not among them.
 ///
 /// # Errors
-/// Two of them are for one kind, somebody has put a file of that name there, or it cannot be written. Nothing was changed then, but for the last.
+/// Two of them are for one kind, somebody has put a file of that name there, or it cannot be
+/// written. Nothing was changed then, but for the last.
 pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes> {
     let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);

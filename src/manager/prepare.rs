@@ -77,7 +77,8 @@ impl Preparer<'_> {
     /// Prepares what is required. Relative paths are those of `base`.
     ///
     /// # Errors
-    /// Its source is not trusted, there is no version that is wanted, or the first one cannot be fetched or unpacked.
+    /// Its source is not trusted, there is no version that is wanted, or the first one cannot be
+    /// fetched or unpacked.
     pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Prepared> {
         self.trust.rule(&wanted.source)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
@@ -239,7 +240,8 @@ impl Choice {
     }
 }
 
-/// Does something for each of several items, for some of them at once, and gives what came out of it in their order.
+/// Does something for each of several items, for some of them at once, and gives what came out of
+/// it in their order.
 pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::default();

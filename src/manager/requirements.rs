@@ -105,7 +105,8 @@ impl<'a> Decode<'a> for RawProvided<'a> {
     }
 }
 
-/// Holds the `apiVersion` and `kind` of a file of the manager, which begins at `pos`, to what they have to be.
+/// Holds the `apiVersion` and `kind` of a file of the manager, which begins at `pos`, to what they
+/// have to be.
 ///
 /// # Errors
 /// They are others.
@@ -150,7 +151,8 @@ impl Requirements {
     }
 }
 
-/// The text of a file with one more plugin in it, everything else as it was; an empty text becomes a file.
+/// The text of a file with one more plugin in it, everything else as it was; an empty text becomes
+/// a file.
 ///
 /// # Errors
 /// It is required already, or the file is written in a way that no line can be added to.

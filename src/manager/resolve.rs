@@ -1,7 +1,7 @@
 //! [`Manager`]: which installed plugin a configuration object is for (P38 to P58).
 //!
-//! What `plugins.yaml` requires is looked at first, then everything that is installed. A plugin is described only when a build asks for a kind
-//! that nobody placed, and once for each content.
+//! What `plugins.yaml` requires is looked at first, then everything that is installed. A plugin is
+//! described only when a build asks for a kind that nobody placed, and once for each content.
 
 use super::content;
 use super::describe::{Command, Component, Description, Protocol, Role};
@@ -27,7 +27,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// A configuration object's annotation with the name of the component that it is for: `<plugin>-<component>`, or `<plugin>` alone (P45).
+/// A configuration object's annotation with the name of the component that it is for:
+/// `<plugin>-<component>`, or `<plugin>` alone (P45).
 pub const COMPONENT: &str = "rustomize.dev/plugin";
 
 /// What is known of managed plugins.
@@ -115,7 +116,8 @@ pub struct Found {
     pub permissions: Permissions,
 }
 
-/// How a build gets to know of installed plugins: when the first object asks for one that nobody has placed. A build that needs none looks for none.
+/// How a build gets to know of installed plugins: when the first object asks for one that nobody
+/// has placed. A build that needs none looks for none.
 #[derive(Clone, Default)]
 pub struct Managed(Option<Rc<dyn Fn() -> Result<Option<Manager>>>>);
 
@@ -145,10 +147,12 @@ fn fault(message: String) -> Error {
 }
 
 impl Manager {
-    /// The plugin for a configuration object, `None` if no installed one is for it. `asked` is the object's annotation [`COMPONENT`].
+    /// The plugin for a configuration object, `None` if no installed one is for it. `asked` is the
+    /// object's annotation [`COMPONENT`].
     ///
     /// # Errors
-    /// One that is required is not installed, two plugins are for it and nothing says which, or its source is not trusted.
+    /// One that is required is not installed, two plugins are for it and nothing says which, or its
+    /// source is not trusted.
     pub fn find(
         &self,
         options: &PluginOptions,
@@ -285,7 +289,8 @@ impl Manager {
         programs.find(|program| File::open(program).and_then(|file| content::is_executable(&file)).is_ok_and(|is| is))
     }
 
-    /// What is installed for a requirement: what is locked, or else the highest version that is allowed.
+    /// What is installed for a requirement: what is locked, or else the highest version that is
+    /// allowed.
     ///
     /// # Errors
     /// Something else is locked than what is required, or than what is installed.
@@ -346,10 +351,12 @@ impl Manager {
         self.projects.iter().flat_map(|project| project.requirements.plugins.iter().map(move |r| (project, r)))
     }
 
-    /// Everything that the requirements' plugins do; without requirements, what all installed plugins do, each in its highest version.
+    /// Everything that the requirements' plugins do; without requirements, what all installed
+    /// plugins do, each in its highest version.
     ///
     /// # Errors
-    /// One that is required is not installed, or is not what is locked, or does not say what it does.
+    /// One that is required is not installed, or is not what is locked, or does not say what it
+    /// does.
     pub fn everything(&self, options: &PluginOptions) -> Result<Vec<Found>> {
         let mut plugins: Vec<(Verified, String)> = Vec::new();
         for (project, requirement) in self.requirements() {
@@ -400,7 +407,8 @@ impl Manager {
         Ok(component.map(|component| (description, component)))
     }
 
-    /// What an installed plugin says of itself, from the cache if it was asked before (P46), held to its name (P48, P50).
+    /// What an installed plugin says of itself, from the cache if it was asked before (P46), held
+    /// to its name (P48, P50).
     ///
     /// # Errors
     /// It does not say, or something else than its name.

@@ -27,8 +27,9 @@ impl fmt::Display for RootError {
 
 impl std::error::Error for RootError {}
 
-/// The root of managed plugins, which need not be there: `$RUSTOMIZE_PLUGIN_PATH`, `$RUSTOMIZE_CONFIG_DIR/plugins`, `~/.rustomize.d/plugins`
-/// where `~/.rustomize.d` is, `${XDG_CONFIG_HOME:-~/.config}/rustomize/plugins`; on Windows `%APPDATA%/rustomize.d/plugins`.
+/// The root of managed plugins, which need not be there: `$RUSTOMIZE_PLUGIN_PATH`,
+/// `$RUSTOMIZE_CONFIG_DIR/plugins`, `~/.rustomize.d/plugins` where `~/.rustomize.d` is,
+/// `${XDG_CONFIG_HOME:-~/.config}/rustomize/plugins`; on Windows `%APPDATA%/rustomize.d/plugins`.
 ///
 /// # Errors
 /// The variable holds a list, or there is no home.
@@ -48,8 +49,8 @@ pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Root
     Ok(if is_older { plugin } else { plugins })
 }
 
-/// Where the user's own files for this program are: `$RUSTOMIZE_CONFIG_DIR`, `~/.rustomize.d` where that is, `${XDG_CONFIG_HOME:-~/.config}/rustomize`; on
-/// Windows `%APPDATA%/rustomize.d`.
+/// Where the user's own files for this program are: `$RUSTOMIZE_CONFIG_DIR`, `~/.rustomize.d` where
+/// that is, `${XDG_CONFIG_HOME:-~/.config}/rustomize`; on Windows `%APPDATA%/rustomize.d`.
 ///
 /// # Errors
 /// There is no home.

@@ -1,7 +1,8 @@
-//! What is made of a plugin's directory when it is installed: the dependencies that its language has, or its binary (U42).
+//! What is made of a plugin's directory when it is installed: the dependencies that its language
+//! has, or its binary (U42).
 //!
-//! It lies in the directory itself, under a name that is no part of the content. Only what a file of the plugin pins is fetched, and nothing of
-//! it is run: no install scripts.
+//! It lies in the directory itself, under a name that is no part of the content. Only what a file
+//! of the plugin pins is fetched, and nothing of it is run: no install scripts.
 
 use super::content::MADE;
 use super::manifest::{Manifest, Runtime};
@@ -27,7 +28,8 @@ pub fn prepare(manifest: &Manifest, directory: &Path, options: &PluginOptions) -
     let environment = manifest.environment(directory);
     let step = |program: &str, args: &[&str]| step(program, args, directory, &environment, options);
     match &manifest.runtime {
-        // An environment of its own in any case: the interpreter stays the same one, wherever PATH leads later.
+        // An environment of its own in any case: the interpreter stays the same one, wherever PATH
+        // leads later.
         Runtime::Python if !has("requirements.txt") => {
             step("python3", &["-m", "venv", "--without-pip", &path(&made.join("venv"))])
         }

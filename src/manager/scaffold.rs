@@ -1,4 +1,5 @@
-//! `plugin new`: a plugin that works, with an example that tests it. The files are those of `plugin/new`.
+//! `plugin new`: a plugin that works, with an example that tests it. The files are those of
+//! `plugin/new`.
 
 use crate::diag::{Error, ErrorKind, Result};
 use std::fs;

@@ -1,7 +1,8 @@
 //! What a plugin has of the plugins that it needs: a way to call each, in its own directory (U41).
 //!
-//! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that it is given; `plugin.json` beside it says which version that
-//! is, how it speaks and what it does. The sandbox lets a plugin read those that it needs.
+//! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that
+//! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does.
+//! The sandbox lets a plugin read those that it needs.
 
 use super::content::{self, MADE};
 use super::describe::{Command, Description};
@@ -39,7 +40,8 @@ fn fault(message: String) -> Error {
     Error::new(ErrorKind::Plugin, message)
 }
 
-/// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what that says of itself. What it was given before goes.
+/// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what
+/// that says of itself. What it was given before goes.
 ///
 /// # Errors
 /// A name is none of a file, or the directory cannot be written.

@@ -1,7 +1,8 @@
 //! `plugin serve`: what the bundles of an environment hold, over HTTP (M04, M09, M11).
 //!
-//! Two mounts, each the aggregate of a directory of all bundles: `plugins` (`plugin/`, laid out as a plugin home) and `schemas` (`schemas/`). `GET
-//! /v3/file_metadatas/<mount>?environment=<name>` lists the files of one, `GET /v3/file_content/<mount>/<path>?environment=<name>` gives one.
+//! Two mounts, each the aggregate of a directory of all bundles: `plugins` (`plugin/`, laid out as
+//! a plugin home) and `schemas` (`schemas/`). `GET /v3/file_metadatas/<mount>?environment=<name>`
+//! lists the files of one, `GET /v3/file_content/<mount>/<path>?environment=<name>` gives one.
 
 use super::content;
 use super::environment::{Environment, is_schema};
@@ -40,7 +41,8 @@ pub struct Metadata {
     pub gid: u32,
 }
 
-/// The files of a mount, by their path below it. What is not named by the rules is left out (M28); of bundles that have the same the first counts.
+/// The files of a mount, by their path below it. What is not named by the rules is left out (M28);
+/// of bundles that have the same the first counts.
 ///
 /// # Errors
 /// A directory cannot be read.
@@ -77,7 +79,8 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<BTreeMap<Stri
     Ok(all)
 }
 
-/// The directories of plugins in one that is laid out as a plugin home: those with an executable or a shared object that is named as they are.
+/// The directories of plugins in one that is laid out as a plugin home: those with an executable or
+/// a shared object that is named as they are.
 ///
 /// # Errors
 /// It cannot be read.

@@ -10,7 +10,8 @@ const PREFIXES: [&str; 4] = ["rustomize-plugin-", "packer-plugin-", "rustomize-"
 /// Most parts behind the host.
 const MOST_PARTS: usize = 15;
 
-/// A plugin's address: a host and two to fifteen parts, as in `github.com/acme/app`. The last part is the plugin's name.
+/// A plugin's address: a host and two to fifteen parts, as in `github.com/acme/app`. The last part
+/// is the plugin's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(String);
 
@@ -98,7 +99,8 @@ impl Source {
         self.0.split('/').collect()
     }
 
-    /// The path of the repository that releases the plugin, behind the host: the name has the prefix there that a source omits.
+    /// The path of the repository that releases the plugin, behind the host: the name has the
+    /// prefix there that a source omits.
     pub fn repository(&self) -> String {
         let parts: Vec<&str> = self.0.split('/').skip(1).collect();
         let (name, owners) = parts.split_last().unwrap_or((&"", &[]));

@@ -1,7 +1,9 @@
-//! `plugin sync --environment`: makes what was synced for an environment what its server has (M05 to M08, M10 to M15).
+//! `plugin sync --environment`: makes what was synced for an environment what its server has (M05
+//! to M08, M10 to M15).
 //!
-//! The metadata come first; only files that are not here with the same content are fetched. All files go into a directory of their own, and one link says
-//! which of these directories counts: whoever is cut off has changed nothing.
+//! The metadata come first; only files that are not here with the same content are fetched. All
+//! files go into a directory of their own, and one link says which of these directories counts:
+//! whoever is cut off has changed nothing.
 
 use super::content::{self, sha256};
 use super::fetch::Transfer;
@@ -38,10 +40,12 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
 }
 
-/// Syncs the mounts of an environment to `place`. A second run fetches the metadata and nothing else.
+/// Syncs the mounts of an environment to `place`. A second run fetches the metadata and nothing
+/// else.
 ///
 /// # Errors
-/// The server cannot be asked, says something that cannot be, or sends something else than it has said; or it cannot be written.
+/// The server cannot be asked, says something that cannot be, or sends something else than it has
+/// said; or it cannot be written.
 pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) -> Result<Synced> {
     let root = LockedRoot::lock(place, || {})?;
     let environment = utf8_percent_encode(environment, PATH);

@@ -1,7 +1,8 @@
 //! [`Trust`]: `trust.yaml`, in which a user or an organisation says whose plugins may be installed, and on what conditions.
 //!
-//! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository holds changes it: `plugins.yaml` asks, this file grants. Without
-//! it every source may be installed, as what it was when it was locked.
+//! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository
+//! holds changes it: `plugins.yaml` asks, this file grants. Without it every source may be
+//! installed, as what it was when it was locked.
 
 use super::discover::Installed;
 use super::permissions::{Permissions, is_like};
@@ -161,10 +162,12 @@ pub fn not_granted(source: &Source, beyond: &Permissions) -> Error {
         .hint(format!("if you trust it with that: rustomize plugin trust {source} {}", beyond.flags()))
 }
 
-/// The text of a file with one more rule, before all others, everything else as it was; an empty text becomes a file.
+/// The text of a file with one more rule, before all others, everything else as it was; an empty
+/// text becomes a file.
 ///
 /// # Errors
-/// The file, or what becomes of it, is not of its form, or is written in a way that no line can be added to.
+/// The file, or what becomes of it, is not of its form, or is written in a way that no line can be
+/// added to.
 pub fn with(path: &Path, text: &str, rule: &str) -> Result<String> {
     let text = match text.trim().is_empty() {
         true => format!("apiVersion: {API_VERSION}\nkind: {KIND}\nrules:\n"),
@@ -227,7 +230,8 @@ fn age(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
-/// Whether a pattern is for a source. Part by part: `acme*` is not for what lies below another owner.
+/// Whether a pattern is for a source. Part by part: `acme*` is not for what lies below another
+/// owner.
 fn is_match(pattern: &str, source: &str) -> bool {
     let mut parts = source.split('/');
     for wanted in pattern.split('/') {
@@ -248,7 +252,8 @@ impl Rule {
         !self.keys.is_empty()
     }
 
-    /// Holds what a plugin asks for to what the rule says that plugins may be granted, if it says so.
+    /// Holds what a plugin asks for to what the rule says that plugins may be granted, if it says
+    /// so.
     ///
     /// # Errors
     /// It asks for more.

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A version: `major.minor.patch`, or with `-dev` behind it, which comes before the version without.
+/// A version: `major.minor.patch`, or with `-dev` behind it, which comes before the version
+/// without.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(semver::Version);
 
@@ -103,7 +104,8 @@ impl fmt::Display for ApiVersion {
 }
 
 impl ApiVersion {
-    /// Whether a host of this version runs a plugin of the other: the same major version, and no newer minor one (P55).
+    /// Whether a host of this version runs a plugin of the other: the same major version, and no
+    /// newer minor one (P55).
     pub fn runs(self, plugin: ApiVersion) -> bool {
         self.major == plugin.major && plugin.minor <= self.minor
     }
@@ -175,7 +177,8 @@ impl fmt::Display for Constraint {
 }
 
 impl Constraint {
-    /// Whether a version is one of those. Its radical counts: `1.0.1-dev` satisfies `>= 1.0.1` (P54).
+    /// Whether a version is one of those. Its radical counts: `1.0.1-dev` satisfies `>= 1.0.1`
+    /// (P54).
     pub fn allows(&self, version: &Version) -> bool {
         let radical = version.radical();
         self.parts.iter().all(|(comparison, wanted)| {

@@ -1,13 +1,16 @@
-//! Resources and components: what a kustomization is made of; [`accumulate`] does one kustomization root, recursively.
+//! Resources and components: what a kustomization is made of; [`accumulate`] does one kustomization
+//! root, recursively.
 //!
 //! *Fields*: `resources`, `bases`, `components`.
-//! *Reads*: files of resources, directories with kustomizations, URLs of files, and references to git repositories, in order. A
-//! component gets everything that was accumulated so far, works on it, and gives it back.
-//! *Order*: resources, generators, components, transformers of the fields, `transformers`, `validators`; then the layer is part of
-//! the one above.
+//! *Reads*: files of resources, directories with kustomizations, URLs of files, and references to
+//! git repositories, in order. A component gets everything that was accumulated so far, works on
+//! it, and gives it back.
+//! *Order*: resources, generators, components, transformers of the fields, `transformers`,
+//! `validators`; then the layer is part of the one above.
 //! *Cost*: O(size of the files). Git repositories are fetched side by side, ahead of their use.
-//! *Quirks*: a base that two layers share is built twice, and its resources collide unless names differ. A document whose kind ends
-//! in `List` is replaced by its items, and an empty one is skipped (cases patch-list-kind-file and doc-empty-maps-in-metadata).
+//! *Quirks*: a base that two layers share is built twice, and its resources collide unless names
+//! differ. A document whose kind ends in `List` is replaced by its items, and an empty one is
+//! skipped (cases patch-list-kind-file and doc-empty-maps-in-metadata).
 //! *Example*: `testdata/reference/accumulate.txtar`
 
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
@@ -25,7 +28,8 @@ use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document
 use indexmap::IndexMap;
 use std::rc::Rc;
 
-/// What has been accumulated: resources, and the field specs that the transformers of this and all parent roots use.
+/// What has been accumulated: resources, and the field specs that the transformers of this and all
+/// parent roots use.
 #[derive(Default)]
 pub struct Accumulator<'a> {
     pub map: ResMap<'a>,
@@ -38,8 +42,8 @@ pub struct Accumulator<'a> {
 /// Vars by name, in the order in which they came.
 pub type Vars<'a> = IndexMap<&'a str, Var<'a>, foldhash::fast::RandomState>;
 
-/// Accumulates a root into `all`: its resources and bases, what its generators make, its components; then its
-/// transformers work on everything that is there.
+/// Accumulates a root into `all`: its resources and bases, what its generators make, its
+/// components; then its transformers work on everything that is there.
 ///
 /// # Errors
 /// The first fault of any step, with the chain of entries that led to it.
@@ -92,7 +96,8 @@ enum Entry<'a> {
     Root(Root),
 }
 
-/// Finds out what an entry names: a file with resources, else a repository or directory with a kustomization.
+/// Finds out what an entry names: a file with resources, else a repository or directory with a
+/// kustomization.
 fn load<'a>(session: &Session<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
     let is_remote = RepoSpec::parse(entry).is_some();
     let as_file = match session.files.text(root, entry) {
@@ -122,7 +127,8 @@ fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a
     Ok(resources)
 }
 
-/// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not merged.
+/// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not
+/// merged.
 fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>) -> Result<()> {
     match &mut all.config {
         Some(have) if Rc::ptr_eq(have, &config) => Ok(()),
@@ -150,7 +156,8 @@ fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accu
         }
     }
     own.merge(crds::config(session, target)?).map_err(|e| e.context(format!("merging the crds of {}", target.file)))?;
-    // Merged item by item, also into nothing: a specific spec stands before a general default and takes its place.
+    // Merged item by item, also into nothing: a specific spec stands before a general default and
+    // takes its place.
     let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
     let into = all.config.get_or_insert_default();
     Rc::make_mut(into).merge(own).map_err(merging)
@@ -215,8 +222,8 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     }
 }
 
-/// A generated object in the place of an old one: it keeps the old name, namespace and history, and the labels and
-/// annotations that it does not set itself; for a merge also the data.
+/// A generated object in the place of an old one: it keeps the old name, namespace and history, and
+/// the labels and annotations that it does not set itself; for a merge also the data.
 fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
     let is_text = old.data_is_text;
     let id = *old.id();
@@ -231,7 +238,8 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
             && let Some(metadata) = new.metadata_mut()
         {
             let mut entries = crate::resource::texts(old);
-            // A manifest may ask for a hash by hand, and a generator that wants none takes that off.
+            // A manifest may ask for a hash by hand, and a generator that wants none takes that
+            // off.
             entries.retain(|(key, _)| new_needs_hash || *key != NEEDS_HASH_SUFFIX);
             add_missing(metadata, map, &entries);
         }
@@ -265,8 +273,8 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
     new
 }
 
-/// Puts the entries of the mapping at `map` over older ones. Upstream writes these anew: values are strings, keys are not
-/// quoted. O(new entries x log old entries), if the old ones are so already.
+/// Puts the entries of the mapping at `map` over older ones. Upstream writes these anew: values are
+/// strings, keys are not quoted. O(new entries x log old entries), if the old ones are so already.
 fn put_over<'a>(parent: &mut Mapping<'a>, map: &'a str, mut old: Mapping<'a>, is_text: bool) {
     if old.is_empty() {
         return;
@@ -288,7 +296,8 @@ fn put_over<'a>(parent: &mut Mapping<'a>, map: &'a str, mut old: Mapping<'a>, is
     into.put_all(new.into_entries());
 }
 
-/// Adds the entries that a mapping lacks as upstream writes them: values are strings, keys are not quoted.
+/// Adds the entries that a mapping lacks as upstream writes them: values are strings, keys are not
+/// quoted.
 fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &[(&'a str, Scalar<'a>)]) {
     if entries.is_empty() {
         return;
@@ -380,7 +389,8 @@ fn run<'a>(session: &Session<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) ->
     Ok(())
 }
 
-/// Runs the checks: they see all resources, and may change nothing but a label that says that they were here.
+/// Runs the checks: they see all resources, and may change nothing but a label that says that they
+/// were here.
 fn validators<'a>(session: &Session<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
     for config in plugin_configs(session, target, &target.kustomization.validators, "validators")? {
         let name = format!("running the validator {} of {}", config.id(), target.file);
@@ -423,7 +433,8 @@ fn add_var<'a>(session: &Session<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -
     Ok(())
 }
 
-/// The plugin configuration objects that the entries of a field give: all inline ones first, then those of paths.
+/// The plugin configuration objects that the entries of a field give: all inline ones first, then
+/// those of paths.
 fn plugin_configs<'a>(
     session: &Session<'a>,
     target: &Target<'a>,
@@ -445,7 +456,8 @@ fn plugin_configs<'a>(
                     configs.append(session.arena, config).map_err(|e| e.context(in_entry(entry)))?;
                 }
             }
-            // A text of several lines is no path: its own fault says more than a missing file would.
+            // A text of several lines is no path: its own fault says more than a missing file
+            // would.
             Err(e) if entry.contains('\n') => return Err(e.context(in_entry(entry))),
             Err(_) => paths.push(*entry),
         }

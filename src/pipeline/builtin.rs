@@ -1,13 +1,16 @@
-//! Plugins and built-ins as configuration objects: what `generators` and `transformers` list. An `apiVersion` of `builtin` means a
-//! kind of kustomize's own, any other a plugin, which `--enable-alpha-plugins` allows.
+//! Plugins and built-ins as configuration objects: what `generators` and `transformers` list. An
+//! `apiVersion` of `builtin` means a kind of kustomize's own, any other a plugin, which
+//! `--enable-alpha-plugins` allows.
 //!
 //! *Fields*: `generators`, `transformers`.
-//! *Reads*: each entry is a file, a directory with a kustomization whose resources are the objects, or an inline object.
-//! *Order*: generators after those of the fields; transformers after those of the fields, before validators. In each
-//! list the inline objects come first, then those of paths, as upstream.
-//! *Cost*: that of the kind; a plugin costs its process, and printing and reading the resources once each.
-//! *Quirks*: SortOrderTransformer cannot be loaded, as upstream; `sortOptions` is its only door. Unknown fields of an object do not
-//! count.
+//! *Reads*: each entry is a file, a directory with a kustomization whose resources are the objects,
+//! or an inline object.
+//! *Order*: generators after those of the fields; transformers after those of the fields, before
+//! validators. In each list the inline objects come first, then those of paths, as upstream.
+//! *Cost*: that of the kind; a plugin costs its process, and printing and reading the resources
+//! once each.
+//! *Quirks*: SortOrderTransformer cannot be loaded, as upstream; `sortOptions` is its only door.
+//! Unknown fields of an object do not count.
 //! *Example*: `testdata/reference/builtin.txtar`
 
 use super::plan::{BoxedGenerator, BoxedTransformer};

@@ -20,7 +20,8 @@ pub struct Call<'c> {
     pub resources: String,
 }
 
-/// Calls the plugin that a configuration object is for, in a directory. Gives what it printed, as it would go on through a build.
+/// Calls the plugin that a configuration object is for, in a directory. Gives what it printed, as
+/// it would go on through a build.
 ///
 /// # Errors
 /// The configuration is not one object, there is no plugin for it, or the plugin fails.

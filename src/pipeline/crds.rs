@@ -1,12 +1,14 @@
 //! Custom resource types: which of their fields hold annotations, labels, names and references.
 //!
 //! *Fields*: `crds`.
-//! *Reads*: files that map names of types to objects with a `Schema`; a manifest of a CustomResourceDefinition is none. The
-//! extensions `x-kubernetes-annotation`, `x-kubernetes-label-selector`, `x-kubernetes-identity` and
-//! `x-kubernetes-object-ref-api-version` with `x-kubernetes-object-ref-kind` count.
+//! *Reads*: files that map names of types to objects with a `Schema`; a manifest of a
+//! CustomResourceDefinition is none. The extensions `x-kubernetes-annotation`,
+//! `x-kubernetes-label-selector`, `x-kubernetes-identity` and `x-kubernetes-object-ref-api-version`
+//! with `x-kubernetes-object-ref-kind` count.
 //! *Order*: before the resources of the layer; what was learnt holds for the layers above too.
 //! *Cost*: O(size of the files).
-//! *Quirks*: only `$ref` is followed, no properties in place and no items of lists. A prefix is for names, a suffix is not.
+//! *Quirks*: only `$ref` is followed, no properties in place and no items of lists. A prefix is for
+//! names, a suffix is not.
 //! *Example*: `testdata/reference/crds.txtar`
 
 use super::{Session, Target};

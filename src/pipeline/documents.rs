@@ -6,7 +6,8 @@ use crate::resource::Resource;
 use crate::yaml::{Node, Value, reprint};
 use std::collections::VecDeque;
 
-/// Makes resources of the documents of one text, which know what the build's schema says of their scope. Items of a `...List` come after all other documents of the file. O(n).
+/// Makes resources of the documents of one text, which know what the build's schema says of their
+/// scope. Items of a `...List` come after all other documents of the file. O(n).
 ///
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.
@@ -53,7 +54,8 @@ pub fn documents_to_resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -
     Ok(resources)
 }
 
-/// The items of a `List` or `ResourceList` that is the only document of its file; else the document itself.
+/// The items of a `List` or `ResourceList` that is the only document of its file; else the document
+/// itself.
 fn unwrap_list(mut node: Node<'_>) -> Vec<Node<'_>> {
     let is_list = matches!(node.get_text("kind"), Some("List" | "ResourceList"));
     if !is_list || (node.get("items").is_none() && node.get("functionConfig").is_none()) {

@@ -62,7 +62,8 @@ pub struct Session<'a> {
     options: Options,
     warnings: RefCell<Vec<Warning>>,
     default_config: RefCell<Rc<TransformerConfig<'a>>>,
-    /// Whether the root's `buildMetadata` asks for anything: then this build keeps account of what comes from where.
+    /// Whether the root's `buildMetadata` asks for anything: then this build keeps account of what
+    /// comes from where.
     keeps_origins: Cell<bool>,
     schema: openapi::SessionSchema<'a>,
     helm_api_versions: RefCell<Vec<String>>,
@@ -104,7 +105,8 @@ impl<'a> Session<'a> {
         self.helm_api_versions.borrow().clone()
     }
 
-    /// Upstream reads a chart's own API versions over the ones that all charts share, if there are as many or more.
+    /// Upstream reads a chart's own API versions over the ones that all charts share, if there are
+    /// as many or more.
     pub fn note_helm_api_versions(&self, own: &[&str]) {
         let mut shared = self.helm_api_versions.borrow_mut();
         if own.len() <= shared.len() {
@@ -199,8 +201,8 @@ fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
         // Upstream counts the names a resource has had, and an empty one is not among them.
-        // Upstream leaves out what is empty and finds lists of different lengths, unless there is no name at all.
-        // A single name may have come without a kind, from a manifest.
+        // Upstream leaves out what is empty and finds lists of different lengths, unless there is
+        // no name at all. A single name may have come without a kind, from a manifest.
         _ if r.previous().len() > 1
             && r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty())
             && r.previous().iter().any(|p| !p.name.is_empty()) =>
@@ -287,8 +289,9 @@ fn untype_keys(map: &mut Mapping<'_>) {
     *map = Mapping::from_entries(entries);
 }
 
-/// Takes the annotations off that are not for the output. What is left becomes a map of strings with untyped keys, as
-/// upstream rebuilds it; an empty map goes, and metadata that is missing is made.
+/// Takes the annotations off that are not for the output. What is left becomes a map of strings
+/// with untyped keys, as upstream rebuilds it; an empty map goes, and metadata that is missing is
+/// made.
 fn strip_build_annotations(resource: &mut Resource<'_>) {
     let metadata = resource.node().get("metadata");
     let has_annotations = metadata.is_some_and(|m| m.as_mapping().is_some_and(|m| m.contains("annotations")));

@@ -3,8 +3,8 @@
 //! *Fields*: `openapi`.
 //! *Entry*: `OpenApi`.
 //! *Reads*: a schema in JSON or YAML, with `definitions` as Kubernetes publishes them.
-//! *Order*: one build has one schema: that of the root, else that of the first base or component that has one. It holds for
-//! everything that is merged afterwards.
+//! *Order*: one build has one schema: that of the root, else that of the first base or component
+//! that has one. It holds for everything that is merged afterwards.
 //! *Cost*: O(size of the file); the built-in tables cost nothing until something is merged.
 //! *Quirks*: a file takes the place of the built-in schema, it does not add to it.
 //! *Example*: `testdata/reference/openapi.txtar`
@@ -56,7 +56,8 @@ impl<'a> SessionSchema<'a> {
 /// Chooses the schema that a kustomization asks for, unless one was chosen before.
 ///
 /// # Errors
-/// The version is not built in, both a version and a file are named, or the file cannot be read or is no schema.
+/// The version is not built in, both a version and a file are named, or the file cannot be read or
+/// is no schema.
 pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> {
     let wanted = &target.kustomization.openapi;
     let schema = &session.schema;

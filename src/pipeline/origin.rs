@@ -1,14 +1,15 @@
 //! Build metadata: where resources come from and what transformed them, written into the output.
 //!
 //! *Fields*: `buildMetadata`.
-//! *Reads*: the words `managedByLabel`, `originAnnotations` and `transformerAnnotations`; others say nothing.
+//! *Reads*: the words `managedByLabel`, `originAnnotations` and `transformerAnnotations`; others
+//! say nothing.
 //! *Selects*: all resources.
-//! *Writes*: the label `app.kubernetes.io/managed-by`, the annotations `config.kubernetes.io/origin` and
-//! `alpha.config.kubernetes.io/transformations`.
+//! *Writes*: the label `app.kubernetes.io/managed-by`, the annotations
+//! `config.kubernetes.io/origin` and `alpha.config.kubernetes.io/transformations`.
 //! *Order*: kept all along, written at the end. The root's list counts, not that of a base.
 //! *Cost*: O(resources x transformers) for transformations, else O(resources).
-//! *Quirks*: every transformer that ran while the resource was there is listed, whether it changed it or not; commonLabels is
-//! listed as soon as there are `labels`.
+//! *Quirks*: every transformer that ran while the resource was there is listed, whether it changed
+//! it or not; commonLabels is listed as soon as there are `labels`.
 //! *Example*: `testdata/reference/origin.txtar`
 
 use super::{Session, Target};
@@ -56,8 +57,8 @@ impl Origin {
         }
     }
 
-    /// A plugin that a configuration object asks for. The object's own origin says where it was configured; an inline one
-    /// was in the kustomization.
+    /// A plugin that a configuration object asks for. The object's own origin says where it was
+    /// configured; an inline one was in the kustomization.
     pub fn plugin(target: &Target<'_>, config: &Resource<'_>) -> Self {
         let mut origin = Origin::of(&target.root);
         origin.configured_in = match config.rare().and_then(|rare| rare.origin).and_then(path_of) {
@@ -70,7 +71,8 @@ impl Origin {
         origin
     }
 
-    /// The text of the origin annotation, or with `- ` in front an item of the list of transformations.
+    /// The text of the origin annotation, or with `- ` in front an item of the list of
+    /// transformations.
     fn text(&self, as_item: bool) -> Result<String> {
         let mut lines: Vec<(&str, &str, &str)> = vec![
             ("", "path", &self.path),
@@ -112,7 +114,8 @@ fn path_of(text: &str) -> Option<String> {
     node.as_scalar().map(|s| s.text.to_owned())
 }
 
-/// Notes which file resources come from, if this build keeps account of it; what a manifest says itself does not count.
+/// Notes which file resources come from, if this build keeps account of it; what a manifest says
+/// itself does not count.
 ///
 /// # Errors
 /// A name that cannot be printed, or annotations that are not a mapping.
@@ -137,7 +140,8 @@ pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], or
     Ok(())
 }
 
-/// Notes what generated resources, if this build keeps account of it; a resource that brings its origin keeps it.
+/// Notes what generated resources, if this build keeps account of it; a resource that brings its
+/// origin keeps it.
 ///
 /// # Errors
 /// A name that cannot be printed.
@@ -164,8 +168,8 @@ fn take<'a>(resource: &mut Resource<'a>, key: &str) -> Option<&'a str> {
     Some(value.as_scalar().map_or("", |s| s.text))
 }
 
-/// Takes an origin and transformations that the annotations of a resource say for what the build knows: patches and other
-/// transformers have written them, or the manifest has.
+/// Takes an origin and transformations that the annotations of a resource say for what the build
+/// knows: patches and other transformers have written them, or the manifest has.
 pub fn adopt(resource: &mut Resource<'_>) {
     if let Some(text) = take(resource, ORIGIN) {
         resource.rare_mut().origin = Some(text);
@@ -175,10 +179,12 @@ pub fn adopt(resource: &mut Resource<'_>) {
     }
 }
 
-/// Notes that a transformer ran, `times` times, on all that is there now. A resource without an origin is one that it made.
+/// Notes that a transformer ran, `times` times, on all that is there now. A resource without an
+/// origin is one that it made.
 ///
 /// # Errors
-/// A name that cannot be printed, or an origin or transformations in a resource's annotations that cannot be read.
+/// A name that cannot be printed, or an origin or transformations in a resource's annotations that
+/// cannot be read.
 pub fn note_transformation<'a>(
     session: &Session<'a>,
     map: &mut ResMap<'a>,

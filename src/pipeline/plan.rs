@@ -62,8 +62,8 @@ pub fn generators<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<Vec<
     Ok(stages)
 }
 
-/// The built-in transformers that the fields of a kustomization ask for, in kustomize's fixed order. All are configured,
-/// and their files read, before the first one runs.
+/// The built-in transformers that the fields of a kustomization ask for, in kustomize's fixed
+/// order. All are configured, and their files read, before the first one runs.
 ///
 /// # Errors
 /// A patch cannot be read, a pattern or field spec is wrong.
@@ -143,7 +143,8 @@ pub fn transformers<'a>(
     Ok(stages)
 }
 
-/// Where an entry of `labels` sets its pairs: its own fields first, which may restrict the common ones.
+/// Where an entry of `labels` sets its pairs: its own fields first, which may restrict the common
+/// ones.
 fn label_specs<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
     let merging = |e: crate::diag::Error| e.context("failed to merge labels");
     let mut specs = MergedSpecs::from(label.fields.clone());

@@ -1,7 +1,8 @@
 //! Printing: resources as one text, on all cores.
 //!
-//! Nothing is written before all is printed, so that an error leaves nothing half done. A resource is printed without a
-//! look at another one: threads take turns at runs of them, and each run is a piece of the text.
+//! Nothing is written before all is printed, so that an error leaves nothing half done. A resource
+//! is printed without a look at another one: threads take turns at runs of them, and each run is a
+//! piece of the text.
 
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
@@ -28,8 +29,8 @@ pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
     run(&resources, true, 2 * arena.size()).map_err(|unprintable| error(arena, unprintable))
 }
 
-/// Prints resources as [`print`] does, in pieces that follow each other. O(size of the text), on all cores if the text is
-/// large.
+/// Prints resources as [`print`] does, in pieces that follow each other. O(size of the text), on
+/// all cores if the text is large.
 ///
 /// # Errors
 /// As [`print`], for the first resource that cannot be printed.

@@ -1,11 +1,13 @@
-//! The head of a kustomization: its kind and metadata; [`Target`] is a root with its file, read and checked.
+//! The head of a kustomization: its kind and metadata; [`Target`] is a root with its file, read and
+//! checked.
 //!
 //! *Fields*: `apiVersion`, `kind`, `metadata`.
-//! *Reads*: the one file named `kustomization.yaml`, `kustomization.yml` or `Kustomization`, and of it the first document.
+//! *Reads*: the one file named `kustomization.yaml`, `kustomization.yml` or `Kustomization`, and of
+//! it the first document.
 //! *Order*: before anything else of its layer.
 //! *Cost*: O(size of the file).
-//! *Quirks*: duplicate keys are no error, the last one wins (case kust-duplicate-keys-last-wins); a second document is ignored
-//! (kust-second-document-ignored).
+//! *Quirks*: duplicate keys are no error, the last one wins (case kust-duplicate-keys-last-wins); a
+//! second document is ignored (kust-second-document-ignored).
 //! *Example*: `testdata/reference/target.txtar`
 
 use super::Session;
@@ -24,7 +26,8 @@ pub struct Target<'a> {
     pub file: String,
     /// Its name alone.
     pub file_name: String,
-    /// The namespace that helm is told, for charts that name none: this root's, or that of the nearest one above.
+    /// The namespace that helm is told, for charts that name none: this root's, or that of the
+    /// nearest one above.
     pub helm_namespace: &'a str,
 }
 
@@ -32,8 +35,8 @@ impl<'a> Target<'a> {
     /// Finds, reads and checks the kustomization of a root.
     ///
     /// # Errors
-    /// None or several files, YAML that is none, unknown fields, wrong types, a wrong kind, or fields that are not built
-    /// yet.
+    /// None or several files, YAML that is none, unknown fields, wrong types, a wrong kind, or
+    /// fields that are not built yet.
     pub fn load(session: &Session<'a>, root: Root) -> Result<Self> {
         let source = find(session, &root)?;
         let arena = session.arena;

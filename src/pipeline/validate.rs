@@ -1,12 +1,13 @@
-//! Validators: plugins that look, and fail the build if they do not like what they see. [`Contents`] finds out whether one changed
-//! anything, without a copy of the map.
+//! Validators: plugins that look, and fail the build if they do not like what they see.
+//! [`Contents`] finds out whether one changed anything, without a copy of the map.
 //!
 //! *Fields*: `validators`.
 //! *Selects*: all resources of the layer, as its transformers left them.
 //! *Order*: after `transformers`, last in each layer.
 //! *Cost*: that of the plugin, and O(size of the resources) for the fingerprints.
-//! *Quirks*: nothing may be added, removed or changed but the label `validated-by`, which stays. Content counts, not style or place;
-//! upstream also refuses a validator that prints the same values in other lines (testdata/deviations/validator-style.md).
+//! *Quirks*: nothing may be added, removed or changed but the label `validated-by`, which stays.
+//! Content counts, not style or place; upstream also refuses a validator that prints the same
+//! values in other lines (testdata/deviations/validator-style.md).
 //! *Example*: `testdata/reference/validate.txtar`
 
 use super::is_build_annotation;

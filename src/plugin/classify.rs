@@ -1,5 +1,5 @@
-//! What a shared object is, found out without opening it: loading a truncated file kills a process, a foreign one says nothing
-//! useful, and a Go plugin loads and then lacks every symbol.
+//! What a shared object is, found out without opening it: loading a truncated file kills a process,
+//! a foreign one says nothing useful, and a Go plugin loads and then lacks every symbol.
 //!
 //! *Cost*: O(headers and symbols); the file is not read as a whole.
 
@@ -66,7 +66,8 @@ impl GoBuild {
         self.setting("-trimpath") == Some("true")
     }
 
-    /// Reads the lines in which Go keeps modules and settings; lines that are not known do not count.
+    /// Reads the lines in which Go keeps modules and settings; lines that are not known do not
+    /// count.
     fn parse(version: String, text: &str) -> GoBuild {
         let mut build = GoBuild { version, ..GoBuild::default() };
         for line in text.lines() {

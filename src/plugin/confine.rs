@@ -1,7 +1,8 @@
-//! What the process of a plugin may do and take, applied by that process to itself before it loads any of the plugin's code.
+//! What the process of a plugin may do and take, applied by that process to itself before it loads
+//! any of the plugin's code.
 //!
-//! Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs without all that, as under kustomize (K20);
-//! `--plugin-isolation` asks for it.
+//! Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs without
+//! all that, as under kustomize (K20); `--plugin-isolation` asks for it.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,12 @@ pub struct Confinement {
     pub sandbox: Option<Sandbox>,
 }
 
-/// A process that may read what it needs to run and what it is granted, and write what it is granted.
+/// A process that may read what it needs to run and what it is granted, and write what it is
+/// granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// Whether it is an error if the system cannot enforce a part. Then sockets of all kinds are refused, too.
+    /// Whether it is an error if the system cannot enforce a part. Then sockets of all kinds are
+    /// refused, too.
     pub strict: bool,
     /// Files and directories that may be read, beside those of the system.
     pub read: Vec<PathBuf>,
@@ -30,7 +33,8 @@ pub struct Sandbox {
     pub network: bool,
 }
 
-/// Where programs and libraries are, and what they ask the system for. What of it is not there does not count.
+/// Where programs and libraries are, and what they ask the system for. What of it is not there does
+/// not count.
 const SYSTEM: [&str; 11] = [
     "/usr",
     "/bin",
@@ -49,7 +53,8 @@ const SYSTEM: [&str; 11] = [
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 impl Confinement {
-    /// Applies it to this process, which has one thread yet. Gives what the system cannot enforce, in words.
+    /// Applies it to this process, which has one thread yet. Gives what the system cannot enforce,
+    /// in words.
     ///
     /// # Errors
     /// The system refuses, or lacks what a strict sandbox needs.
@@ -59,7 +64,8 @@ impl Confinement {
         if let Some(bytes) = self.memory {
             setrlimit(Resource::As, Rlimit { current: Some(bytes), maximum: Some(bytes) })?;
         }
-        // Where memory ends for all, the plugin goes and not the build. A system without this file has no such choice.
+        // Where memory ends for all, the plugin goes and not the build. A system without this file
+        // has no such choice.
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
         self.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(sandbox.enter()))
     }
@@ -104,7 +110,8 @@ impl Sandbox {
         use landlock::{
             ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
         };
-        // What a kernel knows of this is enforced; the oldest one that has Landlock knows what matters: reading and writing.
+        // What a kernel knows of this is enforced; the oldest one that has Landlock knows what
+        // matters: reading and writing.
         let all = AccessFs::from_all(ABI::V5);
         let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
         if !self.network {
@@ -146,14 +153,15 @@ impl Sandbox {
             namespaces.push(SeccompRule::new(vec![SeccompCondition::new(0, Len::Qword, Op::MaskedEq(flag), flag)?])?);
         }
         rules.insert(libc::SYS_clone, namespaces);
-        // Its flags lie in memory, where a filter cannot look; without it, everybody falls back to clone.
+        // Its flags lie in memory, where a filter cannot look; without it, everybody falls back to
+        // clone.
         refuse(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
         refuse(rules, libc::EPERM)
     }
 }
 
-/// System calls that no plugin needs: to leave its process group, to look into other processes, to change the system, and those that do
-/// what other calls do past this filter.
+/// System calls that no plugin needs: to leave its process group, to look into other processes, to
+/// change the system, and those that do what other calls do past this filter.
 #[cfg(target_os = "linux")]
 const REFUSED: [i64; 38] = [
     libc::SYS_setsid,

@@ -1,8 +1,8 @@
 //! Exec plugins: any executable that takes the name of a file with its configuration (K21).
 //!
-//! A generator reads nothing and prints resources; a transformer reads all resources and prints what is to be there
-//! afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*: the process, and printing and reading the
-//! resources once each.
+//! A generator reads nothing and prints resources; a transformer reads all resources and prints
+//! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*:
+//! the process, and printing and reading the resources once each.
 
 use super::isolation::{Confined, Isolation, Level};
 use super::{PluginOptions, wire};
@@ -61,7 +61,8 @@ pub struct Program {
     pub path: PathBuf,
     /// The same file, open since its content was looked at.
     pub opened: Option<Rc<File>>,
-    /// What comes before the arguments of a plugin: the file that is run, if the executable runs files.
+    /// What comes before the arguments of a plugin: the file that is run, if the executable runs
+    /// files.
     pub args: Vec<OsString>,
     /// The directory that such a plugin lies in.
     pub directory: Option<PathBuf>,
@@ -125,7 +126,8 @@ impl Program {
         let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
             return options.confined(&self.isolation, &self.path, args, &readable);
         };
-        // What was looked at is run, whatever lies at its path by now. A script has no such way: its interpreter opens the path.
+        // What was looked at is run, whatever lies at its path by now. A script has no such way:
+        // its interpreter opens the path.
         let inherited = rustix::io::dup(opened)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
         if !path.exists() {
@@ -160,7 +162,8 @@ pub struct ExecPlugin {
 }
 
 impl ExecPlugin {
-    /// Reads the arguments for an executable off a configuration object. `root` is the root that lists the entry.
+    /// Reads the arguments for an executable off a configuration object. `root` is the root that
+    /// lists the entry.
     ///
     /// # Errors
     /// They are wrong.
@@ -260,7 +263,8 @@ impl<'a> Generator<'a> for ExecPlugin {
 
 impl<'a> Transformer<'a> for ExecPlugin {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        // What the plugin prints takes the place of everything: the old resources make room for it first.
+        // What the plugin prints takes the place of everything: the old resources make room for it
+        // first.
         let (places, resources) = map.take_all(session.arena)?;
         let input = wire::print(session.arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(session, Some(input.into_bytes()))?;
@@ -309,8 +313,8 @@ pub(super) fn explain(failed: &Failed, program: &Path, name: &str, place: Option
     }
 }
 
-/// The name of the file that holds a configuration: that of the user's file, or one made of kind and name for an object
-/// that comes from no file.
+/// The name of the file that holds a configuration: that of the user's file, or one made of kind
+/// and name for an object that comes from no file.
 fn file_name(arena: &Arena, config: &Resource<'_>) -> String {
     let from_file = arena.source(config.pos()).filter(|s| s.is_file).and_then(|s| s.name.rsplit('/').next());
     match from_file {
@@ -341,8 +345,8 @@ fn arguments<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> R
     Ok(args)
 }
 
-/// Splits a line into words as upstream does: quotes, backslashes outside single quotes, and a `#` outside quotes that ends
-/// everything. Empty words vanish. `None` for an open quote.
+/// Splits a line into words as upstream does: quotes, backslashes outside single quotes, and a `#`
+/// outside quotes that ends everything. Empty words vanish. `None` for an open quote.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word = String::new();

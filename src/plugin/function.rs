@@ -1,7 +1,8 @@
 //! KRM functions: executables and containers that read a ResourceList and print one.
 //!
-//! The configuration object says in an annotation what runs. Functions see what upstream's see: sorted keys, no comments, and the
-//! annotations with which upstream finds resources again. *Cost*: the process, and printing and reading the resources once each.
+//! The configuration object says in an annotation what runs. Functions see what upstream's see:
+//! sorted keys, no comments, and the annotations with which upstream finds resources again. *Cost*:
+//! the process, and printing and reading the resources once each.
 
 use super::exec::{Program, explain};
 use super::isolation::Confined;
@@ -19,7 +20,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Where a configuration object says that it is for a function, first that is there; the last one names an image.
+/// Where a configuration object says that it is for a function, first that is there; the last one
+/// names an image.
 const FUNCTION: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
 const CONTAINER: &str = "config.kubernetes.io/container";
 
@@ -36,7 +38,8 @@ pub struct FunctionOptions {
     pub exec: bool,
     /// Whether containers that ask for the network of this machine get it.
     pub network: bool,
-    /// The network that is asked for by name. It has no effect on containers, as upstream; Go plugins see it.
+    /// The network that is asked for by name. It has no effect on containers, as upstream; Go
+    /// plugins see it.
     pub network_name: String,
     /// Mounts for all containers, as `type=bind,src=DIR,dst=DIR,rw=true`.
     pub mounts: Vec<String>,
@@ -146,7 +149,8 @@ pub struct Function {
     root: Root,
     /// The configuration as the function gets it.
     config: String,
-    /// What errors call the function, and what upstream calls it where it prints one resource twice.
+    /// What errors call the function, and what upstream calls it where it prints one resource
+    /// twice.
     name: String,
     api_name: String,
     place: Option<Place>,
@@ -208,7 +212,8 @@ impl Function {
         })
     }
 
-    /// Reads what a configuration object says of its function. `root` is the root that lists the entry.
+    /// Reads what a configuration object says of its function. `root` is the root that lists the
+    /// entry.
     ///
     /// # Errors
     /// The annotation is wrong, or asks for what is not allowed.
@@ -410,7 +415,8 @@ impl<'a> Generator<'a> for Function {
         if self.is_empty {
             return Ok(Vec::new());
         }
-        // Upstream hands a generator its own configuration as the only item, and plugins rely on it.
+        // Upstream hands a generator its own configuration as the only item, and plugins rely on
+        // it.
         let item = with_item_annotations(&self.config, 0, None);
         self.call(session, &[item])
     }
@@ -522,8 +528,9 @@ fn indent(out: &mut String, text: &str, first: &str) {
     }
 }
 
-/// A printed object with more annotations, behind the ones that it has and in their order, as upstream adds them. One that is
-/// there keeps its place and gets the new value. O(size of the text).
+/// A printed object with more annotations, behind the ones that it has and in their order, as
+/// upstream adds them. One that is there keeps its place and gets the new value. O(size of the
+/// text).
 fn with_annotations(text: &str, added: &[(&str, String)]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let metadata = lines.iter().position(|line| *line == "metadata:");

@@ -1,8 +1,11 @@
-//! Plugins written in Go for kustomize (K30 to K36): built from their unchanged source, or adopted as they are.
+//! Plugins written in Go for kustomize (K30 to K36): built from their unchanged source, or adopted
+//! as they are.
 //!
-//! A genuine Go plugin, what `go build -buildmode=plugin` makes, can only be loaded by a Go program of just its versions and flags.
-//! [`build`] makes a shared object of ours from the same source instead: Go compiles it together with the files of `plugin/go`, which are
-//! laid over the directory and never written to it. [`adopt`] makes that Go program, for those who lack the source.
+//! A genuine Go plugin, what `go build -buildmode=plugin` makes, can only be loaded by a Go program
+//! of just its versions and flags. [`build`] makes a shared object of ours from the same source
+//! instead: Go compiles it together with the files of `plugin/go`, which are laid over the
+//! directory and never written to it. [`adopt`] makes that Go program, for those who lack the
+//! source.
 //!
 //! A build of a kustomization compiles nothing.
 
@@ -20,7 +23,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize v5.8.1 is made of.
+/// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize
+/// v5.8.1 is made of.
 const KUSTOMIZE_API: &str = "v0.21.1";
 
 const KUSTOMIZE_GO: &str = include_str!("../../plugin/go/kustomize.go");
@@ -48,11 +52,13 @@ fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
 }
 
-/// Builds the Go plugin in a directory, whose sources stay as they are, into `<kind>.so` beside them, or into `output`. What is there is
-/// replaced when the new one has been opened and has said what it can do. It costs a run of the Go compiler.
+/// Builds the Go plugin in a directory, whose sources stay as they are, into `<kind>.so` beside
+/// them, or into `output`. What is there is replaced when the new one has been opened and has said
+/// what it can do. It costs a run of the Go compiler.
 ///
 /// # Errors
-/// There is no plugin in the directory, no Go or no C compiler on this machine, or Go finds fault with the source.
+/// There is no plugin in the directory, no Go or no C compiler on this machine, or Go finds fault
+/// with the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
     let directory = directory.canonicalize().map_err(io("find", directory))?;
     let source = Source::find(&directory)?;
@@ -143,7 +149,8 @@ const API: &str = "sigs.k8s.io/kustomize/api";
 /// The first version of [`API`] whose packages the files of `plugin/go` are compiled with.
 const OLDEST_API: semver::Version = semver::Version::new(0, 8, 8);
 
-/// A module file whose language is new enough for the files of `plugin/go`: Go 1.18 at least. A file that does not say is for 1.16.
+/// A module file whose language is new enough for the files of `plugin/go`: Go 1.18 at least. A
+/// file that does not say is for 1.16.
 fn with_go_line(text: &str) -> String {
     let line = regex(r"(?m)^go[ \t]+(\d+)\.(\d+)[^\n]*$");
     match line.captures(text) {
@@ -155,8 +162,9 @@ fn with_go_line(text: &str) -> String {
     }
 }
 
-/// A module file with the one version of kustomize's packages that the plugin gets: the one that the file chooses, or that kustomize
-/// v5.8.1 is made of if it chooses none. Without a replacement Go would take another version for packages that this one lacks.
+/// A module file with the one version of kustomize's packages that the plugin gets: the one that
+/// the file chooses, or that kustomize v5.8.1 is made of if it chooses none. Without a replacement
+/// Go would take another version for packages that this one lacks.
 fn with_api(go: &Go, directory: &Path, modfile: &Path) -> Result<String> {
     let mut text = fs::read_to_string(modfile).map_err(io("read", modfile))?;
     let version = match go.api(directory, modfile)? {
@@ -285,7 +293,8 @@ impl Go {
         Ok(Go { version, module })
     }
 
-    /// The version of kustomize's packages that a module file chooses; `None` if it has none, empty if it is a directory.
+    /// The version of kustomize's packages that a module file chooses; `None` if it has none, empty
+    /// if it is a directory.
     fn api(&self, directory: &Path, modfile: &Path) -> Result<Option<String>> {
         let mut file = OsString::from("-modfile=");
         file.push(modfile);
@@ -330,7 +339,8 @@ fn call<'c>(program: &'c Path, directory: &'c Path, args: Vec<OsString>) -> Call
     Call { program, args, directory: Some(directory), environment, inherits: true, without: &[], stdin: None }
 }
 
-/// Where the Go program for a genuine plugin lies, below the directory for such programs: by all that must be the same.
+/// Where the Go program for a genuine plugin lies, below the directory for such programs: by all
+/// that must be the same.
 pub fn host_for(build: &GoBuild, hosts: &Path) -> PathBuf {
     let mut hash = Sha256::new();
     let text = format!("{}\n{}\n{:?}\n{HOST_GO}{KUSTOMIZE_GO}", build.version, host_module(build), flags(build));
@@ -370,11 +380,12 @@ fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<(Cow<'static, str>, OsString)>)
     (flags, variables)
 }
 
-/// Builds the Go program that can load a genuine Go plugin, and tries it. Later builds of kustomizations find it. It costs a run of the Go
-/// compiler of the plugin's version.
+/// Builds the Go program that can load a genuine Go plugin, and tries it. Later builds of
+/// kustomizations find it. It costs a run of the Go compiler of the plugin's version.
 ///
 /// # Errors
-/// The file is no Go plugin, it has modules that cannot be had again, or Go does not load it after all.
+/// The file is no Go plugin, it has modules that cannot be had again, or Go does not load it after
+/// all.
 pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     let path = &path.canonicalize().map_err(io("find", path))?;
     let shown = path.display();

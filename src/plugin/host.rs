@@ -1,8 +1,9 @@
-//! The process in which a shared object runs: opened once, called as often as the build likes, and ended without loss for anybody.
+//! The process in which a shared object runs: opened once, called as often as the build likes, and
+//! ended without loss for anybody.
 //!
-//! It speaks in [`Frame`]s. What it first says is what the plugin says of itself, or why it cannot be opened; then it answers
-//! each request. A request's kind is the [`Mode`], its content four texts, each behind its length as 8 bytes, lowest first:
-//! configuration, root, resources, options.
+//! It speaks in [`Frame`]s. What it first says is what the plugin says of itself, or why it cannot
+//! be opened; then it answers each request. A request's kind is the [`Mode`], its content four
+//! texts, each behind its length as 8 bytes, lowest first: configuration, root, resources, options.
 
 use super::confine::Confinement;
 use crate::process::conversation::Frame;
@@ -18,7 +19,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The first argument of a program that is asked to be this process. Two versions of the tool do not understand each other.
+/// The first argument of a program that is asked to be this process. Two versions of the tool do
+/// not understand each other.
 pub const ARGUMENT: &str = concat!("__plugin-host@", env!("CARGO_PKG_VERSION"));
 
 /// What an answer is: its frame's kind.
@@ -37,8 +39,8 @@ pub mod answer {
     pub const NOT_OPENED: u8 = 5;
 }
 
-/// Serves a plugin on stdin and stdout until stdin ends; then the process group, this process included, is killed: what the plugin
-/// has started does not outlive it.
+/// Serves a plugin on stdin and stdout until stdin ends; then the process group, this process
+/// included, is killed: what the plugin has started does not outlive it.
 ///
 /// # Errors
 /// The process cannot be set up, or nobody takes its answers.

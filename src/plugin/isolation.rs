@@ -1,4 +1,5 @@
-//! `--plugin-isolation`: how much of the user's own rights a plugin gets, and what is granted to it.
+//! `--plugin-isolation`: how much of the user's own rights a plugin gets, and what is granted to
+//! it.
 
 use super::PluginOptions;
 use super::confine::{Confinement, Sandbox};
@@ -28,7 +29,8 @@ pub struct Isolation {
     pub level: Level,
     /// The level of installed plugins, which nobody has placed by hand.
     pub installed: Level,
-    /// Whether plugins get an environment and a home of their own, as always under [`Level::Strict`].
+    /// Whether plugins get an environment and a home of their own, as always under
+    /// [`Level::Strict`].
     pub is_apart: bool,
     /// Files and directories that plugins may read.
     pub read: Vec<PathBuf>,
@@ -77,7 +79,8 @@ impl Confined {
 }
 
 impl PluginOptions {
-    /// How to start a program with what it is granted: as it is, or through the process that confines itself and becomes it.
+    /// How to start a program with what it is granted: as it is, or through the process that
+    /// confines itself and becomes it.
     ///
     /// # Errors
     /// There is no such process, or no place for temporary files.
@@ -90,7 +93,8 @@ impl PluginOptions {
     ) -> std::io::Result<Confined> {
         let folders = if isolation.level == Level::Off { Vec::new() } else { self.folders(program) };
         let paths: Vec<&Path> = paths.iter().copied().chain(folders.iter().map(PathBuf::as_path)).collect();
-        // The memory of an executable is not limited: it is the user's own choice, and runs as under kustomize.
+        // The memory of an executable is not limited: it is the user's own choice, and runs as
+        // under kustomize.
         let grants = isolation.grants(None, &paths)?;
         if !grants.is_sandboxed() {
             return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
@@ -106,8 +110,8 @@ impl PluginOptions {
 }
 
 impl PluginOptions {
-    /// What a program needs to run: its own folder, that of the file it is a link to, and the libraries of an interpreter that lies in neither of the
-    /// system's places.
+    /// What a program needs to run: its own folder, that of the file it is a link to, and the
+    /// libraries of an interpreter that lies in neither of the system's places.
     pub(super) fn folders(&self, program: &Path) -> Vec<PathBuf> {
         let path = (self.variable)("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
@@ -125,8 +129,8 @@ impl PluginOptions {
 }
 
 impl Isolation {
-    /// That of an installed plugin, with what it was granted beside what all plugins get. It has an environment and a home of its own. `variable` gives those
-    /// of this process.
+    /// That of an installed plugin, with what it was granted beside what all plugins get. It has an
+    /// environment and a home of its own. `variable` gives those of this process.
     #[must_use]
     pub fn of_installed(&self, granted: &Permissions, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
         let (read, write) = granted.paths(variable("HOME").map(PathBuf::from).as_deref());
@@ -151,8 +155,9 @@ impl Isolation {
         }
     }
 
-    /// What a process gets that may read `paths` besides what is granted to all. It writes in a directory of its own, which is its place for
-    /// temporary files, and its home under strict isolation.
+    /// What a process gets that may read `paths` besides what is granted to all. It writes in a
+    /// directory of its own, which is its place for temporary files, and its home under strict
+    /// isolation.
     ///
     /// # Errors
     /// The directory cannot be made.

@@ -1,4 +1,5 @@
-//! Where the plugin for a configuration object is found: `<home>/<group>/<version>/<lower case kind>/<kind>`.
+//! Where the plugin for a configuration object is found:
+//! `<home>/<group>/<version>/<lower case kind>/<kind>`.
 
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use super::shared_object::Program;
@@ -9,8 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The directories that may hold plugins, in upstream's order (K09, K10): `$KUSTOMIZE_PLUGIN_HOME`,
-/// `$XDG_CONFIG_HOME/kustomize/plugin`, `$HOME/.config/kustomize/plugin`, `$HOME/kustomize/plugin`. The first that
-/// exists is the home; later ones are not looked into.
+/// `$XDG_CONFIG_HOME/kustomize/plugin`, `$HOME/.config/kustomize/plugin`, `$HOME/kustomize/plugin`.
+/// The first that exists is the home; later ones are not looked into.
 pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     let set = |name| variable(name).filter(|v| !v.as_os_str().is_empty());
     let mut homes: Vec<PathBuf> = Vec::new();
@@ -36,7 +37,8 @@ pub enum Placed {
     },
 }
 
-/// The plugin that is placed for a configuration object (K09 to K14): an executable, then a shared object; `None` if nothing is.
+/// The plugin that is placed for a configuration object (K09 to K14): an executable, then a shared
+/// object; `None` if nothing is.
 ///
 /// # Errors
 /// What is there cannot be run.
@@ -111,7 +113,8 @@ fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     Ok(std::path::absolute(&path).unwrap_or(path))
 }
 
-/// What speaks for a shared object. What is no plugin is refused: each class of files has an error of its own.
+/// What speaks for a shared object. What is no plugin is refused: each class of files has an error
+/// of its own.
 pub(super) fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
     let fault = |what: String| Error::new(ErrorKind::Plugin, format!("the plugin '{}' {what}", path.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
@@ -153,7 +156,8 @@ fn with_so(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether there is a file that may be run; `None` if there is nothing. Any execute bit will do, as upstream.
+/// Whether there is a file that may be run; `None` if there is nothing. Any execute bit will do, as
+/// upstream.
 fn is_executable(path: &Path) -> Option<bool> {
     let metadata = path.metadata().ok()?;
     Some(metadata.permissions().mode() & 0o111 != 0 && metadata.is_file())

@@ -2,10 +2,12 @@
 //!
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
-//! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and containers.
+//! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and
+//!   containers.
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
-//! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives up the others.
+//! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
+//!   up the others.
 //!
 //! Children run with the limits of [`crate::process`].
 
@@ -135,8 +137,8 @@ pub enum External {
 }
 
 impl External {
-    /// Finds the plugin for a configuration object: a function if the object says so, else what is placed for its kind. `root`
-    /// is the root that lists the entry.
+    /// Finds the plugin for a configuration object: a function if the object says so, else what is
+    /// placed for its kind. `root` is the root that lists the entry.
     ///
     /// # Errors
     /// Plugins are not enabled, there is none for the object, or its configuration is wrong.

@@ -1,8 +1,10 @@
-//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi` (K13), each in a process of its own.
+//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi` (K13), each in a
+//! process of its own.
 //!
-//! The process is started when the first configuration object for the plugin is loaded, and serves the whole build. A transformer
-//! gets all resources and prints what is to be there afterwards, as one list: what it prints stands in its order, unlike what an exec
-//! plugin prints. *Cost*: the process once, and printing and reading the resources once each.
+//! The process is started when the first configuration object for the plugin is loaded, and serves
+//! the whole build. A transformer gets all resources and prints what is to be there afterwards, as
+//! one list: what it prints stands in its order, unlike what an exec plugin prints. *Cost*: the
+//! process once, and printing and reading the resources once each.
 
 use super::exec::{Mode, explain};
 use super::host::{self, answer};
@@ -81,7 +83,8 @@ impl Host {
         Ok(host)
     }
 
-    /// Starts a process and opens the plugin in it. `root` is what it may read, where it is confined.
+    /// Starts a process and opens the plugin in it. `root` is what it may read, where it is
+    /// confined.
     ///
     /// # Errors
     /// It cannot be started, or the plugin cannot be opened.
@@ -125,7 +128,8 @@ impl Host {
     /// Calls the plugin. It costs the transfer and no copy of the texts.
     ///
     /// # Errors
-    /// The process ends, takes too long or answers with too much. What the plugin itself says is in the frame.
+    /// The process ends, takes too long or answers with too much. What the plugin itself says is in
+    /// the frame.
     pub fn ask(&self, limits: &Limits, asked: &Asked<'_>) -> std::result::Result<Frame, Failed> {
         let texts = [asked.config, asked.root, asked.resources, asked.options];
         let lengths = texts.map(|text| (text.len() as u64).to_le_bytes());
@@ -148,7 +152,8 @@ impl Host {
     }
 }
 
-/// What the command line says that plugins may want to know, as JSON; docs/plugin-abi.md describes it.
+/// What the command line says that plugins may want to know, as JSON; docs/plugin-abi.md describes
+/// it.
 fn options(session: &Session<'_>, root: &str) -> String {
     let (helm, functions) = (session.helm(), &session.plugins.options.functions);
     let options = serde_json::json!({
@@ -200,7 +205,8 @@ pub struct SharedObjectPlugin {
 }
 
 impl SharedObjectPlugin {
-    /// Starts the plugin for a configuration object, unless it runs. `root` is the root that lists the entry.
+    /// Starts the plugin for a configuration object, unless it runs. `root` is the root that lists
+    /// the entry.
     ///
     /// # Errors
     /// It cannot be opened, or does not do what the field asks for that lists it (K33).

@@ -1,5 +1,5 @@
-//! Resources to bytes and back, as upstream's plugins see them: with the annotations in which upstream keeps what a
-//! build knows. They are written and read here and nowhere else.
+//! Resources to bytes and back, as upstream's plugins see them: with the annotations in which
+//! upstream keeps what a build knows. They are written and read here and nowhere else.
 
 use crate::diag::{Error, ErrorKind, Result};
 use crate::pipeline::{ORIGIN, Session, TRANSFORMATIONS, documents_to_resources, print_one};
@@ -33,7 +33,8 @@ pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Resources whose annotations share one piece of memory, which is freed before the next ones get theirs.
+/// Resources whose annotations share one piece of memory, which is freed before the next ones get
+/// theirs.
 const CHUNK: usize = 256;
 
 /// Whether each resource is printed with the annotation that holds its id.
@@ -45,7 +46,8 @@ pub enum Ids {
     Without,
 }
 
-/// Prints resources for a transformer, and frees each when it is printed: what the plugin prints takes its place. O(size).
+/// Prints resources for a transformer, and frees each when it is printed: what the plugin prints
+/// takes its place. O(size).
 ///
 /// # Errors
 /// One cannot be printed.
@@ -96,11 +98,11 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Resu
     Ok(())
 }
 
-/// Lets `edit` change a resource as upstream's transformers see it: with the annotations that
-/// hold what a build knows. Those that upstream calls internal are afterwards what they were; an
-/// origin or transformations that `edit` has changed stay annotations, and are read from there.
-/// Annotations that `sees` does not name are there without their texts, which may be long. O(texts that are seen), beside
-/// `edit`.
+/// Lets `edit` change a resource as upstream's transformers see it: with the annotations that hold
+/// what a build knows. Those that upstream calls internal are afterwards what they were; an origin
+/// or transformations that `edit` has changed stay annotations, and are read from there.
+/// Annotations that `sees` does not name are there without their texts, which may be long. O(texts
+/// that are seen), beside `edit`.
 ///
 /// # Errors
 /// Those of `edit`.
@@ -157,7 +159,8 @@ fn put_annotations<'a>(metadata: &mut Mapping<'a>, added: Vec<(&'a str, &'a str)
     }
 }
 
-/// What a build knows of a resource, as the annotations in which upstream keeps it; without texts where `sees` says no.
+/// What a build knows of a resource, as the annotations in which upstream keeps it; without texts
+/// where `sees` says no.
 fn build_annotations<'a>(
     arena: &'a Arena,
     resource: &Resource<'a>,
@@ -228,7 +231,8 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Reads the documents that a plugin printed. `name` is what errors call the text; they show the plugin's own lines.
+/// Reads the documents that a plugin printed. `name` is what errors call the text; they show the
+/// plugin's own lines.
 ///
 /// # Errors
 /// It is no UTF-8, or no YAML.
@@ -286,8 +290,8 @@ pub fn take_generator_options<'a>(arena: &'a Arena, resource: &mut Resource<'a>)
     Ok(warning)
 }
 
-/// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses what they say. All
-/// annotations become text. O(annotations).
+/// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses
+/// what they say. All annotations become text. O(annotations).
 fn take_build_annotations(resource: &mut Resource<'_>) {
     let annotations = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
     let Some(metadata) = annotations.and_then(Node::as_mapping_mut) else { return };
@@ -342,8 +346,8 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }
 
-/// The map after a transformer: what it printed takes the place of what had the same id, the rest is appended, and what
-/// it did not print is gone. O(n).
+/// The map after a transformer: what it printed takes the place of what had the same id, the rest
+/// is appended, and what it did not print is gone. O(n).
 ///
 /// # Errors
 /// Two of the printed resources have one id.

@@ -1,5 +1,5 @@
-//! A child that answers more than once: it lives as long as a build needs it, and is spoken to in frames over the pipes that are
-//! its stdin and stdout.
+//! A child that answers more than once: it lives as long as a build needs it, and is spoken to in
+//! frames over the pipes that are its stdin and stdout.
 
 use super::{Call, Failed, Failure, GRACE, Keep, Limits, end, forget_group, orphans, read_in_thread, start, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -28,7 +28,8 @@ pub fn head(kind: u8, len: usize) -> [u8; HEAD] {
 }
 
 impl Frame {
-    /// Becomes the next frame of a stream, in the room that this one has; gives `false` at the end of the stream.
+    /// Becomes the next frame of a stream, in the room that this one has; gives `false` at the end
+    /// of the stream.
     ///
     /// # Errors
     /// The stream fails, or ends inside a frame.
@@ -74,13 +75,15 @@ fn content_len(head: &[u8; HEAD]) -> u64 {
     head[1..].iter().rev().fold(0, |len, &byte| len << 8 | u64::from(byte))
 }
 
-/// How often a child that says nothing is looked at: it may have ended while another process holds its pipe.
+/// How often a child that says nothing is looked at: it may have ended while another process holds
+/// its pipe.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Room for an answer before its first bytes are there.
 const READ_AHEAD: u64 = 64 << 20;
 
-/// A running child. When it is dropped, it ends, with its process group and with what has left that.
+/// A running child. When it is dropped, it ends, with its process group and with what has left
+/// that.
 pub struct Conversation {
     handle: duct::Handle,
     group: Option<Pid>,
@@ -115,12 +118,14 @@ impl Conversation {
         Ok(Conversation { handle, group, mark, to, from, errors })
     }
 
-    /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts it only waits.
+    /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts
+    /// it only waits.
     ///
     /// It costs the transfer and no copy of the parts.
     ///
     /// # Errors
-    /// The child ends, takes too long or answers with too much. It is ended then, and no later exchange succeeds.
+    /// The child ends, takes too long or answers with too much. It is ended then, and no later
+    /// exchange succeeds.
     pub fn exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failed> {
         self.try_exchange(parts, limits).map_err(|failure| {
             self.end();

@@ -1,4 +1,5 @@
-//! A child process with limits: its own process group, a deadline, a limit on its output, and nothing left behind.
+//! A child process with limits: its own process group, a deadline, a limit on its output, and
+//! nothing left behind.
 //!
 //! * [`run`] asks a child once, [`conversation`] as often as it likes.
 //! * `orphans`: what a child has started, and what left its group.
@@ -100,7 +101,8 @@ pub struct Failed {
     pub stderr: String,
 }
 
-/// What must not outlive this process: process groups that run, and directories with configurations.
+/// What must not outlive this process: process groups that run, and directories with
+/// configurations.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -111,7 +113,8 @@ pub fn was_ended() -> bool {
     ENDED.load(Ordering::SeqCst)
 }
 
-/// Ends every running plugin and removes every directory that was made for one: for a signal handler's thread.
+/// Ends every running plugin and removes every directory that was made for one: for a signal
+/// handler's thread.
 pub fn end_all() {
     ENDED.store(true, Ordering::SeqCst);
     let lock = |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -175,12 +178,12 @@ impl Drop for PrivateDirectory {
     }
 }
 
-/// Runs a child to its end: until it has exited and closed its stdout and stderr. It costs the process, and copies of
-/// its input and output.
+/// Runs a child to its end: until it has exited and closed its stdout and stderr. It costs the
+/// process, and copies of its input and output.
 ///
 /// # Errors
-/// It cannot be started, exits with another status than 0, takes too long or prints too much; in the latter two cases its
-/// whole process group is ended.
+/// It cannot be started, exits with another status than 0, takes too long or prints too much; in
+/// the latter two cases its whole process group is ended.
 pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
     let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
     let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
@@ -188,7 +191,8 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
     widen(&stdout_reader);
     let mark = orphans::mark();
     let mut expression = call.expression(&mark);
-    // What a transformer prints is about as much as it reads. Memory that is not written to costs nothing.
+    // What a transformer prints is about as much as it reads. Memory that is not written to costs
+    // nothing.
     let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
     let mut input = None;
     expression = match call.stdin {
@@ -301,7 +305,8 @@ enum Keep {
     Tail { pass: fn(&[u8]) },
 }
 
-/// The reading end of a pipe that a thread fills. A child that stops reading early is none of our business.
+/// The reading end of a pipe that a thread fills. A child that stops reading early is none of our
+/// business.
 fn write_in_thread(bytes: Vec<u8>) -> io::Result<(PipeReader, JoinHandle<Vec<u8>>)> {
     let (reader, mut writer) = io::pipe()?;
     widen(&reader);

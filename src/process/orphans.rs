@@ -1,7 +1,8 @@
-//! Processes that a child has started and that left its process group, as daemons do: where the child failed, they go too.
+//! Processes that a child has started and that left its process group, as daemons do: where the
+//! child failed, they go too.
 //!
-//! Each child has a variable that its own children inherit. This process adopts what loses its parent, and so finds them among its
-//! children. On systems without that, they stay.
+//! Each child has a variable that its own children inherit. This process adopts what loses its
+//! parent, and so finds them among its children. On systems without that, they stay.
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
 use std::fs;

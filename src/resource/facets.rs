@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Bound;
 
-/// What a selector asks for in so many words. The more of it is known, the fewer resources are looked at.
+/// What a selector asks for in so many words. The more of it is known, the fewer resources are
+/// looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint<'h> {
     /// The kind, now or earlier.
@@ -107,14 +108,15 @@ impl List<'_> {
 
 type Table = HashMap<u64, Places, foldhash::fast::RandomState>;
 
-/// Indexes of resources, each made when it is first asked for. An answer has all resources that are asked for, and may have
-/// others: resources that have changed since, or whose texts share a hash.
+/// Indexes of resources, each made when it is first asked for. An answer has all resources that are
+/// asked for, and may have others: resources that have changed since, or whose texts share a hash.
 #[derive(Default, Debug)]
 pub struct Facets<'a> {
     hasher: foldhash::fast::RandomState,
     tables: Vec<(Class, Table)>,
     names: Option<BTreeMap<&'a str, Places>>,
-    /// Resources whose metadata may have changed since they were indexed by it: each is part of every answer.
+    /// Resources whose metadata may have changed since they were indexed by it: each is part of
+    /// every answer.
     edited: Vec<u32>,
 }
 
@@ -122,8 +124,9 @@ pub struct Facets<'a> {
 const EDITED: usize = 16;
 
 impl<'a> Facets<'a> {
-    /// Places of resources that a hint may be about, in order; `None` if there are more than `limit`. The shorter answer
-    /// counts: of what the hint says in full, and of how names begin. O(answer), once the index is there.
+    /// Places of resources that a hint may be about, in order; `None` if there are more than
+    /// `limit`. The shorter answer counts: of what the hint says in full, and of how names begin.
+    /// O(answer), once the index is there.
     pub fn find(&mut self, resources: &[Resource<'a>], hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
         self.index(resources, hint);
         if self.edited.len() > EDITED {
@@ -220,8 +223,8 @@ impl<'a> Facets<'a> {
         Some(found)
     }
 
-    /// Adds the texts of a resource to the indexes that are there: identities from the one numbered `first` on, and the
-    /// metadata if `metadata` is true. What a resource no longer has stays.
+    /// Adds the texts of a resource to the indexes that are there: identities from the one numbered
+    /// `first` on, and the metadata if `metadata` is true. What a resource no longer has stays.
     pub fn add(&mut self, resource: &Resource<'a>, first: usize, i: u32, metadata: bool) {
         for (class, table) in self.tables.iter_mut().filter(|(class, _)| metadata || !class.is_of_metadata()) {
             add(&self.hasher, (*class, table), resource, if class.is_of_metadata() { 0 } else { first }, i);
@@ -300,9 +303,9 @@ fn each_kind(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&str; 
     kinds.chain([kind]).for_each(|kind| take([kind, group, version, "", ""]));
 }
 
-/// Kind, group, version, name and namespace of a resource, in each combination that selectors look at: those of each identity,
-/// and the current kind with the name and the namespace of the original and the current one. The namespace counts as it is
-/// written and as it counts in comparisons.
+/// Kind, group, version, name and namespace of a resource, in each combination that selectors look
+/// at: those of each identity, and the current kind with the name and the namespace of the original
+/// and the current one. The namespace counts as it is written and as it counts in comparisons.
 fn each_identity(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&str; 5])) {
     let current = *resource.id();
     let original = resource.original_id();

@@ -2,10 +2,12 @@
 //!
 //! *Fields*: `sortOptions`.
 //! *Entry*: `SortOptions`, `LegacySortOptions`.
-//! *Order*: at the end of the build. The root's options count, else the flag `--reorder`, else `legacy`.
+//! *Order*: at the end of the build. The root's options count, else the flag `--reorder`, else
+//! `legacy`.
 //! *Cost*: O(resources x log resources), on keys that are made once.
-//! *Quirks*: `legacy` without lists puts Namespaces, ServiceAccounts, roles, ConfigMaps, Secrets, Services and workloads first and
-//! webhook configurations last; with `legacySortOptions` its own lists count, and no others (case out-legacy-sort-custom-lists).
+//! *Quirks*: `legacy` without lists puts Namespaces, ServiceAccounts, roles, ConfigMaps, Secrets,
+//! Services and workloads first and webhook configurations last; with `legacySortOptions` its own
+//! lists count, and no others (case out-legacy-sort-custom-lists).
 //! *Example*: `testdata/reference/order.txtar`
 
 use super::{Gvk, ResId, ResMap};
@@ -73,8 +75,9 @@ fn ranks<'l>(first: &'l [String], last: &'l [String]) -> HashMap<&'l str, i32, f
 
 /// Sorts a map. O(n log n).
 ///
-/// With lists of one's own that leave Namespace out, and Namespaces of several apiVersions, upstream's comparison is not
-/// transitive and its result depends on its sort routine; ours falls back to the order of the texts there.
+/// With lists of one's own that leave Namespace out, and Namespaces of several apiVersions,
+/// upstream's comparison is not transitive and its result depends on its sort routine; ours falls
+/// back to the order of the texts there.
 pub fn sort(map: &mut ResMap<'_>, order: &Order) {
     match order {
         Order::Fifo => {}
@@ -87,8 +90,8 @@ pub fn sort(map: &mut ResMap<'_>, order: &Order) {
     }
 }
 
-/// There are few kinds and many resources: the kinds are put in order first, by rank and by text, and then the
-/// resources by the place of their kind.
+/// There are few kinds and many resources: the kinds are put in order first, by rank and by text,
+/// and then the resources by the place of their kind.
 fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&str) -> i32) {
     let mut kinds: Vec<Gvk<'_>> = Vec::new();
     let mut places: HashMap<Gvk<'_>, usize, foldhash::fast::RandomState> = HashMap::default();
@@ -113,7 +116,8 @@ fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&s
     map.sort_by_key(|r| key(r.id()), |a, b| compare_names(a.id(), b.id()));
 }
 
-/// The places of all namespaces, in order. There are none if one of them contains the `|` of [`compare_names`].
+/// The places of all namespaces, in order. There are none if one of them contains the `|` of
+/// [`compare_names`].
 fn namespace_places<'a>(map: &ResMap<'a>) -> HashMap<&'a str, usize, foldhash::fast::RandomState> {
     let mut places: HashMap<&str, usize, _> = map.iter().map(|r| (r.id().namespace, 0)).collect();
     if places.keys().any(|namespace| namespace.contains('|')) {
@@ -134,14 +138,15 @@ fn start(text: &str) -> u64 {
     u64::from_be_bytes(start)
 }
 
-/// Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace is equal here.
+/// Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace
+/// is equal here.
 fn compare_names(a: &ResId<'_>, b: &ResId<'_>) -> Ordering {
     let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), or(id.name, "~N"));
     if a.namespace == b.namespace { or(a.name, "~N").cmp(or(b.name, "~N")) } else { tail(a).cmp(&tail(b)) }
 }
 
-/// `group_version_kind`, with `~` words for what is empty, so that core kinds come after all groups. Two Namespaces of
-/// which one is a core one compare the other way round.
+/// `group_version_kind`, with `~` words for what is empty, so that core kinds come after all
+/// groups. Two Namespaces of which one is a core one compare the other way round.
 fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>, reverse_namespaces: bool) -> Ordering {
     let text = |g: &Gvk<'_>| format!("{}_{}_{}", or(g.group, "~G"), or(g.version, "~V"), or(g.kind, "~K"));
     let order = text(a).cmp(&text(b));

@@ -19,7 +19,8 @@ impl<'a> Gvk<'a> {
         Gvk { group, version, kind }
     }
 
-    /// Whether each part of `self` is empty or equal to that of `other`: how field specs and targets select.
+    /// Whether each part of `self` is empty or equal to that of `other`: how field specs and
+    /// targets select.
     pub fn selects(&self, other: &Gvk<'_>) -> bool {
         steps::add(1);
         let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
@@ -43,7 +44,8 @@ pub const NOT_NAMESPACED: &str = "_non_namespaceable_";
 /// The namespace, for comparison, of a resource that names none.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
-/// The identity of a resource. Two ids are the same if group, version, kind, name and *effective* namespace are
+/// The identity of a resource. Two ids are the same if group, version, kind, name and *effective*
+/// namespace are
 ///
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResId<'a> {
@@ -72,7 +74,8 @@ impl<'a> ResId<'a> {
         ResId { effective: NOT_NAMESPACED, ..self }
     }
 
-    /// The namespace that counts in comparisons: a constant for cluster-scoped kinds, `default` for none.
+    /// The namespace that counts in comparisons: a constant for cluster-scoped kinds, `default` for
+    /// none.
     pub fn effective_namespace(&self) -> &'a str {
         self.effective
     }

@@ -8,16 +8,17 @@ use hashbrown::HashMap;
 /// What is found by an id.
 pub type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
 
-/// Resources in output order. Indexes are made when they are first asked for, kept up to date by single edits, and
-/// dropped by steps that touch every resource: so no step scans all resources for one, and a build that never looks one
-/// up pays for no index.
+/// Resources in output order. Indexes are made when they are first asked for, kept up to date by
+/// single edits, and dropped by steps that touch every resource: so no step scans all resources for
+/// one, and a build that never looks one up pays for no index.
 ///
-/// Invariant: identity changes only inside the methods of this type, which read it from the node again.
+/// Invariant: identity changes only inside the methods of this type, which read it from the node
+/// again.
 #[derive(Default, Debug)]
 pub struct ResMap<'a> {
     resources: Vec<Resource<'a>>,
-    /// Whether it is known that no two resources share an id. A step that renames all in the same way keeps it so, and the
-    /// check between layers then costs nothing.
+    /// Whether it is known that no two resources share an id. A step that renames all in the same
+    /// way keeps it so, and the check between layers then costs nothing.
     unique: bool,
     /// Where each current id stands.
     current: Option<Index<'a, u32>>,
@@ -124,7 +125,8 @@ impl<'a> ResMap<'a> {
         Ok(())
     }
 
-    /// Appends all resources of another map, in order. O(their number); the first map to come in is moved.
+    /// Appends all resources of another map, in order. O(their number); the first map to come in is
+    /// moved.
     ///
     /// # Errors
     /// An id is there already.
@@ -219,7 +221,8 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
-    /// Edits every resource, in order; who edits reads identities again where they change. O(edits).
+    /// Edits every resource, in order; who edits reads identities again where they change.
+    /// O(edits).
     ///
     /// # Errors
     /// The first that an edit gives.
@@ -230,8 +233,9 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
-    /// As [`ResMap::rename`], for edits that change names or namespaces in the same way for all resources whose kind is and
-    /// was the same: what was told apart before is told apart after, and kinds stay.
+    /// As [`ResMap::rename`], for edits that change names or namespaces in the same way for all
+    /// resources whose kind is and was the same: what was told apart before is told apart after,
+    /// and kinds stay.
     ///
     /// # Errors
     /// The first that an edit gives.
@@ -250,7 +254,8 @@ impl<'a> ResMap<'a> {
         Ok(())
     }
 
-    /// Edits one resource in ways that leave its identity and its metadata alone, its history aside. O(edit).
+    /// Edits one resource in ways that leave its identity and its metadata alone, its history
+    /// aside. O(edit).
     ///
     /// # Errors
     /// Those of the edit.
@@ -262,8 +267,8 @@ impl<'a> ResMap<'a> {
         out
     }
 
-    /// Brings the indexes up to date after a change of one resource, which had `history` earlier identities. Identities that
-    /// were given up stay: an answer is compared with the resource.
+    /// Brings the indexes up to date after a change of one resource, which had `history` earlier
+    /// identities. Identities that were given up stay: an answer is compared with the resource.
     fn reindex(&mut self, i: usize, before: &ResId<'a>, history: usize) {
         let resource = &self.resources[i];
         self.may_have_empty |= resource.is_deleted();
@@ -311,12 +316,14 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Places of resources that a selector may select, in order: see [`Facets`]. O(answer), once the index is there.
+    /// Places of resources that a selector may select, in order: see [`Facets`]. O(answer), once
+    /// the index is there.
     pub fn candidates(&mut self, hint: &Hint<'_>) -> Vec<usize> {
         self.few_candidates(hint, usize::MAX).unwrap_or_default()
     }
 
-    /// As [`ResMap::candidates`]; `None` if there are more than `limit`. O(limit), once the index is there.
+    /// As [`ResMap::candidates`]; `None` if there are more than `limit`. O(limit), once the index
+    /// is there.
     pub fn few_candidates(&mut self, hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
         let mut places = self.facets.find(&self.resources, hint, limit)?;
         if self.may_have_empty {
@@ -339,7 +346,8 @@ impl<'a> ResMap<'a> {
         self.resources.retain(keep);
     }
 
-    /// Reorders the resources, by a key that is made once for each, then by a comparison. O(n log n).
+    /// Reorders the resources, by a key that is made once for each, then by a comparison. O(n log
+    /// n).
     pub fn sort_by_key<K: Ord>(
         &mut self,
         key: impl Fn(&Resource<'a>) -> K,
@@ -353,8 +361,8 @@ impl<'a> ResMap<'a> {
         permute(&mut self.resources, order.iter().map(|(_, from)| *from));
     }
 
-    /// Edits all nodes while the rest of what is known about the resources, their identities above all, can be read.
-    /// Identities are read again afterwards. O(n + edits).
+    /// Edits all nodes while the rest of what is known about the resources, their identities above
+    /// all, can be read. Identities are read again afterwards. O(n + edits).
     ///
     /// # Errors
     /// Those of the edit.
@@ -375,7 +383,8 @@ impl<'a> ResMap<'a> {
 }
 
 impl<'a> ResMap<'a> {
-    /// A map of resources in the order of their keys, which are all different. O(n log n), in place.
+    /// A map of resources in the order of their keys, which are all different. O(n log n), in
+    /// place.
     pub fn by_keys(mut resources: Vec<Resource<'a>>, keys: &[u32]) -> Self {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_unstable_by_key(|&i| keys[i as usize]);
@@ -384,7 +393,8 @@ impl<'a> ResMap<'a> {
     }
 }
 
-/// Puts the items into the order in which `order` names their places. Following the cycles moves each once, in place.
+/// Puts the items into the order in which `order` names their places. Following the cycles moves
+/// each once, in place.
 fn permute<T>(items: &mut [T], order: impl ExactSizeIterator<Item = u32>) {
     let mut goes_to = vec![0u32; order.len()];
     order.enumerate().for_each(|(to, from)| goes_to[from as usize] = to as u32);

@@ -42,8 +42,8 @@ impl Behavior {
     }
 }
 
-/// A resource: its node plus what upstream keeps in internal annotations. Its identity is read from the node once;
-/// who edits the node does so through [`super::ResMap`], which reads it again.
+/// A resource: its node plus what upstream keeps in internal annotations. Its identity is read from
+/// the node once; who edits the node does so through [`super::ResMap`], which reads it again.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
     node: Node<'a>,
@@ -67,15 +67,16 @@ pub struct Resource<'a> {
     rare: Option<Box<Rare<'a>>>,
 }
 
-/// What is known about the resources of few builds: kept apart, so that the others do not pay for it.
+/// What is known about the resources of few builds: kept apart, so that the others do not pay for
+/// it.
 #[derive(Clone, Debug, Default)]
 pub struct Rare<'a> {
     /// Names of the vars whose values this resource has.
     pub vars: Vec<&'a str>,
     /// Where the resource comes from: the text of the origin annotation.
     pub origin: Option<&'a str>,
-    /// What transformed it: items of the list that the transformations annotation is, each with the number of times that it
-    /// is there.
+    /// What transformed it: items of the list that the transformations annotation is, each with the
+    /// number of times that it is there.
     pub transformations: Vec<(&'a str, usize)>,
     /// Whether helm made it: its namespace is not ours to set.
     pub helm_generated: bool,
@@ -125,7 +126,8 @@ impl<'a> Resource<'a> {
         Ok(resource)
     }
 
-    /// Refuses annotations that are a list, unless its items are keys and values by turns, which upstream takes for a map.
+    /// Refuses annotations that are a list, unless its items are keys and values by turns, which
+    /// upstream takes for a map.
     ///
     /// # Errors
     /// The list has an odd number of items.
@@ -140,7 +142,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Lets apiVersion and kind be the texts that all resources share: they are compared again and again.
+    /// Lets apiVersion and kind be the texts that all resources share: they are compared again and
+    /// again.
     fn share_kind(&mut self, arena: &'a Arena) {
         for field in ["apiVersion", "kind"] {
             let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
@@ -235,7 +238,8 @@ impl<'a> Resource<'a> {
         self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
     }
 
-    /// Takes annotations off that hold nothing, whatever they are: upstream does so before it notes the first identity there.
+    /// Takes annotations off that hold nothing, whatever they are: upstream does so before it notes
+    /// the first identity there.
     fn clear_empty_annotations(&mut self) {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         let holds_nothing = |node: &Node<'_>| node.as_scalar().is_some() || node.is_null_or_empty();
@@ -246,7 +250,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Reads what upstream believes of the annotations in which it keeps a history, where a manifest has them by hand.
+    /// Reads what upstream believes of the annotations in which it keeps a history, where a
+    /// manifest has them by hand.
     ///
     /// # Errors
     /// There are not as many former names as former namespaces and kinds.
@@ -279,7 +284,8 @@ impl<'a> Resource<'a> {
         Ok(())
     }
 
-    /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations does that.
+    /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations
+    /// does that.
     pub fn forget_history(&mut self) {
         self.previous.clear();
         self.prefixes.clear();
@@ -311,7 +317,8 @@ impl<'a> Resource<'a> {
         self.shares_values = true;
     }
 
-    /// Gives every place of a shared value what was set in one of them. O(1) where none is shared, else O(nodes).
+    /// Gives every place of a shared value what was set in one of them. O(1) where none is shared,
+    /// else O(nodes).
     pub fn settle_shared(&mut self) {
         if self.shares_values {
             shared::settle(&mut self.node);
@@ -389,7 +396,8 @@ impl<'a> Resource<'a> {
         mapping_in(self.node_mut().as_mapping_mut()?, "metadata")
     }
 
-    /// Sets a field of `metadata` that identifies the resource: under the style of what is there, and without type, as upstream.
+    /// Sets a field of `metadata` that identifies the resource: under the style of what is there,
+    /// and without type, as upstream.
     pub fn put_back(&mut self, field: &'a str, text: &'a str) {
         if let Some(metadata) = self.metadata_mut() {
             let style = metadata.get(field).and_then(Node::as_scalar).map_or(Style::Plain, |old| old.style);
@@ -439,7 +447,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// As [`Resource::stringify_metadata`] for a few annotations, where the others are strings. O(keys x log annotations).
+    /// As [`Resource::stringify_metadata`] for a few annotations, where the others are strings.
+    /// O(keys x log annotations).
     pub fn stringify_annotations(&mut self, keys: &[&str]) {
         let Some(metadata) = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata")) else { return };
         let Some(metadata) = metadata.as_mapping_mut() else { return };
@@ -486,8 +495,8 @@ fn make_string(value: &mut Node<'_>) {
     }
 }
 
-/// The entries of a map of strings as upstream sees them: keys and values by turns, so that a list of texts is a map, too.
-/// What is not a scalar is empty.
+/// The entries of a map of strings as upstream sees them: keys and values by turns, so that a list
+/// of texts is a map, too. What is not a scalar is empty.
 pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
     let scalar = |node: &Node<'a>| node.as_scalar().copied().unwrap_or(Scalar::string(""));
     match &map.value {

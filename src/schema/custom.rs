@@ -19,7 +19,8 @@ pub type Types<'n, 'a> = IndexMap<&'a str, &'n Mapping<'a>, foldhash::fast::Rand
 pub enum Document<'a> {
     /// `definitions` and `paths`, as Kubernetes publishes them.
     OpenApi(Node<'a>),
-    /// The manifest of a CustomResourceDefinition: the kinds of its versions, each with a schema in its place.
+    /// The manifest of a CustomResourceDefinition: the kinds of its versions, each with a schema in
+    /// its place.
     Crd(Node<'a>),
 }
 
@@ -46,8 +47,9 @@ struct Object<'a> {
 type Found<'s> = (Place, Option<&'s [&'s str]>);
 
 impl<'a> Custom<'a> {
-    /// Reads a schema document: `definitions` and `paths`. Anything else in it does not count. It may refer to built-in
-    /// definitions, which then win over its own, if the build has both. O(size).
+    /// Reads a schema document: `definitions` and `paths`. Anything else in it does not count. It
+    /// may refer to built-in definitions, which then win over its own, if the build has both.
+    /// O(size).
     pub fn new(documents: &[Document<'a>], with_builtin: bool) -> Self {
         let (definitions, known, custom) = Default::default();
         let mut reader = Reader { definitions, known, custom, with_builtin, in_crd: false };

@@ -1,4 +1,5 @@
-//! What is known of Kubernetes kinds: which are cluster-scoped, and which of their lists are merged by key.
+//! What is known of Kubernetes kinds: which are cluster-scoped, and which of their lists are merged
+//! by key.
 //!
 //! The tables are static data: a build that merges nothing pays nothing for them.
 
@@ -29,7 +30,8 @@ enum List {
     Keyed(&'static [&'static str]),
 }
 
-/// All that a build knows of kinds: the built-in tables, or what a kustomization's `openapi` puts in their place.
+/// All that a build knows of kinds: the built-in tables, or what a kustomization's `openapi` puts
+/// in their place.
 #[derive(Debug, Default)]
 pub struct Schemas<'a> {
     custom: Option<Custom<'a>>,
@@ -38,7 +40,8 @@ pub struct Schemas<'a> {
 }
 
 impl<'a> Schemas<'a> {
-    /// A schema from a file. Where the built-in tables have been used already, they stay and come first.
+    /// A schema from a file. Where the built-in tables have been used already, they stay and come
+    /// first.
     pub fn custom(custom: Custom<'a>, with_builtin: bool) -> Self {
         Schemas { custom: Some(custom), with_builtin }
     }
@@ -145,7 +148,8 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// If this is a list that is merged: the keys its items are matched by. No keys: a set of scalars.
+    /// If this is a list that is merged: the keys its items are matched by. No keys: a set of
+    /// scalars.
     pub fn merge_keys(&self) -> Option<&'s [&'s str]> {
         self.keys
     }

@@ -1,14 +1,16 @@
 //! AnnotationsTransformer: sets annotations on resources and their pod templates.
 //!
 //! *Fields*: `commonAnnotations`.
-//! *Kinds*: `AnnotationsTransformer`, with `annotations` and `fieldSpecs`; without specs it does nothing.
+//! *Kinds*: `AnnotationsTransformer`, with `annotations` and `fieldSpecs`; without specs it does
+//! nothing.
 //! *Selects*: all resources.
-//! *Writes*: the mappings that the field specs lead to: `metadata/annotations` of everything and of the pod templates of workloads
-//! and CronJobs.
+//! *Writes*: the mappings that the field specs lead to: `metadata/annotations` of everything and of
+//! the pod templates of workloads and CronJobs.
 //! *Order*: after labels, before patchesJson6902.
 //! *Cost*: O(resources x specs of their kind).
-//! *Quirks*: a new annotation is one value in all its places, as a new label is: see LabelTransformer. Not so for
-//! `metadata/annotations` where the root has `buildMetadata`: upstream then writes these anew after every transformer.
+//! *Quirks*: a new annotation is one value in all its places, as a new label is: see
+//! LabelTransformer. Not so for `metadata/annotations` where the root has `buildMetadata`: upstream
+//! then writes these anew after every transformer.
 //! *Example*: `testdata/reference/annotations.txtar`
 
 use super::{TransformEach, Transformer, label::set_entries, transform_each};

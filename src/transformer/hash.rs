@@ -1,13 +1,14 @@
 //! HashTransformer: puts a hash of the content behind the names of those that ask for it.
 //!
 //! *Kinds*: `HashTransformer`.
-//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, and what plugins mark with the annotation
-//! `kustomize.config.k8s.io/needs-hash`.
+//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, and what plugins mark
+//! with the annotation `kustomize.config.k8s.io/needs-hash`.
 //! *Writes*: `metadata/name`.
 //! *Order*: once, at the root, after everything is accumulated and before references are fixed.
 //! *Cost*: O(bytes of the content).
-//! *Quirks*: patches count, as the hash is of what the resource holds at the end (case hash-after-patches). An annotation that a
-//! user wrote into a file asks for nothing (hash-annotation-by-hand).
+//! *Quirks*: patches count, as the hash is of what the resource holds at the end (case
+//! hash-after-patches). An annotation that a user wrote into a file asks for nothing
+//! (hash-annotation-by-hand).
 //! *Example*: `testdata/reference/hash.txtar`
 
 use super::Transformer;

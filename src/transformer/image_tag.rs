@@ -4,14 +4,16 @@
 //! *Kinds*: `ImageTagTransformer`, with `imageTag` (one entry) and `fieldSpecs`.
 //! *Entry*: `Image`.
 //! *Selects*: all resources but CustomResourceDefinitions.
-//! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then the fields of the specs.
-//! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones did.
+//! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then
+//! the fields of the specs.
+//! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones
+//! did.
 //! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text, and
 //! most names are looked up in tables. Each different image is also compared with each name that
 //! is a pattern with more than dots in it.
-//! *Quirks*: an entry works twice on the fields that both passes reach, which shows with `tagSuffix` (cases
-//! img-tagsuffix-applied-twice and img-tagsuffix-once-off-path). Its name is a pattern whose alternatives are not grouped
-//! (img-name-alternation-not-grouped).
+//! *Quirks*: an entry works twice on the fields that both passes reach, which shows with
+//! `tagSuffix` (cases img-tagsuffix-applied-twice and img-tagsuffix-once-off-path). Its name is a
+//! pattern whose alternatives are not grouped (img-name-alternation-not-grouped).
 //! *Example*: `testdata/reference/image_tag.txtar`
 
 use super::image_names::ImageNames;

@@ -15,7 +15,8 @@ pub struct Operation<'a> {
     from: Pointer<'a>,
     /// A value that is missing is null, except for `test`.
     value: Option<Node<'a>>,
-    /// Whether the patch was written in JSON. The scalars in the value of a `test` are then their spelling.
+    /// Whether the patch was written in JSON. The scalars in the value of a `test` are then their
+    /// spelling.
     is_json: bool,
     pos: Pos,
 }
@@ -30,7 +31,8 @@ pub struct Pointer<'a> {
 }
 
 impl<'a> Pointer<'a> {
-    /// Splits a path at its slashes; what stands before the first one does not count. `~1` is a slash, `~0` a tilde.
+    /// Splits a path at its slashes; what stands before the first one does not count. `~1` is a
+    /// slash, `~0` a tilde.
     fn new(arena: &'a Arena, text: &'a str) -> Self {
         let unescape = |part: &'a str| match part.contains('~') {
             true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
@@ -139,7 +141,8 @@ pub fn from_yaml<'a>(arena: &'a Arena, node: &Node<'a>) -> Result<Vec<Operation<
     Ok(operations)
 }
 
-/// Reads the operations of a patch that was written in JSON: `node` is the tree that `text` is parsed to.
+/// Reads the operations of a patch that was written in JSON: `node` is the tree that `text` is
+/// parsed to.
 ///
 /// # Errors
 /// As [`from_yaml`].
@@ -161,8 +164,9 @@ pub fn from_json<'a>(arena: &'a Arena, text: &'a str, node: &Node<'a>) -> Result
     Ok(operations)
 }
 
-/// Applies operations to a resource, in order. `record` says whether the old identity is remembered first. The annotations
-/// that upstream keeps for itself are there while the operations run. O(operations + size of the resource, once).
+/// Applies operations to a resource, in order. `record` says whether the old identity is remembered
+/// first. The annotations that upstream keeps for itself are there while the operations run.
+/// O(operations + size of the resource, once).
 ///
 /// # Errors
 /// The first operation that does not apply; the resource is then half patched.
@@ -410,8 +414,9 @@ fn failed_test(operation: &Operation<'_>) -> Error {
     Error::input(format!("testing value {} failed: test failed", operation.path.shown()))
 }
 
-/// Compares as upstream does: scalars by their JSON text. A patch in JSON keeps the text it was written with, so `1.0` is
-/// not `1`, and `<`, which the other side escapes, is never equal. Upstream crashes where it compares a null in a list.
+/// Compares as upstream does: scalars by their JSON text. A patch in JSON keeps the text it was
+/// written with, so `1.0` is not `1`, and `<`, which the other side escapes, is never equal.
+/// Upstream crashes where it compares a null in a list.
 fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
     match (&found.value, &wanted.value) {
         (Value::Mapping(a), Value::Mapping(b)) => {

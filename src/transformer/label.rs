@@ -4,15 +4,17 @@
 //! *Kinds*: `LabelTransformer`, with `labels` and `fieldSpecs`; without specs it does nothing.
 //! *Entry*: `Label`, `FieldSpec`.
 //! *Selects*: all resources.
-//! *Writes*: the mappings that the field specs lead to. Those of an entry of `labels` are its own `fields`, then `metadata/labels`,
-//! with `includeTemplates` also pod and claim templates, with `includeSelectors` also selectors. `commonLabels` always sets
-//! selectors.
-//! *Order*: after the names, before annotations; entries of `labels` in order, then `commonLabels`: later ones win.
+//! *Writes*: the mappings that the field specs lead to. Those of an entry of `labels` are its own
+//! `fields`, then `metadata/labels`, with `includeTemplates` also pod and claim templates, with
+//! `includeSelectors` also selectors. `commonLabels` always sets selectors.
+//! *Order*: after the names, before annotations; entries of `labels` in order, then `commonLabels`:
+//! later ones win.
 //! *Cost*: O(resources x specs of their kind).
-//! *Quirks*: a spec for one kind hides a general one with the same path (cases labels-fields-specific-hides-general and
-//! fs-specific-drops-general-labels). A new label is one value in all its places: when a later label, patch or replacement changes
-//! it in one of them, all change, selectors too, until a JSON patch or a plugin has rewritten the resource (cases shared-label and
-//! shared-label-ends).
+//! *Quirks*: a spec for one kind hides a general one with the same path (cases
+//! labels-fields-specific-hides-general and fs-specific-drops-general-labels). A new label is one
+//! value in all its places: when a later label, patch or replacement changes it in one of them, all
+//! change, selectors too, until a JSON patch or a plugin has rewritten the resource (cases
+//! shared-label and shared-label-ends).
 //! *Example*: `testdata/reference/label.txtar`
 
 use super::{TransformEach, Transformer, edit_fields, transform_each};
@@ -45,8 +47,8 @@ impl<'a> TransformEach<'a> for LabelTransformer<'a> {
     }
 }
 
-/// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style; where the key is new,
-/// the places share the value.
+/// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style;
+/// where the key is new, the places share the value.
 pub(super) fn set_entries<'a>(
     arena: &Arena,
     resource: &mut Resource<'a>,

@@ -1,5 +1,5 @@
-//! Transformers: what changes resources. One file each, named by its kustomize kind; the order in which they run is in
-//! [`crate::pipeline::plan`].
+//! Transformers: what changes resources. One file each, named by its kustomize kind; the order in
+//! which they run is in [`crate::pipeline::plan`].
 
 pub mod annotations;
 pub mod hash;
@@ -38,8 +38,8 @@ pub trait Transformer<'a> {
     }
 }
 
-/// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind run in one pass: a
-/// resource that has come into the processor's cache goes through all of them.
+/// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind
+/// run in one pass: a resource that has come into the processor's cache goes through all of them.
 pub trait TransformEach<'a> {
     /// Changes one resource.
     ///
@@ -66,7 +66,8 @@ pub trait TransformEach<'a> {
     }
 }
 
-/// Runs neighbouring transformers, each with what its errors call it, in one pass. O(resources x transformers).
+/// Runs neighbouring transformers, each with what its errors call it, in one pass. O(resources x
+/// transformers).
 ///
 /// # Errors
 /// The first that one gives.
@@ -101,8 +102,8 @@ use crate::diag::Error;
 use crate::resource::Resource;
 use crate::yaml::Node;
 
-/// Calls `edit` on every field of a resource that the specs lead to. Where `create` is not `No`, specs that ask for it make
-/// missing fields. O(specs for the kind + nodes on their paths).
+/// Calls `edit` on every field of a resource that the specs lead to. Where `create` is not `No`,
+/// specs that ask for it make missing fields. O(specs for the kind + nodes on their paths).
 fn edit_fields<'a>(
     resource: &mut Resource<'a>,
     specs: &FieldSpecs<'a>,

@@ -1,15 +1,16 @@
 //! NameReferenceTransformer: makes references follow the names that changed.
 //!
-//! *Selects*: resources with fields that refer to others: the tables of [`crate::config::defaults`] and what `configurations` and
-//! `crds` add.
+//! *Selects*: resources with fields that refer to others: the tables of [`crate::config::defaults`]
+//! and what `configurations` and `crds` add.
 //! *Writes*: names, and namespaces where the reference is a mapping.
 //! *Order*: once, at the root, after the hashes: names are final then.
-//! *Cost*: O(nodes on the paths of references + references). All paths of a kind are one trie, so that a resource is walked once;
-//! candidates are found by kind, old name and namespace.
-//! *Quirks*: a JSON patch of `patches` that renames is followed, one of `patchesJson6902` is not (cases
-//! ref-follows-json-patch-rename and ref-ignores-patchesjson6902-rename). Of two candidates the one with the referrer's prefixes
-//! and suffixes is meant; two with the same new name are as good as one (ref-two-candidates-same-new-name). The kind in the
-//! scaleTargetRef of a HorizontalPodAutoscaler is not looked at (ref-hpa-target-kind-ignored).
+//! *Cost*: O(nodes on the paths of references + references). All paths of a kind are one trie, so
+//! that a resource is walked once; candidates are found by kind, old name and namespace.
+//! *Quirks*: a JSON patch of `patches` that renames is followed, one of `patchesJson6902` is not
+//! (cases ref-follows-json-patch-rename and ref-ignores-patchesjson6902-rename). Of two candidates
+//! the one with the referrer's prefixes and suffixes is meant; two with the same new name are as
+//! good as one (ref-two-candidates-same-new-name). The kind in the scaleTargetRef of a
+//! HorizontalPodAutoscaler is not looked at (ref-hpa-target-kind-ignored).
 //! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::Transformer;
@@ -32,7 +33,8 @@ pub struct NameReferenceTransformer<'a> {
     pub references: Vec<NameBackReferences<'a>>,
 }
 
-/// The paths of all references of one kind of referrer. Actions are the targets that a field may refer to, in order.
+/// The paths of all references of one kind of referrer. Actions are the targets that a field may
+/// refer to, in order.
 #[derive(Default)]
 struct Trie<'a> {
     /// The ways on, by the keys of their steps.
@@ -96,7 +98,8 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Trie<'a> {
-    /// Calls `walk` for each field of a mapping that the paths go on in. O(fields or paths, the fewer).
+    /// Calls `walk` for each field of a mapping that the paths go on in. O(fields or paths, the
+    /// fewer).
     fn each_child(
         &self,
         m: &mut Mapping<'a>,
@@ -125,7 +128,8 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
         map.iter().try_for_each(|resource| self.check_version(resource, session.arena))?;
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
-        // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which nothing is to be done.
+        // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which
+        // nothing is to be done.
         let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
         let tries = self.tries(map, session.arena, suffix);
         let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
@@ -162,7 +166,8 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 }
 
 impl<'a> NameReferenceTransformer<'a> {
-    /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where it expects nothing.
+    /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where
+    /// it expects nothing.
     fn check_version(&self, resource: &Resource<'a>, arena: &Arena) -> Result<()> {
         let gvk = resource.id().gvk;
         let is_null = || resource.node().get("apiVersion").is_some_and(Node::is_null);
@@ -221,7 +226,8 @@ const FEW: usize = 8;
 /// Where a reference looks for a resource.
 #[derive(Clone, Copy, Hash)]
 enum Namespace<'a> {
-    /// In the referrer's namespace, among resources without one, and in those of the accounts that a RoleBinding names.
+    /// In the referrer's namespace, among resources without one, and in those of the accounts that
+    /// a RoleBinding names.
     InReach,
     /// In a namespace that the reference names.
     Current(&'a str),
@@ -283,7 +289,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
         self.walk_children(node, trie)
     }
 
-    /// The paths that go on from here. A list has taken the actions already; its items go on with the same paths.
+    /// The paths that go on from here. A list has taken the actions already; its items go on with
+    /// the same paths.
     fn walk_children(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
         match &mut node.value {
             Value::Mapping(m) => trie.each_child(m, |value, child| self.walk(value, child)),
@@ -327,8 +334,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
     }
 
-    /// The resource that a name refers to, if it is one whose name has changed. `namespace` is that of a reference that
-    /// is a mapping.
+    /// The resource that a name refers to, if it is one whose name has changed. `namespace` is that
+    /// of a reference that is a mapping.
     fn resolve(
         &self,
         name: &'a str,
@@ -451,8 +458,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
             }
     }
 
-    /// Whether a candidate is in reach, had the name, and is of the target's kind, in the namespace and of the role's kind
-    /// that the reference names.
+    /// Whether a candidate is in reach, had the name, and is of the target's kind, in the namespace
+    /// and of the role's kind that the reference names.
     fn is_meant(
         &self,
         candidate: &Resource<'a>,
@@ -462,7 +469,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
         role: Option<(&str, &str)>,
     ) -> bool {
         let id = candidate.id();
-        // A subject's namespace is compared with what an account says, and an account that says none is not in 'default'.
+        // A subject's namespace is compared with what an account says, and an account that says
+        // none is not in 'default'.
         let is_account = target.kind == "ServiceAccount"
             && [id.namespace, id.effective_namespace()]
                 .iter()

@@ -1,15 +1,16 @@
 //! NamespaceTransformer: sets the namespace of every namespaced resource.
 //!
 //! *Fields*: `namespace`.
-//! *Kinds*: `NamespaceTransformer`, with `metadata.namespace`, `fieldSpecs`, `unsetOnly`, and `setRoleBindingSubjects`:
-//! `defaultOnly`, `allServiceAccounts` or `none`.
+//! *Kinds*: `NamespaceTransformer`, with `metadata.namespace`, `fieldSpecs`, `unsetOnly`, and
+//! `setRoleBindingSubjects`: `defaultOnly`, `allServiceAccounts` or `none`.
 //! *Selects*: all resources, but not what helm made for a kustomization's own charts.
-//! *Writes*: `metadata/namespace`, the names of Namespaces, subjects of role bindings, and the fields of the specs.
+//! *Writes*: `metadata/namespace`, the names of Namespaces, subjects of role bindings, and the
+//! fields of the specs.
 //! *Order*: after patches, before the names.
 //! *Cost*: O(resources + subjects).
-//! *Quirks*: only subjects named `default` move, unless a configuration object asks for more (case ref-rolebinding-subject-other-ns);
-//! two v1 Namespaces under one `namespace` get the same name and collide. Which kinds have no namespace is what Kubernetes 1.21.2
-//! says, and an `openapi` file.
+//! *Quirks*: only subjects named `default` move, unless a configuration object asks for more (case
+//! ref-rolebinding-subject-other-ns); two v1 Namespaces under one `namespace` get the same name and
+//! collide. Which kinds have no namespace is what Kubernetes 1.21.2 says, and an `openapi` file.
 //! *Example*: `testdata/reference/namespace.txtar`
 
 use super::{TransformEach, Transformer, transform_each};
@@ -158,7 +159,8 @@ impl<'a> NamespaceTransformer<'a> {
     }
 }
 
-/// Gives a null another tag, as upstream does with a field that it would make: its spelling is then a namespace.
+/// Gives a null another tag, as upstream does with a field that it would make: its spelling is then
+/// a namespace.
 fn forget_null(node: &mut Node<'_>, tag: Tag) {
     if let Some(scalar) = node.as_scalar_mut().filter(|scalar| scalar.is_null()) {
         scalar.tag = tag;

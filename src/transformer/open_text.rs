@@ -30,8 +30,8 @@ struct Json<'a> {
 }
 
 impl<'s, 'a> OpenText<'s, 'a> {
-    /// Puts a value into the text that a path leads to or into. `false` if that has to be done without taking it apart; no text is
-    /// open then.
+    /// Puts a value into the text that a path leads to or into. `false` if that has to be done
+    /// without taking it apart; no text is open then.
     ///
     /// # Errors
     /// A text that was open cannot be put together.
@@ -196,8 +196,8 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Puts a text into a scalar of JSON, which keeps its type; `false` if it is none of that type. A scalar that stays is left as it is
-/// printed and read.
+/// Puts a text into a scalar of JSON, which keeps its type; `false` if it is none of that type. A
+/// scalar that stays is left as it is printed and read.
 fn put_scalar<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Scalar<'a>, is_first: bool) -> bool {
     let Value::Scalar(old) = &mut node.value else { return false };
     let new = Scalar { text: value.text, style: old.style, tag: old.resolved_tag() };

@@ -1,19 +1,23 @@
-//! PatchTransformer, PatchStrategicMergeTransformer and PatchJson6902Transformer: change resources by patches.
+//! PatchTransformer, PatchStrategicMergeTransformer and PatchJson6902Transformer: change resources
+//! by patches.
 //!
 //! *Fields*: `patches`, `patchesStrategicMerge`, `patchesJson6902`.
-//! *Kinds*: `PatchTransformer`, with the fields of an entry; `PatchStrategicMergeTransformer`, with `paths` and `patches`;
-//! `PatchJson6902Transformer`, with `target`, and `path` or `jsonOp`.
+//! *Kinds*: `PatchTransformer`, with the fields of an entry; `PatchStrategicMergeTransformer`, with
+//! `paths` and `patches`; `PatchJson6902Transformer`, with `target`, and `path` or `jsonOp`.
 //! *Entry*: `Patch`, `PatchOptions`, `Selector`.
 //! *Selects*: the resources of a `target`, or the one that a strategic merge patch names.
-//! *Writes*: what the patch says. A strategic merge patch merges mappings, and lists by the keys of the Kubernetes schema; `null`
-//! takes a field away, `$patch: delete` and `$patch: replace` work on mappings and items. A JSON patch (RFC 6902) has its
-//! operations applied in order. Names, kinds and namespaces stay, unless `options` allow a change.
-//! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after annotations. Every patch is read before
-//! the first one is applied.
-//! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its kind, name, namespace, label or
-//! annotation, or with names that begin as its pattern does; a pattern without a beginning, as `.*-web`, with all of its kind.
-//! *Quirks*: a target that matches nothing is no error. JSON patches take the resource through JSON, and its numbers and quotes with
-//! it (case smp-after-json-quoting). A resource that an emptied patch deletes is gone at once (patch-deletes-then-checks).
+//! *Writes*: what the patch says. A strategic merge patch merges mappings, and lists by the keys of
+//! the Kubernetes schema; `null` takes a field away, `$patch: delete` and `$patch: replace` work on
+//! mappings and items. A JSON patch (RFC 6902) has its operations applied in order. Names, kinds
+//! and namespaces stay, unless `options` allow a change.
+//! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after
+//! annotations. Every patch is read before the first one is applied.
+//! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its
+//! kind, name, namespace, label or annotation, or with names that begin as its pattern does; a
+//! pattern without a beginning, as `.*-web`, with all of its kind.
+//! *Quirks*: a target that matches nothing is no error. JSON patches take the resource through
+//! JSON, and its numbers and quotes with it (case smp-after-json-quoting). A resource that an
+//! emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
 use super::json_patch::{self, Operation};
@@ -51,7 +55,8 @@ impl<'a> PatchTransformer<'a> {
     /// Reads the patches.
     ///
     /// # Errors
-    /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with its target.
+    /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
+    /// its target.
     pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let prepare = |patch: &Patch<'a>| {
             let at_entry = |e: Error| e.at(session.arena.place(patch.pos));
@@ -72,7 +77,8 @@ impl<'a> PatchTransformer<'a> {
         patches.iter().map(prepare).collect::<Result<_>>().map(PatchTransformer)
     }
 
-    /// Splits the patches where a build that notes what transformed a resource must do so between them.
+    /// Splits the patches where a build that notes what transformed a resource must do so between
+    /// them.
     pub fn apart(self) -> impl Iterator<Item = Self> {
         apart(self.0).into_iter().map(PatchTransformer)
     }
@@ -83,7 +89,8 @@ impl<'a> PatchTransformer<'a> {
     }
 }
 
-/// Lists of patches, in order: one that sees or changes the notes of a build about its resources is alone.
+/// Lists of patches, in order: one that sees or changes the notes of a build about its resources is
+/// alone.
 fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
     let mut lists: Vec<Vec<Prepared<'_>>> = Vec::new();
     let mut is_open = false;
@@ -118,8 +125,9 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
     }
 }
 
-/// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes all annotations. After
-/// the first entry only the resources that a strategic merge patch has changed can have others.
+/// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes
+/// all annotations. After the first entry only the resources that a strategic merge patch has
+/// changed can have others.
 fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut bool) -> Result<()> {
     let stringify = |resource: &mut Resource<'_>| {
         resource.stringify_metadata("annotations");
@@ -147,7 +155,8 @@ impl Prepared<'_> {
         self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
-    /// Whether this sees or changes the annotations in which kustomize notes what it knows about a resource.
+    /// Whether this sees or changes the annotations in which kustomize notes what it knows about a
+    /// resource.
     fn sees_notes(&self) -> bool {
         match &self.content {
             Content::Json(operations) => operations.iter().any(Operation::sees_annotations),
@@ -164,8 +173,8 @@ impl Prepared<'_> {
     }
 }
 
-/// Applies JSON patches for the same kind in one pass: what one does to a resource depends on that resource alone. Gives the
-/// places of the resources that they may have changed.
+/// Applies JSON patches for the same kind in one pass: what one does to a resource depends on that
+/// resource alone. Gives the places of the resources that they may have changed.
 fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
     let candidates = map.candidates(&Hint::of_kind(patches.first().and_then(Prepared::kind)));
     for &i in &candidates {
@@ -212,8 +221,8 @@ pub struct PatchStrategicMergeTransformer<'a> {
 }
 
 impl<'a> PatchStrategicMergeTransformer<'a> {
-    /// Reads the patches: each entry is a patch if it reads as one, else the path of a file with some; `inline` is a text
-    /// with patches, or empty.
+    /// Reads the patches: each entry is a patch if it reads as one, else the path of a file with
+    /// some; `inline` is a text with patches, or empty.
     ///
     /// # Errors
     /// One cannot be read, or there is none in all of them.
@@ -417,11 +426,13 @@ enum Way {
     AsItIs,
     /// A copy with the apiVersion of the resource: `patchesStrategicMerge`.
     Copied,
-    /// A copy with the apiVersion of the resource, whose own name does not count: an entry of `patches` with a target.
+    /// A copy with the apiVersion of the resource, whose own name does not count: an entry of
+    /// `patches` with a target.
     ForTarget,
 }
 
-/// Merges a patch into the resource that it names, by any id the resource has had, and gives its place.
+/// Merges a patch into the resource that it names, by any id the resource has had, and gives its
+/// place.
 fn merge_by_id<'a>(
     map: &mut ResMap<'a>,
     patch: &Resource<'a>,
@@ -447,8 +458,8 @@ fn merge_by_id<'a>(
     Ok(i)
 }
 
-/// Merges a patch into every resource of a target, and gives their places. The patch's own identity does not count, but
-/// its namespace is merged before the resource gets back its own.
+/// Merges a patch into every resource of a target, and gives their places. The patch's own identity
+/// does not count, but its namespace is merged before the resource gets back its own.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
@@ -490,7 +501,8 @@ fn merge_into<'a>(
 ) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
     let id = *map.get(i).id();
-    // A patch for a target gets the name of the resource from upstream: it is merged, and keeps its style.
+    // A patch for a target gets the name of the resource from upstream: it is merged, and keeps its
+    // style.
     let unnamed =
         ["name", "namespace"].map(|field| (field, patch.node().get("metadata").and_then(|m| m.get(field)).is_none()));
     let keep = map.edit(i, |resource| {
@@ -524,11 +536,13 @@ fn merge_into<'a>(
     Ok(())
 }
 
-/// Gives a patch the apiVersion of a resource, without a type. That of a resource without one is empty, and is written to
-/// the resource, unless the patch asks to be the resource: nothing comes of such a patch.
+/// Gives a patch the apiVersion of a resource, without a type. That of a resource without one is
+/// empty, and is written to the resource, unless the patch asks to be the resource: nothing comes
+/// of such a patch.
 ///
 /// # Errors
-/// The apiVersion of the resource is a mapping or a list, which cannot be merged with that of the patch.
+/// The apiVersion of the resource is a mapping or a list, which cannot be merged with that of the
+/// patch.
 fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) -> Result<()> {
     let api_version = resource.node().get("apiVersion");
     let text = api_version.and_then(Node::as_scalar).map_or("", |scalar| scalar.text);
@@ -594,7 +608,8 @@ fn restore_identity<'a>(
     }
 }
 
-/// Upstream writes what identifies a resource anew after a merge, without types: what is put there later is typed anew.
+/// Upstream writes what identifies a resource anew after a merge, without types: what is put there
+/// later is typed anew.
 fn forget_types(resource: &mut Resource<'_>, options: PatchOptions) {
     let forget = |node: Option<&mut Node<'_>>| {
         if let Some(scalar) =
@@ -615,7 +630,8 @@ fn forget_types(resource: &mut Resource<'_>, options: PatchOptions) {
     }
 }
 
-/// Upstream keeps the options of a patch in the annotations of the resource, where a JSON patch may find them.
+/// Upstream keeps the options of a patch in the annotations of the resource, where a JSON patch may
+/// find them.
 fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
     if options.allow_name_change || options.allow_kind_change {
         let rare = resource.rare_mut();

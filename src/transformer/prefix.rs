@@ -1,13 +1,15 @@
 //! PrefixTransformer and SuffixTransformer: put a text before or behind every name.
 //!
 //! *Fields*: `namePrefix`, `nameSuffix`.
-//! *Kinds*: `PrefixTransformer`, with `prefix` and `fieldSpecs`; `SuffixTransformer`, with `suffix` and `fieldSpecs`;
-//! `PrefixSuffixTransformer`, with all three.
-//! *Selects*: all resources but CustomResourceDefinitions, Namespaces and APIServices, by their original id.
+//! *Kinds*: `PrefixTransformer`, with `prefix` and `fieldSpecs`; `SuffixTransformer`, with `suffix`
+//! and `fieldSpecs`; `PrefixSuffixTransformer`, with all three.
+//! *Selects*: all resources but CustomResourceDefinitions, Namespaces and APIServices, by their
+//! original id.
 //! *Writes*: `metadata/name`, and what `configurations` add.
 //! *Order*: after `namespace`, before labels; the prefix first.
 //! *Cost*: O(resources).
-//! *Quirks*: the new text keeps the old style, so that a plain `e5` with prefix `1` becomes a number (case prefix-makes-number).
+//! *Quirks*: the new text keeps the old style, so that a plain `e5` with prefix `1` becomes a
+//! number (case prefix-makes-number).
 //! *Example*: `testdata/reference/prefix.txtar`
 
 use super::{TransformEach, Transformer, edit_fields, scalar_of, transform_each};

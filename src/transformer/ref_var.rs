@@ -2,14 +2,14 @@
 //!
 //! *Fields*: `vars`.
 //! *Entry*: `Var`, `ObjectReference`, `FieldReference`.
-//! *Selects*: the fields of `varReference`: the defaults (arguments, commands, environment, mount paths, hosts, labels, annotations)
-//! and those of `configurations`.
-//! *Writes*: strings, string values of mappings, lists of strings; a string that is nothing but one reference takes the type of the
-//! value.
+//! *Selects*: the fields of `varReference`: the defaults (arguments, commands, environment, mount
+//! paths, hosts, labels, annotations) and those of `configurations`.
+//! *Writes*: strings, string values of mappings, lists of strings; a string that is nothing but one
+//! reference takes the type of the value.
 //! *Order*: once, at the root, after the name references, so that values carry prefixes and hashes.
 //! *Cost*: O(nodes on the paths + references + vars).
-//! *Quirks*: `$$` becomes `$` in every string that is reached, as soon as there is a var (case var-dollars). An unused var is
-//! a warning, one whose resource is missing an error.
+//! *Quirks*: `$$` becomes `$` in every string that is reached, as soon as there is a var (case
+//! var-dollars). An unused var is a warning, one whose resource is missing an error.
 //! *Example*: `testdata/reference/ref_var.txtar`
 
 use crate::config::field_path::{lookup, var_parts};
@@ -33,7 +33,8 @@ pub struct RefVarTransformer<'a> {
     pub specs: Vec<FieldSpec<'a>>,
 }
 
-/// Lets the resource that a var names remember it: its name may change later. No such resource is fine here.
+/// Lets the resource that a var names remember it: its name may change later. No such resource is
+/// fine here.
 ///
 /// # Errors
 /// Several resources answer to the reference.
@@ -138,7 +139,8 @@ impl<'a> RefVarTransformer<'a> {
     }
 }
 
-/// Whether upstream cannot read a number: to vars an integer is 64-bit and decimal, and no number has underscores.
+/// Whether upstream cannot read a number: to vars an integer is 64-bit and decimal, and no number
+/// has underscores.
 fn is_unreadable_number(value: &Node<'_>) -> bool {
     let Some(scalar) = value.as_scalar().filter(|s| s.tag != Tag::Untyped) else { return false };
     match scalar.kind() {
@@ -164,8 +166,8 @@ struct Expansion<'v, 'a> {
 }
 
 impl<'a> Expansion<'_, 'a> {
-    /// The field of a spec: a string, a mapping of strings, or a list of them. `shared` has the values that stand in several
-    /// places, as they are by now.
+    /// The field of a spec: a string, a mapping of strings, or a list of them. `shared` has the
+    /// values that stand in several places, as they are by now.
     fn field(&self, node: &mut Node<'a>, shared: &mut Vec<(Pos, Scalar<'a>)>) -> Result<()> {
         match &mut node.value {
             Value::Scalar(s) => {
@@ -190,7 +192,8 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// A scalar in one of its places: a shared value has been replaced before if another of its places was reached.
+    /// A scalar in one of its places: a shared value has been replaced before if another of its
+    /// places was reached.
     fn place(&self, s: &mut Scalar<'a>, pos: Pos, shared: &mut Vec<(Pos, Scalar<'a>)>) {
         if !pos.is_shared() {
             return self.scalar(s);
@@ -244,8 +247,9 @@ impl<'a> Expansion<'_, 'a> {
         })
     }
 
-    /// `$(NAME)` becomes the value of a known name, `$$` becomes `$`; everything else stays, but for a letter beyond ASCII
-    /// behind a `$`: upstream takes its first byte for a letter. The text is then not UTF-8, and printed in base64.
+    /// `$(NAME)` becomes the value of a known name, `$$` becomes `$`; everything else stays, but
+    /// for a letter beyond ASCII behind a `$`: upstream takes its first byte for a letter. The text
+    /// is then not UTF-8, and printed in base64.
     fn expand(&self, text: &str) -> String {
         let mut out = Vec::with_capacity(text.len());
         let mut rest = text;
@@ -290,7 +294,8 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-/// Whether upstream takes a scalar for a string: by its tag alone. What a build step has set has no tag, and is one.
+/// Whether upstream takes a scalar for a string: by its tag alone. What a build step has set has no
+/// tag, and is one.
 fn is_string(s: &Scalar<'_>) -> bool {
     match s.tag {
         Tag::Str | Tag::Untyped => true,

@@ -16,8 +16,8 @@ const MAX_AFFIXES: usize = 1024;
 pub(super) struct Referents<'m, 'a> {
     map: &'m ResMap<'a>,
     hasher: Hasher,
-    /// By the hash of kind, name and namespace: there are many names, and few that are referred to. An answer is compared
-    /// with the resource.
+    /// By the hash of kind, name and namespace: there are many names, and few that are referred to.
+    /// An answer is compared with the resource.
     by_namespace: Table<u64, Places>,
     /// The same with the namespace that the resource had at first, made when it is first asked for.
     by_original: OnceCell<Table<u64, Places>>,
@@ -41,7 +41,8 @@ pub(super) struct Answer<'t> {
 }
 
 impl<'m, 'a> Referents<'m, 'a> {
-    /// Only resources of kinds that may be referred to are looked at: a name after ten layers is ten names.
+    /// Only resources of kinds that may be referred to are looked at: a name after ten layers is
+    /// ten names.
     pub(super) fn of(map: &'m ResMap<'a>, kinds: &[&str]) -> Self {
         let is_wanted = |kind: &str| kinds.binary_search(&kind).is_ok();
         let wanted = |r: &&Resource<'a>| r.previous().iter().any(|p| is_wanted(p.kind));
@@ -113,8 +114,9 @@ impl<'m, 'a> Referents<'m, 'a> {
         self.hasher.hash_one((keys, rest))
     }
 
-    /// Adds the resources of an answer whose prefixes and suffixes fit those of a referrer: of two lists one is the end of the
-    /// other. O(answer) for the first referrer, O(affixes + result) for the others.
+    /// Adds the resources of an answer whose prefixes and suffixes fit those of a referrer: of two
+    /// lists one is the end of the other. O(answer) for the first referrer, O(affixes + result) for
+    /// the others.
     pub(super) fn add_fitting(
         &self,
         answer: Answer<'_>,
@@ -137,8 +139,8 @@ impl<'m, 'a> Referents<'m, 'a> {
         }
     }
 
-    /// Places by what the prefixes and suffixes end in; with each end comes whether it is all of them. Empty if there are too
-    /// many.
+    /// Places by what the prefixes and suffixes end in; with each end comes whether it is all of
+    /// them. Empty if there are too many.
     fn by_affixes(&self, places: &[u32]) -> Table<u64, Places> {
         let mut table = Table::default();
         for &i in places {
@@ -169,7 +171,8 @@ fn add(table: &mut Table<u64, Places>, key: u64, i: u32) {
     table.entry(key).and_modify(|places| places.add(i)).or_insert(Places::One(i));
 }
 
-/// Each different pair of a kind and a name that a resource has had; they need not have been together.
+/// Each different pair of a kind and a name that a resource has had; they need not have been
+/// together.
 fn each_name<'a>(resource: &Resource<'a>, mut take: impl FnMut(&'a str, &'a str)) {
     let previous = resource.previous();
     let (kinds, names) = (distinct(previous.iter().map(|p| p.kind)), distinct(previous.iter().map(|p| p.name)));

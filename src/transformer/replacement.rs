@@ -4,13 +4,16 @@
 //! *Kinds*: `ReplacementTransformer`, with `replacements`.
 //! *Entry*: `Replacement`, `SourceSelector`, `TargetSelector`, `FieldOptions`.
 //! *Selects*: the source by exact id, the targets by patterns.
-//! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key, a number or `[name=x]` an
-//! item of a list, `*` everything. It may go on inside a text that holds JSON or YAML: see [`super::structured_text`].
+//! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key,
+//! a number or `[name=x]` an item of a list, `*` everything. It may go on inside a text that holds
+//! JSON or YAML: see [`super::structured_text`].
 //! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
-//! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for patches. A text that
-//! holds YAML is read and written by each replacement in it; one with pieces or JSON once for replacements that follow each other.
-//! *Quirks*: a value goes into a scalar as text, and the scalar keeps its type; a field that was made has none, and its text is read
-//! as YAML (case replacement-basics). The source is read anew for every target: one that changes it changes what later ones get.
+//! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for
+//! patches. A text that holds YAML is read and written by each replacement in it; one with pieces
+//! or JSON once for replacements that follow each other.
+//! *Quirks*: a value goes into a scalar as text, and the scalar keeps its type; a field that was
+//! made has none, and its text is read as YAML (case replacement-basics). The source is read anew
+//! for every target: one that changes it changes what later ones get.
 //! *Example*: `testdata/reference/replacement.txtar`
 
 use super::open_text::OpenText;
@@ -36,7 +39,8 @@ struct Prepared<'a> {
 }
 
 enum Source<'a> {
-    /// A text that is written out. In place of a list or a mapping it is read anew, and may be a number.
+    /// A text that is written out. In place of a list or a mapping it is read anew, and may be a
+    /// number.
     Value(&'a str),
     Field {
         selector: SourceSelector<'a>,
@@ -62,7 +66,8 @@ impl<'a> ReplacementTransformer<'a> {
             let at_entry = |e: Error| e.at(session.arena.place(entry.pos)).context("in an entry of 'replacements'");
             let has_targets = entry.targets.as_ref().is_some_and(|targets| !targets.is_empty());
             if entry.path.is_empty() {
-                // The fields of a kustomization reach upstream's transformer without their empty lists.
+                // The fields of a kustomization reach upstream's transformer without their empty
+                // lists.
                 if cx.strict && !has_targets {
                     return Err(at_entry(incomplete()));
                 }
@@ -140,7 +145,8 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
         }
         let mut open = None;
         for replacement in &self.0 {
-            // A piece of a text is copied; a whole value is read again for each target, which may be its source.
+            // A piece of a text is copied; a whole value is read again for each target, which may
+            // be its source.
             let place = replacement.source.find(map)?;
             OpenText::close_in(&mut open, map, session.arena, place)?;
             let mut value = replacement.source.value(map, place, session.arena)?;
@@ -162,8 +168,8 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
 }
 
 impl<'a> ReplacementTransformer<'a> {
-    /// The resources that all replacements are for, if they are for any of one kind, or of all kinds. More is known of most
-    /// targets, whose resources are found one by one.
+    /// The resources that all replacements are for, if they are for any of one kind, or of all
+    /// kinds. More is known of most targets, whose resources are found one by one.
     fn common_kind(&self) -> Option<Hint<'_>> {
         let mut targets = self.0.iter().flat_map(|replacement| &replacement.targets);
         let first = targets.next()?;
@@ -172,8 +178,9 @@ impl<'a> ReplacementTransformer<'a> {
         (first.is_wide() && targets.all(is_like_first)).then(|| Hint::of_kind(first.select.hint().kind))
     }
 
-    /// The resources that all replacements are for, and the places of the sources, if no replacement changes a source, or
-    /// what identifies a resource. Which resource a replacement is for, and with what, is then known from the start.
+    /// The resources that all replacements are for, and the places of the sources, if no
+    /// replacement changes a source, or what identifies a resource. Which resource a replacement is
+    /// for, and with what, is then known from the start.
     fn independent(&self, map: &mut ResMap<'a>) -> Result<Option<Together>> {
         let Some(hint) = self.common_kind() else { return Ok(None) };
         let targets = map.candidates(&hint);
@@ -188,7 +195,8 @@ impl<'a> ReplacementTransformer<'a> {
         Ok(Some(Together { targets, sources }))
     }
 
-    /// Runs independent replacements in one pass: a resource that has come into the cache goes through all of them.
+    /// Runs independent replacements in one pass: a resource that has come into the cache goes
+    /// through all of them.
     fn together(&self, map: &mut ResMap<'a>, session: &Session<'a>, run: &Together) -> Result<()> {
         let mut values = Vec::with_capacity(run.sources.len());
         for (replacement, place) in self.0.iter().zip(&run.sources) {
@@ -313,7 +321,8 @@ impl<'a> Target<'a> {
         !self.paths.iter().all(|(_, path)| is_content(path))
     }
 
-    /// Puts a value into one resource; its source comes along if that is the resource which it was read from.
+    /// Puts a value into one resource; its source comes along if that is the resource which it was
+    /// read from.
     fn replace<'s>(
         &'s self,
         map: &mut ResMap<'a>,
@@ -388,8 +397,8 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Puts a value at one path, and gives the number of places. A text that was read from the same resource changes
-    /// with the place that it was read from.
+    /// Puts a value at one path, and gives the number of places. A text that was read from the same
+    /// resource changes with the place that it was read from.
     fn copy(
         &self,
         arena: &'a Arena,
@@ -413,8 +422,9 @@ impl<'a> Target<'a> {
         Ok(found)
     }
 
-    /// Puts a mapping or a list of the same resource at one path. A place may lie inside the source: what is made on
-    /// the way to it is then part of what is copied, and so is each copy of those that follow.
+    /// Puts a mapping or a list of the same resource at one path. A place may lie inside the
+    /// source: what is made on the way to it is then part of what is copied, and so is each copy of
+    /// those that follow.
     fn copy_within(
         &self,
         arena: &'a Arena,
@@ -544,7 +554,8 @@ fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
     m.into()
 }
 
-/// Puts a value into a node: as text into a scalar, which keeps its type and style; else in place of what is there.
+/// Puts a value into a node: as text into a scalar, which keeps its type and style; else in place
+/// of what is there.
 fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &FieldOptions<'a>) -> Result<()> {
     let Value::Scalar(old) = &mut node.value else {
         if !options.delimiter.is_empty() {

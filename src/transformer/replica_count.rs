@@ -3,12 +3,13 @@
 //! *Fields*: `replicas`.
 //! *Kinds*: `ReplicaCountTransformer`, with `replica` (one entry) and `fieldSpecs`.
 //! *Entry*: `Replica`.
-//! *Selects*: resources that have or have had the name, of a kind of the specs: Deployment, StatefulSet, ReplicaSet,
-//! ReplicationController.
+//! *Selects*: resources that have or have had the name, of a kind of the specs: Deployment,
+//! StatefulSet, ReplicaSet, ReplicationController.
 //! *Writes*: `spec/replicas`.
 //! *Order*: after patchesJson6902, before images.
 //! *Cost*: O(resources of the name).
-//! *Quirks*: matching nothing is an error. A text in quotes keeps them (case replicas-by-any-id-keeps-style).
+//! *Quirks*: matching nothing is an error. A text in quotes keeps them (case
+//! replicas-by-any-id-keeps-style).
 //! *Example*: `testdata/reference/replica_count.txtar`
 
 use super::{Transformer, scalar_of};
@@ -39,7 +40,8 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
             map.edit(i, |resource| {
                 let mut seen: Vec<*const FieldSpec<'_>> = Vec::new();
                 for gvk in kinds {
-                    // A kind that the resource has no more makes it a target; what is written is for the kind it has.
+                    // A kind that the resource has no more makes it a target; what is written is
+                    // for the kind it has.
                     let mut paths = self.specs.for_node(gvk, resource.node());
                     paths.retain(|(spec, _)| {
                         spec.gvk.selects(&current.gvk) && !seen.contains(&std::ptr::from_ref(*spec))

@@ -1,8 +1,8 @@
 //! Replacements inside a text that holds JSON or YAML: `data.config.server.port`, where `config` is
 //! a text with a mapping.
 //!
-//! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by [`Layout`], which keeps order and
-//! comments; what that cannot print is refused.
+//! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by
+//! [`Layout`], which keeps order and comments; what that cannot print is refused.
 
 use super::replacement::visit;
 use crate::config::field_path::{Part, first_scalar};
@@ -12,8 +12,8 @@ use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, reprint, steps};
 
-/// Replaces the value at a path that leads into a text; `false` if this path does not, or what it leads to cannot be
-/// replaced there.
+/// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
+/// leads to cannot be replaced there.
 ///
 /// # Errors
 /// The text holds YAML that cannot be printed anew.
@@ -101,8 +101,8 @@ pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> O
     Some(node)
 }
 
-/// Appends JSON as Go writes it, in one line or with two blanks for each level; `false` for a scalar whose text is not of
-/// its type.
+/// Appends JSON as Go writes it, in one line or with two blanks for each level; `false` for a
+/// scalar whose text is not of its type.
 fn write(out: &mut String, node: &Node<'_>, indent: Option<usize>) -> bool {
     match &node.value {
         Value::Scalar(s) => write_scalar(out, s),

@@ -1,9 +1,11 @@
 //! ValueAddTransformer: puts one value into fields of resources, or into file paths that they hold.
 //!
-//! *Kinds*: `ValueAddTransformer`, with `value`, `targets`, and `targetFilePath` for a file with more targets.
+//! *Kinds*: `ValueAddTransformer`, with `value`, `targets`, and `targetFilePath` for a file with
+//! more targets.
 //! *Entry*: `Target`.
 //! *Selects*: by each target's selector; all resources without one.
-//! *Writes*: the field path, made where it is missing; `metadata/namespace` sets the namespace as NamespaceTransformer does.
+//! *Writes*: the field path, made where it is missing; `metadata/namespace` sets the namespace as
+//! NamespaceTransformer does.
 //! *Order*: among `transformers`.
 //! *Cost*: O(targets x resources they select + nodes on the paths).
 //! *Quirks*: without `value`, it is the name of the kustomization's directory.
@@ -196,7 +198,8 @@ fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<&'n mut Nod
     Ok(node)
 }
 
-/// A file path with one more part. A slash in front is no part; beyond the end the part is appended.
+/// A file path with one more part. A slash in front is no part; beyond the end the part is
+/// appended.
 fn inserted(path: &str, part: &str, position: usize) -> String {
     let (start, rest) = path.strip_prefix('/').map_or(("", path), |rest| ("/", rest));
     let mut parts: Vec<&str> = rest.split('/').filter(|p| !p.is_empty()).collect();

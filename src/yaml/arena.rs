@@ -38,7 +38,8 @@ pub struct Arena {
     sources: FrozenVec<Box<Source>>,
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
-    /// Where in `keys` the last key with a fingerprint is, and whether it is a plain word: most keys are found there.
+    /// Where in `keys` the last key with a fingerprint is, and whether it is a plain word: most
+    /// keys are found there.
     recent: [Cell<Known>; RECENT],
     /// How many shared values there are.
     shared: Cell<u32>,
@@ -47,13 +48,15 @@ pub struct Arena {
 /// A text that was added to an [`Arena`].
 #[derive(Debug)]
 pub struct Source {
-    /// What messages call it: the path as the user wrote it, joined from the directory the build started in.
+    /// What messages call it: the path as the user wrote it, joined from the directory the build
+    /// started in.
     pub name: String,
     /// The text, with line ends normalised to LF.
     pub text: String,
     /// The [`Pos`] of the first byte.
     pub base: u32,
-    /// Whether this is the text of a file of that name; false for inline texts and the output of plugins.
+    /// Whether this is the text of a file of that name; false for inline texts and the output of
+    /// plugins.
     pub is_file: bool,
     /// Whether the file was UTF-16: see [`Text`].
     pub is_wide: bool,
@@ -109,7 +112,8 @@ impl Arena {
         Arena::default()
     }
 
-    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places, nothing else.
+    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places,
+    /// nothing else.
     pub fn add_file(&self, name: impl Into<String>, text: Text) -> &Source {
         self.add(name.into(), text, true)
     }
@@ -129,7 +133,8 @@ impl Arena {
         self.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide }))
     }
 
-    /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size of the source).
+    /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size
+    /// of the source).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         let source = self.source(pos)?;
         Some(source.place((pos.0 - source.base) as usize))
@@ -148,8 +153,9 @@ impl Arena {
         self.sources.get(low)
     }
 
-    /// A key of a mapping. Keys come again and again: each text that is not long is kept once. Looked up and printed from
-    /// one small place, keys stay in the processor's cache, where their places in the sources would not.
+    /// A key of a mapping. Keys come again and again: each text that is not long is kept once.
+    /// Looked up and printed from one small place, keys stay in the processor's cache, where their
+    /// places in the sources would not.
     #[inline(always)]
     pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
         let print = fingerprint(text);

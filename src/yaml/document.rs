@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Mappings and lists nested deeper than this are refused; the reference stops at 10,000.
 pub const MAX_DEPTH: usize = 1_000;
 
-/// Nodes that the aliases of one document may add to it. The reference has no limit and can be made to fill
-/// the memory with a few hundred bytes.
+/// Nodes that the aliases of one document may add to it. The reference has no limit and can be made
+/// to fill the memory with a few hundred bytes.
 pub const MAX_ALIAS_NODES: usize = 1_000_000;
 
 /// Why a text is no YAML: what is wrong, and where.
@@ -18,8 +18,9 @@ pub struct Malformed {
     pub pos: Pos,
 }
 
-/// Reads all documents of a resource file. Empty documents are left out. The text is split as kyaml does it
-/// (`splitDocuments`) before any of it is parsed, so that only the first YAML document of each piece counts.
+/// Reads all documents of a resource file. Empty documents are left out. The text is split as kyaml
+/// does it (`splitDocuments`) before any of it is parsed, so that only the first YAML document of
+/// each piece counts.
 ///
 /// # Errors
 /// The first piece that is no YAML, or a separator line with something behind its dashes.
@@ -34,15 +35,14 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
     Ok(documents)
 }
 
-/// Reads the first document of a text and ignores what follows, as kustomize does with a kustomization file and whatever else it
-/// decodes into Go types.
-/// `None` if there is none.
+/// Reads the first document of a text and ignores what follows, as kustomize does with a
+/// kustomization file and whatever else it decodes into Go types. `None` if there is none.
 pub fn first_document<'a>(arena: &'a Arena, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena, source, 0..source.text.len(), Package::V2)
 }
 
-/// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line `---`, and one at
-/// the very end without a line break, belong to their piece.
+/// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line
+/// `---`, and one at the very end without a line break, belong to their piece.
 fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     let text = source.text.as_str();
     let bytes = text.as_bytes();

@@ -1,7 +1,9 @@
-//! The printer: a tree into the text that the reference prints for it (go-yaml v2 behind a JSON detour).
+//! The printer: a tree into the text that the reference prints for it (go-yaml v2 behind a JSON
+//! detour).
 //!
-//! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's printer; the property tests and the
-//! recorded experiments in testdata/yaml hold it there. Mappings come sorted ([`Mapping`]), so printing is one walk.
+//! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's
+//! printer; the property tests and the recorded experiments in testdata/yaml hold it there.
+//! Mappings come sorted ([`Mapping`]), so printing is one walk.
 
 use super::node::{Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use super::reprint;
@@ -26,7 +28,8 @@ type Emit<T = ()> = Result<T, Unprintable>;
 /// Appends one document, without a separator, to `out`. It ends in one line break.
 ///
 /// # Errors
-/// A key given twice, a key below the top that is no string, a number that JSON cannot hold, control characters.
+/// A key given twice, a key below the top that is no string, a number that JSON cannot hold,
+/// control characters.
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
 pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
@@ -52,7 +55,8 @@ pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
 
 struct Printer<'o> {
     out: &'o mut String,
-    /// Whether what is printed next stands in a mapping that was written in braces, or in a list in brackets.
+    /// Whether what is printed next stands in a mapping that was written in braces, or in a list in
+    /// brackets.
     in_braces: bool,
 }
 
@@ -92,7 +96,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The value behind a simple key and its colon. `line` is where the current line starts in the output.
+    /// The value behind a simple key and its colon. `line` is where the current line starts in the
+    /// output.
     fn entry_value(&mut self, value: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &value.value {
             Value::Mapping(m) if !m.is_empty() => {
@@ -256,8 +261,8 @@ impl Printer<'_> {
         self.words(text, fold, true);
     }
 
-    /// Writes a text and folds it at single spaces beyond the width. `ends` says whether the first and last
-    /// characters may be such spaces.
+    /// Writes a text and folds it at single spaces beyond the width. `ends` says whether the first
+    /// and last characters may be such spaces.
     fn words(&mut self, text: &str, mut fold: Fold, ends: bool) {
         let bytes = text.as_bytes();
         if self.out.len() - fold.line + text.len() <= WIDTH {
@@ -296,7 +301,8 @@ impl Printer<'_> {
         self.out.push('\'');
     }
 
-    /// U+2028 and U+2029 are line breaks to the printer, which indents what follows them and counts columns anew.
+    /// U+2028 and U+2029 are line breaks to the printer, which indents what follows them and counts
+    /// columns anew.
     fn single_with_breaks(&mut self, text: &str, fold: Fold) {
         let is_break = |c| matches!(c, '\u{2028}' | '\u{2029}');
         for (i, line) in text.split_inclusive(is_break).enumerate() {
@@ -423,8 +429,8 @@ fn unprintable(message: String, pos: Pos) -> Unprintable {
     Unprintable { message, pos }
 }
 
-/// A number that is no integer, or one beyond 64 bits. It has been through JSON, so a whole number that fits is
-/// an integer again.
+/// A number that is no integer, or one beyond 64 bits. It has been through JSON, so a whole number
+/// that fits is an integer again.
 fn float(f: f64) -> String {
     let json = scalar::json_number(f);
     match scalar::int(&json) {
@@ -434,7 +440,8 @@ fn float(f: f64) -> String {
     }
 }
 
-/// Whether a text is a literal block by its bytes alone: several lines of printable ASCII without blanks at their ends.
+/// Whether a text is a literal block by its bytes alone: several lines of printable ASCII without
+/// blanks at their ends.
 fn is_plain_block(text: &str) -> bool {
     let bytes = text.as_bytes();
     if memchr::memchr(b'\n', bytes).is_none() || bytes.last() == Some(&b' ') {

@@ -1,10 +1,12 @@
-//! From the bytes of a file to its text: UTF-8, or UTF-16 behind a byte order mark, as go-yaml reads them.
+//! From the bytes of a file to its text: UTF-8, or UTF-16 behind a byte order mark, as go-yaml
+//! reads them.
 
 /// The text of a file.
 #[derive(Debug, Default)]
 pub struct Text {
     pub text: String,
-    /// Whether the bytes were UTF-16. kustomize looks for separators of documents in bytes and finds none there.
+    /// Whether the bytes were UTF-16. kustomize looks for separators of documents in bytes and
+    /// finds none there.
     pub is_wide: bool,
 }
 
@@ -14,7 +16,8 @@ impl From<String> for Text {
     }
 }
 
-/// Why bytes are not a text: the name of the encoding, and the offset of the first byte that does not fit.
+/// Why bytes are not a text: the name of the encoding, and the offset of the first byte that does
+/// not fit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Invalid {
     pub encoding: &'static str,
@@ -24,7 +27,8 @@ pub struct Invalid {
 /// Decodes the bytes of a file. O(bytes).
 ///
 /// # Errors
-/// Bytes that the encoding does not allow: an incomplete or overlong sequence, half a surrogate pair.
+/// Bytes that the encoding does not allow: an incomplete or overlong sequence, half a surrogate
+/// pair.
 pub fn decode(bytes: Vec<u8>) -> Result<Text, Invalid> {
     let unit: fn([u8; 2]) -> u16 = match bytes[..] {
         [0xff, 0xfe, ..] => u16::from_le_bytes,

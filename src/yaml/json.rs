@@ -6,8 +6,9 @@ use super::{Arena, Entry, Malformed};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Appends a tree as compact JSON with sorted keys, in the spelling of Go's encoder: `<`, `>`, `&`, U+2028 and U+2029
-/// escaped, numbers as 64-bit floats. This is the text that name hashes are made from. O(size of the text).
+/// Appends a tree as compact JSON with sorted keys, in the spelling of Go's encoder: `<`, `>`, `&`,
+/// U+2028 and U+2029 escaped, numbers as 64-bit floats. This is the text that name hashes are made
+/// from. O(size of the text).
 pub fn write(out: &mut String, node: &Node<'_>) {
     match &node.value {
         Value::Scalar(s) => write_scalar(out, s),
@@ -81,7 +82,8 @@ pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key, and dates are text.
+/// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key,
+/// and dates are text.
 pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     match &mut node.value {
         Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
@@ -116,14 +118,15 @@ pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
     }
 }
 
-/// A string in the style that upstream gives one that it puts where nothing was: quoted if YAML 1.1 reads it as something else. The style
-/// matters where a patch later puts another value under it.
+/// A string in the style that upstream gives one that it puts where nothing was: quoted if YAML 1.1
+/// reads it as something else. The style matters where a patch later puts another value under it.
 pub fn new_string(text: &str) -> Scalar<'_> {
     let style = if scalar::is_other_in_v2(text) { Style::Double } else { Style::Plain };
     Scalar { text, style, tag: Tag::Str }
 }
 
-/// A string in the style a fresh dump gives it. The style matters where a patch later puts another value under it.
+/// A string in the style a fresh dump gives it. The style matters where a patch later puts another
+/// value under it.
 pub fn fresh_string(text: &str) -> Scalar<'_> {
     let style = if scalar::is_plain_line(text) {
         Style::Plain
@@ -160,8 +163,8 @@ pub fn parse<'a>(arena: &'a Arena, text: &str) -> Result<Node<'a>, serde_json::E
     Ok(node)
 }
 
-/// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings with quotes and escapes,
-/// numbers digit by digit. O(size of the text).
+/// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings
+/// with quotes and escapes, numbers digit by digit. O(size of the text).
 pub fn spelling<'a>(arena: &'a Arena, text: &'a str) -> Node<'a> {
     Spelling { arena, rest: text }.value()
 }

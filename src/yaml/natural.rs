@@ -5,7 +5,8 @@
 use std::cmp::Ordering;
 use unicode_general_category::{GeneralCategory as Cat, get_general_category};
 
-/// Compares two keys as the printer orders them. O(length of the common prefix + the digits after it).
+/// Compares two keys as the printer orders them. O(length of the common prefix + the digits after
+/// it).
 pub fn compare(a: &str, b: &str) -> Ordering {
     let (x, y) = (a.as_bytes(), b.as_bytes());
     if let (Some(p), Some(q)) = (x.first(), y.first())
@@ -47,8 +48,8 @@ fn compare_at(a: &str, b: &str, at: usize) -> Ordering {
     m.cmp(&n).then(i.cmp(&j)).then(c.cmp(&d))
 }
 
-/// The number that starts `s`, with `lead` as a digit before it, and how many digits it has. Numbers too large
-/// for 64 bits wrap around, as upstream's do.
+/// The number that starts `s`, with `lead` as a digit before it, and how many digits it has.
+/// Numbers too large for 64 bits wrap around, as upstream's do.
 fn digits(s: &str, lead: i64) -> (i64, usize) {
     let mut number = lead;
     let mut count = 0;
@@ -73,8 +74,9 @@ fn is_digit(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_digit() } else { get_general_category(c) == Cat::DecimalNumber }
 }
 
-/// Sorts by [`compare`], stably. The order is not a total one where numbers overflow, which the standard library's
-/// sort may answer with a panic; a plain merge sort does not. O(n) comparisons on sorted input.
+/// Sorts by [`compare`], stably. The order is not a total one where numbers overflow, which the
+/// standard library's sort may answer with a panic; a plain merge sort does not. O(n) comparisons
+/// on sorted input.
 pub fn sort<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str + Copy) {
     let sorted = items.windows(2).all(|w| compare(key(&w[0]), key(&w[1])) != Ordering::Greater);
     if sorted {

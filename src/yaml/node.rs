@@ -1,8 +1,9 @@
 //! The tree: [`Node`], [`Scalar`], [`Mapping`].
 //!
-//! All text is borrowed from an [`Arena`](super::Arena) that outlives the build: a scalar that was read
-//! verbatim is a slice of its source, a scalar that was made is a slice of the arena's own memory. Text is
-//! therefore `Copy`, a scalar costs no allocation, and cloning a tree copies only its lists.
+//! All text is borrowed from an [`Arena`](super::Arena) that outlives the build: a scalar that was
+//! read verbatim is a slice of its source, a scalar that was made is a slice of the arena's own
+//! memory. Text is therefore `Copy`, a scalar costs no allocation, and cloning a tree copies only
+//! its lists.
 
 use super::natural;
 use super::scalar::{self, Kind};
@@ -11,7 +12,8 @@ use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 
 /// Place of a node in the sources of a build: an offset into the concatenation of all texts an
-/// [`Arena`](super::Arena) was given; [`Arena::place`](super::Arena::place) turns it into file, line and column.
+/// [`Arena`](super::Arena) was given; [`Arena::place`](super::Arena::place) turns it into file,
+/// line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Pos(pub u32);
 
@@ -20,8 +22,8 @@ impl Pos {
     pub const NONE: Pos = Pos(0);
 }
 
-/// How a scalar was written. It decides its type when no tag does: only a plain scalar can be anything
-/// but a string.
+/// How a scalar was written. It decides its type when no tag does: only a plain scalar can be
+/// anything but a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Plain,
@@ -51,7 +53,8 @@ pub enum Tag {
     Binary,
     /// A tag that kustomize does not know: the value is a string, but a key of that kind is none.
     Custom,
-    /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is typed anew.
+    /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is
+    /// typed anew.
     Untyped,
 }
 
@@ -94,8 +97,9 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The type that this scalar was given and that its text is none of, as when a replacement has put a name where a number
-    /// was. Upstream carries such values along until it reads them. O(length of the text), O(1) for most.
+    /// The type that this scalar was given and that its text is none of, as when a replacement has
+    /// put a name where a number was. Upstream carries such values along until it reads them.
+    /// O(length of the text), O(1) for most.
     pub fn mismatch(&self) -> Option<&'static str> {
         if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom) {
             return None;
@@ -117,15 +121,16 @@ impl<'a> Scalar<'a> {
     pub fn is_null(&self) -> bool {
         match self.tag {
             Tag::Str | Tag::Custom => false,
-            // Upstream asks for the tag, and there is none; nothing at all is a place that was made and not filled.
+            // Upstream asks for the tag, and there is none; nothing at all is a place that was made
+            // and not filled.
             Tag::Untyped => self.style == Style::Plain && self.text.is_empty(),
             Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),
             _ => self.kind() == Kind::Null,
         }
     }
 
-    /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its value under
-    /// the style of the value it replaces.
+    /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its
+    /// value under the style of the value it replaces.
     pub fn resolved_tag(&self) -> Tag {
         match self.tag {
             Tag::Auto => Tag::from_kind(self.kind()),
@@ -329,8 +334,8 @@ pub(super) fn fingerprint(text: &str) -> u16 {
     mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
 }
 
-/// Whether two short texts are the same, without the call that comparing slices is. Most keys have at most 16 bytes:
-/// two overlapping words cover them.
+/// Whether two short texts are the same, without the call that comparing slices is. Most keys have
+/// at most 16 bytes: two overlapping words cover them.
 #[inline]
 pub(super) fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -357,7 +362,8 @@ impl<'a> Key<'a> {
         Key { text, pos, style, tag, print: print as u8, is_word }
     }
 
-    /// Whether the text is a string that is printed plain, by its bytes alone; `false` means that a closer look is needed.
+    /// Whether the text is a string that is printed plain, by its bytes alone; `false` means that a
+    /// closer look is needed.
     pub fn is_word(&self) -> bool {
         self.is_word
     }
@@ -381,8 +387,8 @@ impl<'a> Key<'a> {
 }
 
 impl<'a> From<&'a str> for Key<'a> {
-    /// A key that a build step makes: untyped, as upstream's are, so that a text that reads as a number
-    /// fails at output just as it does there.
+    /// A key that a build step makes: untyped, as upstream's are, so that a text that reads as a
+    /// number fails at output just as it does there.
     fn from(text: &'a str) -> Self {
         Key::new(text, Style::Plain, Tag::Auto, Pos::NONE)
     }
@@ -449,9 +455,9 @@ pub struct Entry<'a> {
     pub value: Node<'a>,
 }
 
-/// A mapping. Invariant: its entries stand in output order ([`natural::compare`]), so that printing is a plain walk
-/// and a look-up in a large mapping a binary search. Keys that were given twice stay side by side, in source
-/// order, for the printer to refuse.
+/// A mapping. Invariant: its entries stand in output order ([`natural::compare`]), so that printing
+/// is a plain walk and a look-up in a large mapping a binary search. Keys that were given twice
+/// stay side by side, in source order, for the printer to refuse.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
     entries: Vec<Entry<'a>>,
@@ -520,7 +526,8 @@ impl<'a> Mapping<'a> {
         self.entries
     }
 
-    /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it would be.
+    /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it
+    /// would be.
     fn find(&self, key: &str) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
             steps::add(self.entries.len());
@@ -576,7 +583,8 @@ impl<'a> Mapping<'a> {
         self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater)
     }
 
-    /// Puts entries, in output order, in the place of those that have the same keys; new ones go to their places.
+    /// Puts entries, in output order, in the place of those that have the same keys; new ones go to
+    /// their places.
     pub fn put_all(&mut self, entries: Vec<Entry<'a>>) {
         let mut new = Vec::new();
         for entry in entries {
@@ -612,7 +620,8 @@ impl<'a> Mapping<'a> {
         Some(self.entries.remove(i).value)
     }
 
-    /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins. O(n).
+    /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins.
+    /// O(n).
     pub fn keep_last_of_each(&mut self) {
         let mut next: Vec<bool> = self.entries.windows(2).map(|w| w[0].key.text != w[1].key.text).collect();
         next.push(true);

@@ -28,7 +28,8 @@ const MAX_KEY: usize = 1_024;
 /// stands in a mapping that is written in braces.
 ///
 /// # Errors
-/// The text is printed as a block and begins with a tab, which cannot be read; or it is tagged as binary and is not base64.
+/// The text is printed as a block and begins with a tab, which cannot be read; or it is tagged as
+/// binary and is not base64.
 pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String> {
     if s.tag == Tag::Binary {
         return scalar::binary(s.text).map(Cow::from).ok_or_else(|| scalar::NOT_BINARY.to_owned());
@@ -54,7 +55,8 @@ pub fn is_time_in_braces(s: &Scalar<'_>, in_braces: bool) -> bool {
     in_braces && s.style == Style::Plain && s.tag == Tag::Auto && s.text.contains(':') && s.kind() == Kind::Timestamp
 }
 
-/// Whether this is a time between brackets that is a string once it has been printed, and a time until then.
+/// Whether this is a time between brackets that is a string once it has been printed, and a time
+/// until then.
 fn is_time_until_printed(s: &Scalar<'_>) -> bool {
     s.tag == Tag::Timestamp && s.style != Style::Plain && scalar::timestamp(s.text).is_some()
 }
@@ -442,12 +444,13 @@ fn check_parts(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
 
 /// What a detour does to the parts of a tree.
 struct Parts<K, S> {
-    /// Refuses a key, which comes with the one before it and whether it is a key of the tree itself.
+    /// Refuses a key, which comes with the one before it and whether it is a key of the tree
+    /// itself.
     key: K,
     /// Edits a scalar; the flag says whether it stands in braces.
     scalar: S,
-    /// Whether a mapping is written in braces afterwards, and a list in brackets: from whether it was, and whether it is
-    /// empty.
+    /// Whether a mapping is written in braces afterwards, and a list in brackets: from whether it
+    /// was, and whether it is empty.
     in_braces: fn(bool, bool) -> bool,
 }
 

@@ -1,5 +1,5 @@
-//! A YAML text printed anew after a change, as go-yaml v3 prints what it has read: order and comments stay, styles too,
-//! blank lines go, two blanks indent a mapping and none a list.
+//! A YAML text printed anew after a change, as go-yaml v3 prints what it has read: order and
+//! comments stay, styles too, blank lines go, two blanks indent a mapping and none a list.
 
 use super::json;
 use super::node::{Mapping, Node, Pos, Scalar, Style, Tag, Value};
@@ -28,8 +28,9 @@ struct Comment<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Finds the comments of a text that was read into `root`, before that is changed. `None` if the text has what is not
-    /// printed anew: anchors, tags, explicit keys, folded blocks, and texts over several lines. O(size of the text).
+    /// Finds the comments of a text that was read into `root`, before that is changed. `None` if
+    /// the text has what is not printed anew: anchors, tags, explicit keys, folded blocks, and
+    /// texts over several lines. O(size of the text).
     pub fn of(source: &'a Source, root: &Node<'_>) -> Option<Self> {
         let mut spans = Vec::new();
         collect(source, root, &mut spans)?;
@@ -43,7 +44,8 @@ impl<'a> Layout<'a> {
         Some(layout)
     }
 
-    /// Takes the comments of a stretch between scalars; `None` if anything but structure stands there.
+    /// Takes the comments of a stretch between scalars; `None` if anything but structure stands
+    /// there.
     fn scan(&mut self, range: Range<usize>) -> Option<()> {
         let text = self.source.text.as_str();
         let mut rest = range.clone();
@@ -140,7 +142,8 @@ fn quoted(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a literal block: its header, and the lines that are deeper than the line it starts in.
+/// The length of a literal block: its header, and the lines that are deeper than the line it starts
+/// in.
 fn literal(text: &str, at: usize) -> Option<usize> {
     let header = text[at..].find('\n')?;
     if text[at..at + header].contains('#') {
@@ -203,7 +206,8 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Begins an entry or item, with the comments above it, or goes on where its list's dash stands.
+    /// Begins an entry or item, with the comments above it, or goes on where its list's dash
+    /// stands.
     fn begin(&mut self, at: Option<usize>, depth: usize) {
         if !std::mem::take(&mut self.goes_on) {
             self.head(at, depth);
@@ -224,7 +228,8 @@ impl Printer<'_, '_> {
         self.out.push('\n');
     }
 
-    /// Prints a mapping or list in lines; what stands before `end` and deeper than it belongs to it.
+    /// Prints a mapping or list in lines; what stands before `end` and deeper than it belongs to
+    /// it.
     fn block(&mut self, node: &Node<'_>, depth: usize, end: usize) {
         let mut first_column = None;
         match &node.value {
@@ -531,7 +536,8 @@ mod tests {
             let (source, Some(root)) = read(&input) else { continue };
             let Some(layout) = Layout::of(source, &root) else { continue };
             let printed = layout.print(&root);
-            // Without the line end that upstream cuts off, too, a block at the end would lose its own.
+            // Without the line end that upstream cuts off, too, a block at the end would lose its
+            // own.
             let (source, again) = read(&format!("{printed}\n"));
             let again = again.unwrap_or_else(|| panic!("{input}\n-- becomes --\n{printed}"));
             assert!(again.same(&root), "other values:\n{input}\n-- becomes --\n{printed}");

@@ -1,8 +1,8 @@
 //! Types of plain scalars, in the two dialects the reference uses.
 //!
-//! [`resolve`] is the reader's dialect (go-yaml v3: YAML 1.2 words, but `0123`, `1_000` and dates as in 1.1);
-//! [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1: `yes`, `off`, `y` are
-//! booleans). One function, [`resolve_in`], holds both.
+//! [`resolve`] is the reader's dialect (go-yaml v3: YAML 1.2 words, but `0123`, `1_000` and dates
+//! as in 1.1); [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1:
+//! `yes`, `off`, `y` are booleans). One function, [`resolve_in`], holds both.
 
 use base64::Engine;
 
@@ -83,7 +83,8 @@ const HINTS: [Hint; 256] = {
     t
 };
 
-/// The type of a plain scalar as a resource's reader sees it. O(1) for texts that start like a word, else O(length).
+/// The type of a plain scalar as a resource's reader sees it. O(1) for texts that start like a
+/// word, else O(length).
 pub fn resolve(text: &str) -> Kind {
     resolve_in(text, Dialect::V3)
 }
@@ -110,8 +111,9 @@ const PLAIN: [bool; 256] = {
     t
 };
 
-/// Whether a text is a string that is printed plain, by its bytes alone: it starts with a letter or slash, has no blank,
-/// colon or `#`, and is not a word with a meaning. A quick answer for most texts; `false` means that a closer look is needed.
+/// Whether a text is a string that is printed plain, by its bytes alone: it starts with a letter or
+/// slash, has no blank, colon or `#`, and is not a word with a meaning. A quick answer for most
+/// texts; `false` means that a closer look is needed.
 pub fn is_plain_word(text: &str) -> bool {
     let bytes = text.as_bytes();
     let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
@@ -141,7 +143,8 @@ const INNER: [Inner; 256] = {
     t
 };
 
-/// As [`is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the start allowed.
+/// As [`is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the
+/// start allowed.
 pub fn is_plain_line(text: &str) -> bool {
     let bytes = text.as_bytes();
     if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\')) {
@@ -173,8 +176,9 @@ pub fn is_plain_line(text: &str) -> bool {
     !matches!(previous, Inner::Blank | Inner::Colon) && resolve_v2(text) == Kind::Str
 }
 
-/// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a boolean, a null, or a list or mapping on
-/// one line. A date is a string there, and so is what cannot be read.
+/// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a
+/// boolean, a null, or a list or mapping on one line. A date is a string there, and so is what
+/// cannot be read.
 pub fn is_other_in_v2(text: &str) -> bool {
     if text.contains('\n') {
         return false;
@@ -230,7 +234,8 @@ fn word(text: &str, dialect: Dialect) -> Kind {
 /// What is wrong with a text that [`binary`] cannot decode.
 pub const NOT_BINARY: &str = "!!binary value contains invalid base64 data";
 
-/// The text that a scalar with the tag `!!binary` stands for: each byte that is not UTF-8 becomes U+FFFD. `None` if it is not base64.
+/// The text that a scalar with the tag `!!binary` stands for: each byte that is not UTF-8 becomes
+/// U+FFFD. `None` if it is not base64.
 pub fn binary(text: &str) -> Option<String> {
     let digits = text.replace(['\n', '\r'], "");
     let bytes = base64::engine::general_purpose::STANDARD.decode(digits).ok()?;
@@ -294,8 +299,8 @@ pub enum Int {
     Unsigned(u64),
 }
 
-/// Reads an integer in any of the accepted spellings: decimal, `0x`, `0b`, `0o`, leading `0` for octal,
-/// underscores anywhere. `None` if the text is no integer of at most 64 bits.
+/// Reads an integer in any of the accepted spellings: decimal, `0x`, `0b`, `0o`, leading `0` for
+/// octal, underscores anywhere. `None` if the text is no integer of at most 64 bits.
 pub fn int(text: &str) -> Option<Int> {
     let clean = without_underscores(text);
     let (negative, digits) = match clean.as_bytes().first()? {
@@ -365,7 +370,8 @@ fn dotted_float(text: &str) -> bool {
     is_float(&clean) && clean.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// The value of a text that resolves to [`Kind::Float`] or [`Kind::Int`]; infinities and NaN included.
+/// The value of a text that resolves to [`Kind::Float`] or [`Kind::Int`]; infinities and NaN
+/// included.
 pub fn float(text: &str) -> Option<f64> {
     match int(text) {
         Some(Int::Signed(n)) => return Some(n as f64),
@@ -382,7 +388,8 @@ pub fn float(text: &str) -> Option<f64> {
     without_underscores(text).parse().ok()
 }
 
-/// Whether YAML 1.1 would read the text as a base-60 number: `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`.
+/// Whether YAML 1.1 would read the text as a base-60 number:
+/// `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`.
 pub fn is_base60(text: &str) -> bool {
     let b = text.as_bytes();
     let mut i = usize::from(matches!(b.first(), Some(b'+' | b'-')));
@@ -477,7 +484,8 @@ impl Digits<'_> {
         Some(self.digit()? * 10 + self.digit()?)
     }
 
-    /// An optional fraction, normalised: at most nine digits, no trailing zeros, no dot when none are left.
+    /// An optional fraction, normalised: at most nine digits, no trailing zeros, no dot when none
+    /// are left.
     fn fraction(&mut self) -> String {
         if !matches!(self.b.get(self.i), Some(b'.' | b',')) || !self.b.get(self.i + 1).is_some_and(u8::is_ascii_digit) {
             return String::new();
@@ -523,15 +531,16 @@ fn days_in(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Shortest decimal digits of a finite number and the exponent of its first digit (`d.ddd * 10^exp`).
+/// Shortest decimal digits of a finite number and the exponent of its first digit
+/// (`d.ddd * 10^exp`).
 fn shortest(f: f64) -> (String, i32) {
     let text = format!("{:e}", f.abs());
     let (mantissa, exp) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.replace('.', ""), exp.parse().unwrap_or(0))
 }
 
-/// Go's `%f`-like or `%e` text of a number: positional for exponents in `low..high`, else with an exponent of at
-/// least `exp_digits` digits.
+/// Go's `%f`-like or `%e` text of a number: positional for exponents in `low..high`, else with an
+/// exponent of at least `exp_digits` digits.
 fn format_float(f: f64, low: i32, high: i32, exp_digits: usize) -> String {
     let sign = if f.is_sign_negative() { "-" } else { "" };
     let (digits, exp) = shortest(f);

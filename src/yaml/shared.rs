@@ -1,8 +1,10 @@
-//! Values that stand in several places of a tree: what an alias is in a YAML text, made by a build step.
+//! Values that stand in several places of a tree: what an alias is in a YAML text, made by a build
+//! step.
 //!
-//! Upstream's label and annotation transformers put one value node into every mapping that lacks the key, so that a later
-//! step which sets one of the places sets them all (a label in a pod template follows the one in metadata). Here each place
-//! has a node of its own; that they are one value shows in their [`Pos`], and [`settle`] brings them together again.
+//! Upstream's label and annotation transformers put one value node into every mapping that lacks
+//! the key, so that a later step which sets one of the places sets them all (a label in a pod
+//! template follows the one in metadata). Here each place has a node of its own; that they are one
+//! value shows in their [`Pos`], and [`settle`] brings them together again.
 
 use super::node::{Node, Pos, Scalar, Value};
 
@@ -35,15 +37,16 @@ impl Pos {
 }
 
 impl<'a> Node<'a> {
-    /// Sets the scalar that stands here. A shared one is then ahead of its other places until [`settle`] is called.
+    /// Sets the scalar that stands here. A shared one is then ahead of its other places until
+    /// [`settle`] is called.
     pub fn set_scalar(&mut self, scalar: Scalar<'a>) {
         self.value = Value::Scalar(scalar);
         self.pos = self.pos.ahead();
     }
 }
 
-/// Gives every place of a shared value what was set in one of them; the last one in the order of the tree wins.
-/// O(nodes).
+/// Gives every place of a shared value what was set in one of them; the last one in the order of
+/// the tree wins. O(nodes).
 pub fn settle(root: &mut Node<'_>) {
     let mut set: Vec<(Pos, Scalar<'_>)> = Vec::new();
     each_shared(root, &mut |pos, scalar| {
@@ -68,7 +71,8 @@ pub fn set<'a>(root: &mut Node<'a>, values: &[(Pos, Scalar<'a>)]) {
     });
 }
 
-/// Makes every place a value of its own, as a copy or a detour through another format does. O(nodes).
+/// Makes every place a value of its own, as a copy or a detour through another format does.
+/// O(nodes).
 pub fn unshare(root: &mut Node<'_>) {
     each_shared(root, &mut |pos, _| *pos = Pos::NONE);
 }

@@ -1,4 +1,5 @@
-//! A count of the work done, for the tests that hold builds to linear time. Release builds count nothing.
+//! A count of the work done, for the tests that hold builds to linear time. Release builds count
+//! nothing.
 
 #[cfg(debug_assertions)]
 thread_local! {

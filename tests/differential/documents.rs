@@ -1,7 +1,8 @@
 //! Random YAML documents, read and printed by us and by kustomize: the same bytes, or both refuse.
 //!
-//! `RUSTOMIZE_DOCUMENTS=20000 RUSTOMIZE_SEED=1 cargo test --test main documents -- --nocapture` tries that many. Half of them are
-//! well-formed in every style that people write; the other half was, until a few characters were changed.
+//! `RUSTOMIZE_DOCUMENTS=20000 RUSTOMIZE_SEED=1 cargo test --test main documents -- --nocapture`
+//! tries that many. Half of them are well-formed in every style that people write; the other half
+//! was, until a few characters were changed.
 
 use super::reference::{CRASH, Files, Server};
 use super::{cannot_read_its_own_text, number};
@@ -86,7 +87,8 @@ impl Maker {
         self.out.push_str(&" ".repeat(columns));
     }
 
-    /// The end of a line, perhaps with a comment, and perhaps with blank lines and comments behind it.
+    /// The end of a line, perhaps with a comment, and perhaps with blank lines and comments behind
+    /// it.
     fn end_line(&mut self) {
         match self.random.u8(..30) {
             0 => self.out.push_str(" # c: [d"),
@@ -436,7 +438,8 @@ fn document(seed: u64) -> Vec<u8> {
             return mark.into_iter().chain(units).collect();
         }
         5 => {
-            // What follows the first document of a piece is ignored, unless it is malformed near its start.
+            // What follows the first document of a piece is ignored, unless it is malformed near
+            // its start.
             let mut rest = Maker::new(seed ^ 1);
             rest.mapping(0, 1, false);
             rest.damage();
@@ -471,14 +474,15 @@ fn theirs(server: &mut Server, resource: &[u8]) -> Result<Vec<u8>, String> {
     server.build(&files, &["/"])
 }
 
-/// Whether kustomize has printed the comment behind the indicator of a block scalar as a line of it: without the comment
-/// both build what is built here with it.
+/// Whether kustomize has printed the comment behind the indicator of a block scalar as a line of
+/// it: without the comment both build what is built here with it.
 fn is_comment_in_text(server: &mut Server, directory: &Path, resource: &[u8], ours: &Result<Vec<u8>, String>) -> bool {
     let bare = String::from_utf8_lossy(resource).replace(" # head", "").into_bytes();
     bare != resource && ours.is_ok() && self::ours(directory, &bare) == *ours && theirs(server, &bare) == *ours
 }
 
-/// Whether two builds of a document are the same, but for what kustomize makes of comments, and its crashes.
+/// Whether two builds of a document are the same, but for what kustomize makes of comments, and its
+/// crashes.
 fn agree(resource: &[u8], ours: &Result<Vec<u8>, String>, theirs: &Result<Vec<u8>, String>) -> bool {
     let is_crash = theirs.as_ref().is_err_and(|e| e.starts_with(CRASH) || e.starts_with("panic"));
     match (ours, theirs) {
@@ -488,8 +492,9 @@ fn agree(resource: &[u8], ours: &Result<Vec<u8>, String>, theirs: &Result<Vec<u8
     }
 }
 
-/// What libyaml makes of a document: the texts of its scalars and its brackets in order; `None` for a document with aliases or
-/// merge keys, whose nodes are elsewhere too. Its port into Rust scans as go-yaml does.
+/// What libyaml makes of a document: the texts of its scalars and its brackets in order; `None` for
+/// a document with aliases or merge keys, whose nodes are elsewhere too. Its port into Rust scans
+/// as go-yaml does.
 fn library(text: &str) -> Result<Option<Vec<String>>, String> {
     let mut parser = libyaml_safer::Parser::new();
     let mut input = text.as_bytes();
@@ -543,8 +548,8 @@ const COMPOSING: [&str; 8] = [
     "aliases add more",
 ];
 
-/// What the port of libyaml refuses and go-yaml takes: a marker of documents behind the first one, text that begins like one,
-/// a colon in front of a bracket or comma, a comma in a tag, and `\'`.
+/// What the port of libyaml refuses and go-yaml takes: a marker of documents behind the first one,
+/// text that begins like one, a colon in front of a bracket or comma, a comma in a tag, and `\'`.
 const STRICTER: [&str; 5] = [
     "did not find expected <document start>",
     "document indicator",
@@ -564,12 +569,13 @@ fn random_documents_are_read_as_libyaml_reads_them() {
         let Ok(text) = String::from_utf8(document((seed as u64) << 32 | i as u64)) else { continue };
         let text = text.replace("\r\n", "\n");
         if text.contains("\n---") || !text.trim_start_matches('\u{feff}').starts_with('a') {
-            // We split documents at markers, as kustomize does; and go-yaml looks further behind a document.
+            // We split documents at markers, as kustomize does; and go-yaml looks further behind a
+            // document.
             continue;
         }
         if !text.ends_with('\n') || text.trim_start_matches('\u{feff}').contains('\u{feff}') {
-            // The port panics at a block scalar that the end of the text cuts off. It skips marks at the start of a line, as go-yaml
-            // means to do.
+            // The port panics at a block scalar that the end of the text cuts off. It skips marks
+            // at the start of a line, as go-yaml means to do.
             continue;
         }
         compared += 1;
@@ -588,7 +594,8 @@ fn random_documents_are_read_as_libyaml_reads_them() {
                 assert_eq!(got, want, "document {i}:\n{text}");
             }
             (Ok(_), Err(e)) => {
-                // libyaml takes a question mark inside a plain text between brackets, go-yaml does not.
+                // libyaml takes a question mark inside a plain text between brackets, go-yaml does
+                // not.
                 let is_question = text.contains('?') && e.message.contains("did not find expected ','");
                 let is_composing = COMPOSING.iter().any(|words| e.message.contains(words));
                 assert!(is_question || is_composing, "document {i}: {e:?}\n{text}");

@@ -1,8 +1,9 @@
 //! Merges of lists: a base, a patch, and what kustomize makes of them.
 //!
-//! testdata/transformer/lists.jsonl holds recorded ones: `UPDATE=1 cargo test --test main lists` records it anew, from the
-//! server that `.ci/oracle` builds. Where the server is, `RUSTOMIZE_LISTS=20000 RUSTOMIZE_SEED=1 cargo test lists` compares
-//! that many new ones, each made smaller as long as it differs.
+//! testdata/transformer/lists.jsonl holds recorded ones: `UPDATE=1 cargo test --test main lists`
+//! records it anew, from the server that `.ci/oracle` builds. Where the server is,
+//! `RUSTOMIZE_LISTS=20000 RUSTOMIZE_SEED=1 cargo test lists` compares that many new ones, each made
+//! smaller as long as it differs.
 
 use super::reference::{CRASH, Files, Server};
 use super::value::{V, m, s, smaller};

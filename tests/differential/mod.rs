@@ -94,7 +94,8 @@ fn ours(directory: &str) -> Outcome {
     std::panic::catch_unwind(build).unwrap_or_else(|_| Err(PANIC.to_owned()))
 }
 
-/// Whether kustomize cannot read a text that it has printed itself, with a comment in the wrong place.
+/// Whether kustomize cannot read a text that it has printed itself, with a comment in the wrong
+/// place.
 pub(crate) fn cannot_read_its_own_text(error: &str) -> bool {
     let words = ["could not find expected ':'", "invalid map key", "did not find expected ','"];
     error.contains("map[string]interface {}{") && words.iter().any(|words| error.contains(words))
@@ -139,8 +140,9 @@ impl Builder {
         (ours(&root), self.theirs.build(tree, &root))
     }
 
-    /// Whether kustomize fails over comments that it has printed in the wrong place, or makes text of them
-    /// (deviations/comments): without its comments the tree is built by both, to what it is built here with them.
+    /// Whether kustomize fails over comments that it has printed in the wrong place, or makes text
+    /// of them (deviations/comments): without its comments the tree is built by both, to what it is
+    /// built here with them.
     fn is_about_comments(&mut self, tree: &Tree, ours: &Outcome) -> bool {
         if ours.is_err() {
             return false;

@@ -1,7 +1,7 @@
 //! kustomize, as a server of builds: `.ci/oracle` puts its program into target/oracle.
 //!
-//! Starting kustomize takes ten times as long as a small build. The server builds a tree that it gets as a message, without a
-//! disk, some 1,500 times a second.
+//! Starting kustomize takes ten times as long as a small build. The server builds a tree that it
+//! gets as a message, without a disk, some 1,500 times a second.
 
 #![allow(dead_code, reason = "each kind of test uses a part")]
 
@@ -18,7 +18,8 @@ use std::time::Duration;
 /// The files of a tree by their path, such as `/app/kustomization.yaml`.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// What an error begins with if the server ended, or did not answer in time: kustomize said nothing then.
+/// What an error begins with if the server ended, or did not answer in time: kustomize said nothing
+/// then.
 pub const CRASH: &str = "the reference crashed: ";
 
 /// How long a build may take.
@@ -60,9 +61,11 @@ impl Server {
         program.is_file().then_some(Server { program, process: None })
     }
 
-    /// Builds a tree that is not on disk: its bytes, or its error. The last argument is the directory.
+    /// Builds a tree that is not on disk: its bytes, or its error. The last argument is the
+    /// directory.
     ///
-    /// A tree that names schemas of its own is built with fresh ones, which takes a hundred times as long.
+    /// A tree that names schemas of its own is built with fresh ones, which takes a hundred times
+    /// as long.
     pub fn build(&mut self, files: &Files, args: &[&str]) -> Result<Vec<u8>, String> {
         // Names of fields have no case, and UTF-16 has a zero beside each of their letters.
         let letters = |text: &[u8]| text.iter().filter(|&&b| b != 0).map(u8::to_ascii_lowercase).collect::<Vec<u8>>();

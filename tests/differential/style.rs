@@ -107,8 +107,9 @@ fn mark(rng: &mut Rng, habits: &Habits, value: &mut V) {
         _ => {}
     }
     if chance(rng, habits.above) {
-        // No U+FEFF: where it happens to come first in go-yaml's buffer, each line of the buffer loses a character. The documents
-        // of `documents.rs`, which are shorter than the buffer, have it.
+        // No U+FEFF: where it happens to come first in go-yaml's buffer, each line of the buffer
+        // loses a character. The documents of `documents.rs`, which are shorter than the buffer,
+        // have it.
         let comments = ["# above", "", "#", "# a: \"b", "# - x", "#\ttab {", "# caf\u{e9}"];
         value.mark(Mark::Above(comments[rng.usize(..comments.len())], rng.bool()));
     }

@@ -1,4 +1,5 @@
-//! The plugin's side: the four functions for a type that implements [`Guest`], which needs no unsafe code.
+//! The plugin's side: the four functions for a type that implements [`Guest`], which needs no
+//! unsafe code.
 
 use crate::types::{Buffer, Request, Response, Text};
 use crate::{CallError, Mode};
@@ -76,7 +77,8 @@ pub unsafe extern "C" fn free(buffer: *mut Buffer) {
 }
 
 fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(String, String)) -> i32 {
-    // A panic does not cross the border. What it left behind half done is not looked at again: a call starts afresh.
+    // A panic does not cross the border. What it left behind half done is not looked at again: a
+    // call starts afresh.
     let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|fault| Err(CallError::Panicked(words(&*fault))));
     let (status, output, error) = match result {
         Ok(output) => (0, output, String::new()),
@@ -138,7 +140,8 @@ fn buffer_of(text: String) -> Buffer {
     Buffer { data: bytes.as_mut_ptr(), len: bytes.len(), capacity: bytes.capacity() }
 }
 
-/// Exports the four functions for a type that implements [`Guest`]. One shared object has one plugin.
+/// Exports the four functions for a type that implements [`Guest`]. One shared object has one
+/// plugin.
 #[macro_export]
 macro_rules! export {
     ($guest:ty) => {

@@ -1,9 +1,12 @@
-//! The C interface between rustomize and plugins that are shared objects. `include/rustomize_plugin.h` is its specification;
-//! this crate is both sides of it in Rust, and the only one of the project with unsafe code.
+//! The C interface between rustomize and plugins that are shared objects.
+//! `include/rustomize_plugin.h` is its specification; this crate is both sides of it in Rust, and
+//! the only one of the project with unsafe code.
 //!
 //! * [`types`]: the structs of the header.
-//! * [`plugin`]: the host's side: a shared object that was opened, behind functions that are safe to call.
-//! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no unsafe code.
+//! * [`plugin`]: the host's side: a shared object that was opened, behind functions that are safe
+//!   to call.
+//! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no
+//!   unsafe code.
 
 pub mod guest;
 pub mod plugin;

@@ -60,7 +60,8 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// A text that a plugin has made. It lies in the plugin's own memory, and goes back when it is dropped.
+/// A text that a plugin has made. It lies in the plugin's own memory, and goes back when it is
+/// dropped.
 pub struct Output {
     buffer: Buffer,
     free: Free,
@@ -83,8 +84,9 @@ impl Output {
         if self.buffer.len == 0 {
             return &[];
         }
-        // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay as they are until the buffer is freed,
-        // which takes this value. That `data` is a place was seen in `new`.
+        // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay as they are
+        // until the buffer is freed, which takes this value. That `data` is a place was seen in
+        // `new`.
         unsafe { std::slice::from_raw_parts(self.buffer.data, self.buffer.len) }
     }
 }
@@ -111,7 +113,8 @@ impl fmt::Debug for Output {
     }
 }
 
-/// A plugin that was opened. It stays open until the process ends: what it has started could not be unloaded.
+/// A plugin that was opened. It stays open until the process ends: what it has started could not be
+/// unloaded.
 pub struct Plugin {
     describe: Describe,
     run: Run,
@@ -119,13 +122,14 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Opens a shared object, and runs what it runs when it is loaded. Who wants to know what a file is does so before.
+    /// Opens a shared object, and runs what it runs when it is loaded. Who wants to know what a
+    /// file is does so before.
     ///
     /// # Errors
     /// The loader refuses it, a function is missing, or it is for another version.
     pub fn open(path: &Path) -> Result<Plugin, OpenError> {
-        // SAFETY: loading runs the file's constructors, which may do anything. That is what a plugin is for; it happens in a
-        // process that holds nothing but this plugin.
+        // SAFETY: loading runs the file's constructors, which may do anything. That is what a
+        // plugin is for; it happens in a process that holds nothing but this plugin.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
         // SAFETY: the header says that a symbol of this name is a function of this type.
@@ -156,7 +160,8 @@ impl Plugin {
     /// It fails, or its answer is no text.
     pub fn describe(&self) -> Result<Output, CallError> {
         let mut response = response();
-        // SAFETY: the response is ours, zeroed but for its size, and lives until the call has returned.
+        // SAFETY: the response is ours, zeroed but for its size, and lives until the call has
+        // returned.
         let status = unsafe { (self.describe)(&raw mut response) };
         self.take(status, response)
     }
@@ -175,8 +180,8 @@ impl Plugin {
             options: Text::from(asked.options),
         };
         let mut response = response();
-        // SAFETY: request and response are ours and live until the call has returned, and so do the texts that the request
-        // points to; the plugin keeps none of them.
+        // SAFETY: request and response are ours and live until the call has returned, and so do the
+        // texts that the request points to; the plugin keeps none of them.
         let status = unsafe { (self.run)(&raw const request, &raw mut response) };
         self.take(status, response)
     }

@@ -1,4 +1,5 @@
-//! The structs of `rustomize_plugin.h`, field by field. tests/header.rs holds sizes and offsets to what a C compiler says.
+//! The structs of `rustomize_plugin.h`, field by field. tests/header.rs holds sizes and offsets to
+//! what a C compiler says.
 
 use std::ptr;
 

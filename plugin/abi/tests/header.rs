@@ -1,4 +1,5 @@
-//! The header and the structs of this crate, held to each other by a C compiler; and plugins in C, opened and called.
+//! The header and the structs of this crate, held to each other by a C compiler; and plugins in C,
+//! opened and called.
 
 #![allow(
     clippy::unwrap_used,

@@ -55,11 +55,12 @@ impl GoRegex {
     }
 }
 
-/// The texts with one of which every text that a pattern matches begins; `None` if it may begin with anything. `^app-.*$`
-/// gives `app-`. O(length of the pattern).
+/// The texts with one of which every text that a pattern matches begins; `None` if it may begin
+/// with anything. `^app-.*$` gives `app-`. O(length of the pattern).
 pub fn starts(pattern: &str) -> Option<Vec<String>> {
     let (tree, height) = translate::translate(pattern).ok().filter(|_| pattern.len() <= MAX_LENGTH)?;
-    // The extractor works recursively. A match that need not begin where the text does says nothing about the text.
+    // The extractor works recursively. A match that need not begin where the text does says nothing
+    // about the text.
     if height > HIGH || !tree.properties().look_set_prefix().contains(Look::Start) {
         return None;
     }

@@ -1,6 +1,8 @@
-//! Fetching plugins: which versions there are of one, what there is of a version, and the files of it.
+//! Fetching plugins: which versions there are of one, what there is of a version, and the files of
+//! it.
 //!
-//! * [`oci`]: from registries. Files over HTTP and git repositories go the ways of remote kustomizations.
+//! * [`oci`]: from registries. Files over HTTP and git repositories go the ways of remote
+//!   kustomizations.
 
 pub mod oci;
 
@@ -52,7 +54,8 @@ pub struct Fetched {
 pub enum Content {
     /// The content of a file or an archive.
     Bytes(Vec<u8>),
-    /// A directory that stays as it is; what git keeps in it does not belong to it. Its own relative paths begin there.
+    /// A directory that stays as it is; what git keeps in it does not belong to it. Its own
+    /// relative paths begin there.
     Directory(Base),
 }
 
@@ -105,7 +108,8 @@ pub struct Transfer {
     secret: fn(&str) -> Option<String>,
 }
 
-/// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `_` for what is neither letter nor digit.
+/// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with
+/// `_` for what is neither letter nor digit.
 pub fn token_variable(host: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>())
@@ -161,7 +165,8 @@ impl Transfer {
         }
     }
 
-    /// Lets the user in where servers ask who it is. `secret` gives a host's token, or `user:password`; it is sent to that host alone, and encrypted.
+    /// Lets the user in where servers ask who it is. `secret` gives a host's token, or
+    /// `user:password`; it is sent to that host alone, and encrypted.
     pub fn with_secrets(self, secret: fn(&str) -> Option<String>) -> Self {
         Transfer { secret, ..self }
     }
@@ -214,7 +219,8 @@ impl Transfer {
         Ok(success(url, self.ask_as_user(url)?)?.body)
     }
 
-    /// The versions that there are, lowest first; `None` where only the plugin itself says which it is.
+    /// The versions that there are, lowest first; `None` where only the plugin itself says which it
+    /// is.
     ///
     /// # Errors
     /// They cannot be asked for.
@@ -238,7 +244,8 @@ impl Transfer {
         Ok(self.git.tags(spec)?.into_iter().map(|(tag, _)| tag).collect())
     }
 
-    /// What there is of a version. `version` is one of [`Transfer::versions`], or what a constraint says.
+    /// What there is of a version. `version` is one of [`Transfer::versions`], or what a constraint
+    /// says.
     ///
     /// # Errors
     /// It cannot be asked for, or there is nothing.
@@ -322,7 +329,8 @@ impl Transfer {
         Ok(found)
     }
 
-    /// Fetches an artifact, held to the size and the sum that it is said to have. Relative paths are those of `base`.
+    /// Fetches an artifact, held to the size and the sum that it is said to have. Relative paths
+    /// are those of `base`.
     ///
     /// # Errors
     /// It cannot be fetched, or is something else.
@@ -365,7 +373,8 @@ impl Transfer {
         Ok(Fetched { content: Content::Bytes(bytes), released })
     }
 
-    /// The signature of an artifact: `<URL>.minisig`, or in a registry the layer of the tag `sha256-<sum>.minisig`.
+    /// The signature of an artifact: `<URL>.minisig`, or in a registry the layer of the tag
+    /// `sha256-<sum>.minisig`.
     ///
     /// # Errors
     /// There is none, or what is fetched cannot have one.

@@ -1,6 +1,7 @@
 //! Plugins in OCI registries: the part of the distribution API that a pull needs.
 //!
-//! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with one for each platform.
+//! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with
+//! one for each platform.
 
 use super::{Artifact, Transfer, basic, fault};
 use crate::diag::Result;
@@ -101,7 +102,8 @@ impl<'t> Repository<'t> {
             return Ok(vec![self.artifact(tag, &top, Platform::any())?]);
         }
         let mut artifacts = Vec::new();
-        // What builders note about an image stands in its index as one for a machine that nobody has.
+        // What builders note about an image stands in its index as one for a machine that nobody
+        // has.
         let is_known = |entry: &&Descriptor| entry.platform.as_ref().is_none_or(|platform| platform.os != "unknown");
         for entry in top.manifests.iter().filter(is_known) {
             let platform = entry.platform.as_ref();
@@ -173,7 +175,8 @@ impl<'t> Repository<'t> {
     }
 }
 
-/// Where a token is given: `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
+/// Where a token is given:
+/// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
 fn token_url(wants: &str) -> Option<String> {
     let parameters = wants.strip_prefix("Bearer ")?;
     let value = |name: &str| {

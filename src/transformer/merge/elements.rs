@@ -5,8 +5,8 @@ use crate::yaml::{Node, Value, steps};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
 
-/// The text that an item has at a key: empty if the value is not a scalar, `None` if there is no value. The empty key
-/// stands for the item itself.
+/// The text that an item has at a key: empty if the value is not a scalar, `None` if there is no
+/// value. The empty key stands for the item itself.
 pub fn text_at<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     let value = if key.is_empty() { item } else { item.get(key)? };
     Some(value.as_scalar().map_or("", |s| s.text))
@@ -46,7 +46,8 @@ impl Test<'_> {
     }
 }
 
-/// A [`Test`] without its text: the items of a list are indexed once for each combination that is asked for.
+/// A [`Test`] without its text: the items of a list are indexed once for each combination that is
+/// asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ask {
     Nothing,
@@ -56,13 +57,15 @@ enum Ask {
 
 /// A list of items that live in a pool, known by their numbers there.
 ///
-/// Upstream scans the list for each item that it looks up, sets or removes. Here an index leads to the items that may pass;
-/// they are asked again, because items are edited and replaced.
+/// Upstream scans the list for each item that it looks up, sets or removes. Here an index leads to
+/// the items that may pass; they are asked again, because items are edited and replaced.
 pub struct Elements<'k> {
     keys: Vec<&'k str>,
-    /// The item of each slot, in the order of the list; `None` if it was removed, or if the slot is part of another one.
+    /// The item of each slot, in the order of the list; `None` if it was removed, or if the slot is
+    /// part of another one.
     items: Vec<Option<u32>>,
-    /// The slot that a slot is part of, itself if none: slots whose items were replaced by one and the same item are one.
+    /// The slot that a slot is part of, itself if none: slots whose items were replaced by one and
+    /// the same item are one.
     parents: Vec<u32>,
     /// Slots whose items may be nulls or empty mappings.
     blank: Vec<u32>,
@@ -118,9 +121,10 @@ impl<'k> Elements<'k> {
         }
     }
 
-    /// Sets the item with these texts: it takes the place of *each* item that has them, or is appended if there is none;
-    /// without an item those that have the texts are removed. An empty text stands for any, a text that is missing for
-    /// none. Blank items are removed on the way, and without texts all.
+    /// Sets the item with these texts: it takes the place of *each* item that has them, or is
+    /// appended if there is none; without an item those that have the texts are removed. An empty
+    /// text stands for any, a text that is missing for none. Blank items are removed on the way,
+    /// and without texts all.
     ///
     /// # Errors
     /// An item cannot be asked for its keys.

@@ -1,10 +1,12 @@
 //! Lists that are merged by key, and sets of scalars.
 //!
-//! Upstream works in two rounds, and all that is odd about its results follows from them. The first round goes through the
-//! keys of all items, those of the patch first: it merges the first item with these keys on either side, and puts the result
-//! into a new list; if nothing is left of them, it removes *all* base items with these keys. The second round puts each base
-//! item into the new list again, in the place of the items with its keys. Both rounds write with [`Elements::set`], for which
-//! an empty key is a question about presence, and which empties a list when it gets no keys at all.
+//! Upstream works in two rounds, and all that is odd about its results follows from them. The first
+//! round goes through the keys of all items, those of the patch first: it merges the first item
+//! with these keys on either side, and puts the result into a new list; if nothing is left of them,
+//! it removes *all* base items with these keys. The second round puts each base item into the new
+//! list again, in the place of the items with its keys. Both rounds write with [`Elements::set`],
+//! for which an empty key is a question about presence, and which empties a list when it gets no
+//! keys at all.
 //!
 //! Cost: O(items · log items) for the keys of Kubernetes' own schemas.
 
@@ -45,7 +47,8 @@ pub fn merge<'a>(
     }
 }
 
-/// A list that a patch brings where there was none: it is merged with itself. The patch keeps its items.
+/// A list that a patch brings where there was none: it is merged with itself. The patch keeps its
+/// items.
 pub fn introduced<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<Vec<Node<'a>>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::with_itself(item, items))?;
@@ -86,8 +89,8 @@ pub fn untouched<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>
     Ok(merge.into_nodes(Vec::new()).0)
 }
 
-/// Takes the directive that is about the list itself out of it: that of the first item with one, if the item has no other
-/// field. All items with the same directive go with it, and blank ones.
+/// Takes the directive that is about the list itself out of it: that of the first item with one, if
+/// the item has no other field. All items with the same directive go with it, and blank ones.
 fn take_directive(patch: &mut Vec<Node<'_>>) -> Result<Directive> {
     let first = patch.iter().find_map(|item| item.as_mapping().filter(|m| m.contains(DIRECTIVE)));
     let text = match first {
@@ -99,8 +102,9 @@ fn take_directive(patch: &mut Vec<Node<'_>>) -> Result<Directive> {
     Ok(found)
 }
 
-/// The texts of the key of all items, if each item is a mapping that has the key and no directive, and no two have the
-/// same text: as nearly all lists. The two rounds then keep the items apart, and their order.
+/// The texts of the key of all items, if each item is a mapping that has the key and no directive,
+/// and no two have the same text: as nearly all lists. The two rounds then keep the items apart,
+/// and their order.
 fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>> {
     let [key] = keys else { return None };
     if key.is_empty() {
@@ -159,7 +163,8 @@ fn each<'a>(items: &mut [Node<'a>], mut edit: impl FnMut(&mut Node<'a>) -> Resul
     items.iter_mut().try_for_each(|item| edit(item).map(drop))
 }
 
-/// One merge of lists. Items are known by their numbers in a pool: those of the base first, then those of the patch.
+/// One merge of lists. Items are known by their numbers in a pool: those of the base first, then
+/// those of the patch.
 struct Merge<'k, 'a> {
     keys: Vec<&'k str>,
     tuples: Tuples<'a>,
@@ -260,8 +265,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         m.iter().filter(|entry| entry.value.is_null()).map(|entry| entry.key.text).collect()
     }
 
-    /// Makes sure that an item has the keys that it was found by: a null has a text to be found by, and is gone after the
-    /// merge. A text in a set is typed anew.
+    /// Makes sure that an item has the keys that it was found by: a null has a text to be found by,
+    /// and is gone after the merge. A text in a set is typed anew.
     fn set_keys(&mut self, item: u32, null_keys: &[&'a str], texts: &[&'a str]) {
         for (key, text) in self.keys.iter().zip(texts).filter(|(_, text)| !text.is_empty()) {
             match (&mut self.pool[item as usize].value, null_keys.iter().find(|name| *name == key)) {
@@ -276,8 +281,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         }
     }
 
-    /// The second round: puts a base item into the result. One that lacks a key is appended for each key that it lacks, and
-    /// what it has at the others is taken for its first keys.
+    /// The second round: puts a base item into the result. One that lacks a key is appended for
+    /// each key that it lacks, and what it has at the others is taken for its first keys.
     fn put_again(&mut self, item: u32) -> Result<()> {
         let node = &self.pool[item as usize];
         let is_set = self.keys[0].is_empty();

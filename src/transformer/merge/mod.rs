@@ -1,11 +1,12 @@
 //! Strategic merge: a patch into a resource.
 //!
-//! The whole resource is walked, also where the patch says nothing, because upstream does: nulls written as nothing go,
-//! and items of keyed lists that share a key become one. Lists are merged by key where the [`Schema`] says so, otherwise
-//! replaced. A value that only the patch has is merged with itself, which resolves the nulls and directives inside it.
+//! The whole resource is walked, also where the patch says nothing, because upstream does: nulls
+//! written as nothing go, and items of keyed lists that share a key become one. Lists are merged by
+//! key where the [`Schema`] says so, otherwise replaced. A value that only the patch has is merged
+//! with itself, which resolves the nulls and directives inside it.
 //!
-//! The patch is edited on the way, as upstream edits it: a directive that was obeyed is gone when an item of the patch
-//! meets a second item of the resource.
+//! The patch is edited on the way, as upstream edits it: a directive that was obeyed is gone when
+//! an item of the patch meets a second item of the resource.
 
 mod elements;
 mod list;
@@ -49,7 +50,8 @@ enum Merged<'a> {
 pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
     match merge(base, &mut patch, schemas.unknown())? {
         Merged::Gone => Ok(false),
-        // A replacement at the top has no effect: upstream drops the result, and keeps the resource.
+        // A replacement at the top has no effect: upstream drops the result, and keeps the
+        // resource.
         Merged::Base | Merged::Patch | Merged::New(_) => Ok(true),
     }
 }
@@ -74,8 +76,8 @@ fn take_directive(patch: &mut Mapping<'_>) -> Result<Directive> {
     Ok(found)
 }
 
-/// The schema of a mapping: the one it was reached with, or that of the kind it says it is, or else of the kind that the
-/// patch says it is.
+/// The schema of a mapping: the one it was reached with, or that of the kind it says it is, or else
+/// of the kind that the patch says it is.
 fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) -> Schema<'s> {
     if !schema.is_unknown() {
         return schema;
@@ -133,8 +135,8 @@ fn new_list(items: Option<Vec<Node<'_>>>, in_brackets: bool, pos: Pos) -> Merged
     Merged::New(Node { value: Value::Sequence(list), pos })
 }
 
-/// Whether what takes the place of a value is written in braces or brackets: upstream keeps the style of the field, unless
-/// nothing is in it, which says nothing about what comes into it.
+/// Whether what takes the place of a value is written in braces or brackets: upstream keeps the
+/// style of the field, unless nothing is in it, which says nothing about what comes into it.
 fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
     let is_in_braces = |value: &Value<'_>| match value {
         Value::Scalar(_) => false,
@@ -234,8 +236,8 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
     true
 }
 
-/// Merges a patch value with itself, for a place where there is nothing. A directive that is unknown stays, and one that
-/// stands in a list says nothing about the list.
+/// Merges a patch value with itself, for a place where there is nothing. A directive that is
+/// unknown stays, and one that stands in a list says nothing about the list.
 fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
     match &mut patch.value {
         Value::Scalar(s) if s.is_null() => Ok(Merged::Gone),
@@ -308,8 +310,8 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
     }
 }
 
-/// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them: the style counts when
-/// another value is put there. What a build step has set counts as a string.
+/// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them:
+/// the style counts when another value is put there. What a build step has set counts as a string.
 fn quote(scalar: &mut Scalar<'_>) {
     let is_string = || scalar.tag == Tag::Untyped || scalar.kind() == Kind::Str;
     if scalar.style == Style::Plain && scalar::is_other_in_v2(scalar.text) && is_string() {
@@ -317,8 +319,8 @@ fn quote(scalar: &mut Scalar<'_>) {
     }
 }
 
-/// Refuses an empty key: upstream sets every field of a mapping that it merges, and takes a field without a name for the
-/// mapping itself.
+/// Refuses an empty key: upstream sets every field of a mapping that it merges, and takes a field
+/// without a name for the mapping itself.
 fn check_key(key: &str) -> Result<()> {
     if key.is_empty() {
         return Err(Error::input("wrong node kind: a mapping with an empty key cannot be merged"));
@@ -326,7 +328,8 @@ fn check_key(key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is refused where it is printed.
+/// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is
+/// refused where it is printed.
 fn is_null(key: &Key<'_>) -> bool {
     key.kind() == Kind::Null
 }

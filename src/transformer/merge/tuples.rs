@@ -8,7 +8,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 type State = foldhash::fast::RandomState;
 
-/// Texts of keys, each tuple once, in the order of the items. A key that an item does not have is an empty text.
+/// Texts of keys, each tuple once, in the order of the items. A key that an item does not have is
+/// an empty text.
 #[derive(Debug, Default)]
 pub struct Tuples<'a> {
     width: usize,
@@ -62,11 +63,12 @@ impl<'a> Tuples<'a> {
         used
     }
 
-    /// Makes tuples that may mean the same item the same: two that agree somewhere, if only in what both lack, and differ
-    /// only where one of them lacks a text, both become their union.
+    /// Makes tuples that may mean the same item the same: two that agree somewhere, if only in what
+    /// both lack, and differ only where one of them lacks a text, both become their union.
     ///
-    /// Upstream compares each tuple with each: with the text that it has when its turn comes. Here the tuples are kept by the
-    /// keys that they have, with an index of their texts. O(tuples · log tuples · sets of keys that occur).
+    /// Upstream compares each tuple with each: with the text that it has when its turn comes. Here
+    /// the tuples are kept by the keys that they have, with an index of their texts. O(tuples · log
+    /// tuples · sets of keys that occur).
     pub fn pair(&mut self) {
         if self.width > u64::BITS as usize || !self.texts.contains(&"") {
             return;
@@ -109,7 +111,8 @@ struct Classes {
 #[derive(Default)]
 struct Class {
     members: BTreeSet<usize>,
-    /// For each set of keys that was asked for: hashes of the texts there, with the tuples that have them.
+    /// For each set of keys that was asked for: hashes of the texts there, with the tuples that
+    /// have them.
     indexes: Vec<(u64, BTreeSet<(u64, usize)>)>,
 }
 

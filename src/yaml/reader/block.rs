@@ -157,7 +157,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Some(self.trimmed(start, end))
     }
 
-    /// Takes the colon of a key that started at `start`, if there is one on the key's line and near enough.
+    /// Takes the colon of a key that started at `start`, if there is one on the key's line and near
+    /// enough.
     fn take_colon(&mut self, start: usize) -> bool {
         let end = self.at;
         self.skip_blanks();
@@ -205,8 +206,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.node_below(start, place, Properties::default())
     }
 
-    /// A node of a block, from behind the indicator that announces it, or its properties on lines before: from its
-    /// properties on this line on.
+    /// A node of a block, from behind the indicator that announces it, or its properties on lines
+    /// before: from its properties on this line on.
     pub(super) fn node(&mut self, place: Place, outer: Properties) -> Read<()> {
         self.skip_to_content(place);
         let start = self.at;
@@ -226,8 +227,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.node_below(start, place, outer)
     }
 
-    /// A node of a block, at the first token of a line below the one that announces it. `start` is where it could have
-    /// been on that line.
+    /// A node of a block, at the first token of a line below the one that announces it. `start` is
+    /// where it could have been on that line.
     fn node_below(&mut self, start: usize, mut place: Place, outer: Properties) -> Read<()> {
         if self.indent == place.parent && matches!(self.byte(), Some(b'|' | b'>')) && outer.is_empty() {
             // A block scalar cannot be a key: it may start left of where other values do.
@@ -254,8 +255,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A node whose first token stands on this line. `outer` are the properties on lines before, `own` those on
-    /// this one, which starts at `start`.
+    /// A node whose first token stands on this line. `outer` are the properties on lines before,
+    /// `own` those on this one, which starts at `start`.
     fn content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         if !self.starts_plain() {
@@ -356,8 +357,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.end_of_line()
     }
 
-    /// A key whose colon is read: of an entry with properties, or of the first entry of a mapping that starts at
-    /// `start`.
+    /// A key whose colon is read: of an entry with properties, or of the first entry of a mapping
+    /// that starts at `start`.
     #[inline(always)]
     fn first_entry(&mut self, start: usize, place: Place, properties: Properties, key: Key<'a>) -> Read<()> {
         if place.before == Before::Entry {

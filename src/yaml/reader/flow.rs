@@ -154,8 +154,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(self.byte())
     }
 
-    /// A scalar or alias. It is a key if a colon follows on its line, near `start`; [`usize::MAX`] stands for a place where
-    /// no key can be.
+    /// A scalar or alias. It is a key if a colon follows on its line, near `start`; [`usize::MAX`]
+    /// stands for a place where no key can be.
     fn flow_token(&mut self, start: usize, column: isize, own: Properties) -> Read<Token<'a>> {
         let from = self.at;
         let pos = self.source.pos(from);
@@ -185,8 +185,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Token { node, is_alias, is_key })
     }
 
-    /// Upstream's printer puts quotes around a colon between brackets, and makes a string of a time. A key is as good as printed,
-    /// and an item of a list keeps its type until it is; a value is that by the braces around it.
+    /// Upstream's printer puts quotes around a colon between brackets, and makes a string of a
+    /// time. A key is as good as printed, and an item of a list keeps its type until it is; a value
+    /// is that by the braces around it.
     fn quote_time(&self, node: &mut Node<'a>, is_key: bool) {
         let Value::Scalar(s) = &mut node.value else { return };
         let is_item = self.levels.last().is_some_and(|level| level.kind == Kind::FlowSequence);
@@ -208,8 +209,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.complete_flow(empty, false)
     }
 
-    /// As [`Reader::complete`]. An item left out in a list, which only an anchor or alias can stand for, is printed as an
-    /// empty string by upstream. A value left out is that by the braces around it.
+    /// As [`Reader::complete`]. An item left out in a list, which only an anchor or alias can stand
+    /// for, is printed as an empty string by upstream. A value left out is that by the braces
+    /// around it.
     fn complete_flow(&mut self, mut node: Node<'a>, is_alias: bool) -> Read<()> {
         let in_list = self.levels.last().is_some_and(|level| level.kind == Kind::FlowSequence);
         if let Value::Scalar(Scalar { text: "", style, tag: Tag::Auto }) = &mut node.value

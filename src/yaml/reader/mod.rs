@@ -1,11 +1,13 @@
 //! The reader: one YAML document into a tree, in one pass.
 //!
-//! The grammar is that of go-yaml, a port of libyaml, which is YAML 1.1 with corners of its own. Lists and mappings
-//! that are open are on a stack of [`Level`]s, so that deep texts need no recursion. [`block`] and [`flow`] read lists and
-//! mappings, [`scalar`] reads texts, [`property`] reads anchors, tags and merge keys, [`characters`] knows line breaks,
-//! and [`rest`] looks at what follows the document.
+//! The grammar is that of go-yaml, a port of libyaml, which is YAML 1.1 with corners of its own.
+//! Lists and mappings that are open are on a stack of [`Level`]s, so that deep texts need no
+//! recursion. [`block`] and [`flow`] read lists and mappings, [`scalar`] reads texts, [`property`]
+//! reads anchors, tags and merge keys, [`characters`] knows line breaks, and [`rest`] looks at what
+//! follows the document.
 //!
-//! Texts whose only line break is LF, nearly all, are read by a version of the code that knows no other one.
+//! Texts whose only line break is LF, nearly all, are read by a version of the code that knows no
+//! other one.
 
 mod block;
 mod characters;
@@ -30,7 +32,8 @@ const END: isize = -1;
 /// How many characters may lie between the start of a key and its colon.
 const MAX_KEY: usize = 1_024;
 
-/// Which of upstream's two YAML packages reads a text. They share the grammar and differ in tags and merge keys.
+/// Which of upstream's two YAML packages reads a text. They share the grammar and differ in tags
+/// and merge keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Package {
     /// go-yaml v3, for resources.
@@ -39,8 +42,8 @@ pub enum Package {
     V2,
 }
 
-/// Reads the first document of a piece of a source; `None` if it has none. What follows the document is ignored, as
-/// kustomize does, unless it is malformed within three tokens.
+/// Reads the first document of a piece of a source; `None` if it has none. What follows the
+/// document is ignored, as kustomize does, unless it is malformed within three tokens.
 ///
 /// # Errors
 /// What is malformed, and where. Cost: O(text + nodes that aliases add).
@@ -91,7 +94,8 @@ struct Level<'a> {
     has_merge: bool,
 }
 
-/// The state of a pass over one document. `RARE` is whether line breaks other than LF are looked for.
+/// The state of a pass over one document. `RARE` is whether line breaks other than LF are looked
+/// for.
 struct Reader<'a, const RARE: bool> {
     package: Package,
     arena: &'a Arena,
@@ -101,7 +105,8 @@ struct Reader<'a, const RARE: bool> {
     at: usize,
     /// Where the current line starts.
     line: usize,
-    /// The column of the token at `at`, where that is the first one of an entry; [`END`] behind the last one.
+    /// The column of the token at `at`, where that is the first one of an entry; [`END`] behind the
+    /// last one.
     indent: isize,
     has_tabs: bool,
     /// The lists and mappings that are open, the innermost one last.
@@ -214,7 +219,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Some(node))
     }
 
-    /// Puts a complete node where it belongs: an item, a key or a value of the innermost level, or the root.
+    /// Puts a complete node where it belongs: an item, a key or a value of the innermost level, or
+    /// the root.
     #[inline(always)]
     fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
         let Some(level) = self.levels.last_mut() else {
@@ -305,8 +311,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Over the comment at `at` to the start of the next line. Comments that follow are skipped with it, and the blank
-    /// lines between them, which may then hold tabs: upstream gathers comments 512 bytes ahead.
+    /// Over the comment at `at` to the start of the next line. Comments that follow are skipped
+    /// with it, and the blank lines between them, which may then hold tabs: upstream gathers
+    /// comments 512 bytes ahead.
     fn skip_comments(&mut self) {
         loop {
             self.skip_line();
@@ -331,8 +338,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Over blanks and a comment to the next token on a later line. A token on this line is an error, unless it follows
-    /// the root.
+    /// Over blanks and a comment to the next token on a later line. A token on this line is an
+    /// error, unless it follows the root.
     fn end_of_line(&mut self) -> Read<()> {
         self.skip_blanks();
         match self.byte() {

@@ -17,7 +17,8 @@ pub(super) struct Properties {
     tag: Option<TagName>,
 }
 
-/// A tag as it was written, resolved. Names that kustomize does not know have no effect on the value.
+/// A tag as it was written, resolved. Names that kustomize does not know have no effect on the
+/// value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagName {
     /// `!`, which is as good as none.
@@ -253,7 +254,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Checks that the value of a `<<` key can be merged: it is a mapping, or a list of mappings that is no alias.
+    /// Checks that the value of a `<<` key can be merged: it is a mapping, or a list of mappings
+    /// that is no alias.
     pub(super) fn check_merge(&self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
         if !is_merge(key) {
             return Ok(());
@@ -310,8 +312,9 @@ impl TagHandles {
     }
 }
 
-/// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and earlier sources win over later
-/// ones. kustomize drops the key in any style, and merges only what a plain one names.
+/// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and
+/// earlier sources win over later ones. kustomize drops the key in any style, and merges only what
+/// a plain one names.
 fn merged_under(entries: Vec<Entry<'_>>) -> Read<Mapping<'_>> {
     let (merges, own): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
     let mut mapping = Mapping::from_entries(own);
@@ -328,7 +331,8 @@ fn merged_under(entries: Vec<Entry<'_>>) -> Read<Mapping<'_>> {
     Ok(mapping)
 }
 
-/// The same where entries are set one after the other: what is merged behind a key of its own replaces that.
+/// The same where entries are set one after the other: what is merged behind a key of its own
+/// replaces that.
 fn merged_in_order(entries: Vec<Entry<'_>>) -> Mapping<'_> {
     let mut mapping = Mapping::new();
     for entry in entries {

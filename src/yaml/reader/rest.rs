@@ -1,5 +1,5 @@
-//! What follows the first document of a piece. kustomize ignores it, but go-yaml has looked at its first tokens by then: an
-//! error among them counts.
+//! What follows the first document of a piece. kustomize ignores it, but go-yaml has looked at its
+//! first tokens by then: an error among them counts.
 
 use super::{COMPLEX_KEY, END, MAX_KEY, NO_COLON, NO_TOKEN, NO_VALUE, Read, Reader};
 
@@ -12,7 +12,8 @@ const ROOT: usize = usize::MAX;
 /// The state of a scan over tokens that are not put together to nodes.
 struct Rest {
     indents: Vec<isize>,
-    /// The places where a key may have started, one for each open bracket and one for the block around.
+    /// The places where a key may have started, one for each open bracket and one for the block
+    /// around.
     keys: Vec<Option<KeyStart>>,
     may_be_key: bool,
     tokens: usize,
@@ -60,7 +61,8 @@ impl<const RARE: bool> Reader<'_, RARE> {
         Ok(())
     }
 
-    /// Whether enough tokens were read: the root, or the first token behind it, may still turn out to be a key.
+    /// Whether enough tokens were read: the root, or the first token behind it, may still turn out
+    /// to be a key.
     fn is_enough(&self, rest: &Rest) -> bool {
         let is_open = |key: &KeyStart| matches!(key.token, 0 | ROOT) && self.is_near(key.at, self.at);
         rest.tokens >= AHEAD && !rest.keys.iter().flatten().any(is_open)

@@ -7,7 +7,8 @@ use memchr::{memchr, memchr2, memchr3};
 /// How many words of a plain text are searched before a search with vectors pays.
 const NEAR: usize = 4;
 
-/// Where the plain text of a line ends: at the colon of a key, or with the line, a comment or the document.
+/// Where the plain text of a line ends: at the colon of a key, or with the line, a comment or the
+/// document.
 pub(super) enum Stop {
     Colon(usize),
     Line(usize),
@@ -58,7 +59,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A plain scalar in a block with the indentation `parent`, from its first character to the next token.
+    /// A plain scalar in a block with the indentation `parent`, from its first character to the
+    /// next token.
     #[inline(always)]
     pub(super) fn plain_block(&mut self, parent: isize) -> Read<&'a str> {
         let start = self.at;
@@ -81,7 +83,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(text)
     }
 
-    /// Where a line ends at `end` and the next one begins with an entry of a block that is open, as most do: goes there.
+    /// Where a line ends at `end` and the next one begins with an entry of a block that is open, as
+    /// most do: goes there.
     fn next_entry(&mut self, end: usize, parent: isize) -> bool {
         if RARE || self.bytes.get(end) != Some(&b'\n') {
             return false;
@@ -105,8 +108,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         is_entry
     }
 
-    /// The lines of a plain scalar in a block. Afterwards `at` is at a comment, at the colon of a key, at the end, or at the
-    /// first character of a line that does not belong to the scalar.
+    /// The lines of a plain scalar in a block. Afterwards `at` is at a comment, at the colon of a
+    /// key, at the end, or at the first character of a line that does not belong to the scalar.
     pub(super) fn plain_lines(&mut self, parent: isize) -> Read<&'a str> {
         let start = self.at;
         let end = self.plain_line().offset();
@@ -154,7 +157,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.starts_marker(b"---") || self.starts_marker(b"...")
     }
 
-    /// At the first character of a line that does not continue a plain scalar: finds the next token.
+    /// At the first character of a line that does not continue a plain scalar: finds the next
+    /// token.
     fn settle(&mut self) -> Read<()> {
         match self.byte() {
             None => self.indent = END,
@@ -172,7 +176,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// From a line break inside a plain scalar over all blanks and line breaks. A tab left of `column` is an error.
+    /// From a line break inside a plain scalar over all blanks and line breaks. A tab left of
+    /// `column` is an error.
     pub(super) fn skip_gap(&mut self, column: isize, scalar: usize) -> Read<()> {
         loop {
             match self.byte() {
@@ -192,8 +197,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Writes what the line breaks between two offsets fold to: one becomes a space, more become one less. Where the first
-    /// is escaped, it is nothing.
+    /// Writes what the line breaks between two offsets fold to: one becomes a space, more become
+    /// one less. Where the first is escaped, it is nothing.
     pub(super) fn push_gap(&self, out: &mut String, from: usize, to: usize, is_escaped: bool) {
         let first = self.break_text(from);
         let mut at = from + self.break_len(from);
@@ -311,8 +316,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A quoted scalar of several lines whose quotes stand at `opening` and `end`. Blanks around a line break go; a
-    /// backslash before a break joins the lines.
+    /// A quoted scalar of several lines whose quotes stand at `opening` and `end`. Blanks around a
+    /// line break go; a backslash before a break joins the lines.
     fn folded(&mut self, quote: u8, opening: usize, end: usize) -> Read<&'a str> {
         let mut out = std::mem::take(&mut self.scratch);
         out.clear();
@@ -415,7 +420,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         })
     }
 
-    /// A block scalar in a block with the indentation `parent`, from its indicator to the next token.
+    /// A block scalar in a block with the indentation `parent`, from its indicator to the next
+    /// token.
     pub(super) fn block_scalar(&mut self, parent: isize) -> Read<Scalar<'a>> {
         let scalar = self.block_text(parent)?;
         self.next_line()?;
@@ -443,7 +449,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Scalar { text: self.kept(out), style, tag: Tag::Auto })
     }
 
-    /// The rest of the line of a block scalar's indicator: its chomping and the hint of its indentation, 0 if none.
+    /// The rest of the line of a block scalar's indicator: its chomping and the hint of its
+    /// indentation, 0 if none.
     fn block_header(&mut self, start: usize) -> Read<(Chomp, usize)> {
         let (mut chomp, mut hint) = (None, 0);
         for _ in 0..2 {
@@ -466,8 +473,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok((chomp.unwrap_or(Chomp::Clip), hint))
     }
 
-    /// The indentation of a block scalar without a hint: that of its first line with content, or of a blank line before
-    /// that is longer.
+    /// The indentation of a block scalar without a hint: that of its first line with content, or of
+    /// a blank line before that is longer.
     fn block_indent(&self, parent: isize, start: usize) -> Read<usize> {
         let mut indent = usize::try_from(parent + 1).unwrap_or(0).max(1);
         let mut at = self.at;
@@ -513,8 +520,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// The lines of a block scalar with any line breaks, folded if its style says so: a break between two lines that do
-    /// not start with a blank becomes a space, and further breaks stay.
+    /// The lines of a block scalar with any line breaks, folded if its style says so: a break
+    /// between two lines that do not start with a blank becomes a space, and further breaks stay.
     fn block_lines(&mut self, out: &mut String, indent: usize, chomp: Chomp, start: usize, style: Style) -> Read<()> {
         let mut breaks = String::new();
         let mut last_break = "";
