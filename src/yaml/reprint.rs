@@ -16,7 +16,7 @@
 //! *Cost*: O(size of the tree); a text is copied only if it changes.
 
 use super::json::fresh_string;
-use super::node::{Entry, Key, Node, Scalar, Style, Tag, Value};
+use super::node::{Entry, Key, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
@@ -469,7 +469,14 @@ impl<K, S> Parts<K, S> {
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
     {
         match &mut node.value {
-            Value::Scalar(s) => (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
+            Value::Scalar(s) => {
+                (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos })?;
+                // What is read again is a value of its own.
+                if node.pos.is_shared() {
+                    node.pos = Pos::NONE;
+                }
+                Ok(())
+            }
             Value::Sequence(items) => {
                 let is_inside = in_braces || items.is_in_brackets();
                 items.set_brackets((self.in_braces)(items.is_in_brackets(), items.is_empty()));
