@@ -600,7 +600,7 @@ fn restore_identity<'a>(
         resource.put_back("name", id.name);
     }
     if id.namespace.is_empty() {
-        // A list or a null is no namespace, and goes.
+        // A list or a null is not a namespace: it is removed.
         let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
         metadata.and_then(Node::as_mapping_mut).map(|m| m.remove("namespace"));
     } else if text_of(resource, "namespace") != id.namespace {

@@ -8,6 +8,9 @@
 //! for which an empty key is a question about presence, and which empties a list when it gets no
 //! keys at all.
 //!
+//! Nearly all lists have items with one key, and no two items with the same text there. For these
+//! the rounds come to a walk: [`merge_distinct`].
+//!
 //! Cost: O(items · log items) for the keys of Kubernetes' own schemas.
 
 use super::elements::{Elements, Test, is_blank, text_at};
@@ -102,9 +105,9 @@ fn take_directive(patch: &mut Vec<Node<'_>>) -> Result<Directive> {
     Ok(found)
 }
 
-/// The texts of the key of all items, if each item is a mapping that has the key and no directive,
-/// and no two have the same text: as nearly all lists. The two rounds then keep the items apart,
-/// and their order.
+/// The texts of the key of all items, if each item is a mapping with the key and without a
+/// directive, and no two items have the same text. The two rounds keep such items apart, and their
+/// order.
 fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>> {
     let [key] = keys else { return None };
     if key.is_empty() {
@@ -124,7 +127,7 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>
     is_distinct.then_some(texts)
 }
 
-/// Lists of so many items are searched from the start.
+/// Lists of up to so many items are searched from the start.
 const FEW: usize = 8;
 
 /// Merges items whose keys are found with [`distinct_texts`]: those of the patch come first.

@@ -7,7 +7,8 @@
 //! follows the document.
 //!
 //! Texts whose only line break is LF, nearly all, are read by a version of the code that knows no
-//! other one.
+//! other one. The functions that nearly every line goes through are always inlined, which saves a
+//! twelfth of the instructions of a build (docs/performance.md).
 
 mod block;
 mod characters;
