@@ -474,10 +474,31 @@ fn theirs(server: &mut Server, resource: &[u8]) -> Result<Vec<u8>, String> {
     server.build(&files, &["/"])
 }
 
+/// Bytes without a piece of them, wherever it is.
+fn without(text: &[u8], piece: &[u8]) -> Vec<u8> {
+    let mut left = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        if text[at..].starts_with(piece) {
+            at += piece.len();
+        } else {
+            left.push(text[at]);
+            at += 1;
+        }
+    }
+    left
+}
+
 /// Whether kustomize has printed the comment behind the indicator of a block scalar as a line of
 /// it: without the comment both build what is built here with it.
 fn is_comment_in_text(server: &mut Server, directory: &Path, resource: &[u8], ours: &Result<Vec<u8>, String>) -> bool {
-    let bare = String::from_utf8_lossy(resource).replace(" # head", "").into_bytes();
+    let comment: Vec<u16> = " # head".encode_utf16().collect();
+    let in_encodings = [
+        b" # head".to_vec(),
+        comment.iter().flat_map(|unit| unit.to_le_bytes()).collect(),
+        comment.iter().flat_map(|unit| unit.to_be_bytes()).collect(),
+    ];
+    let bare = in_encodings.iter().fold(resource.to_vec(), |text, comment| without(&text, comment));
     bare != resource && ours.is_ok() && self::ours(directory, &bare) == *ours && theirs(server, &bare) == *ours
 }
 

@@ -162,7 +162,10 @@ impl<const RARE: bool> Reader<'_, RARE> {
             match self.byte() {
                 Some(b' ') => self.at += 1,
                 Some(b'\t') if !rest.may_be_key || !rest.is_block() => self.at += 1,
-                Some(b'#') => self.at = self.line_end(self.at),
+                Some(b'#') => {
+                    self.skip_comments();
+                    rest.may_be_key |= rest.is_block();
+                }
                 Some(_) if self.break_len(self.at) > 0 => {
                     self.at += self.break_len(self.at);
                     self.line = self.at;
