@@ -150,7 +150,7 @@ impl<'a> ValueAddTransformer<'a> {
             };
             return super::TransformEach::edit(&namespace, resource, session);
         }
-        let node = walk(resource.node_mut(), &target.path)?;
+        let Some(node) = walk(resource.node_mut(), &target.path)? else { return Ok(()) };
         let shape = node.shape();
         let Some(scalar) = node.as_scalar_mut() else {
             return Err(Error::input(format!("wrong node kind: expected a scalar, found {shape}")));
@@ -165,19 +165,22 @@ impl<'a> ValueAddTransformer<'a> {
     }
 }
 
-/// The node at a path; what is missing is made.
-fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<&'n mut Node<'a>> {
+/// The node at a path; missing nodes are made. `None` if a null is on the way, as upstream ends
+/// there.
+fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<Option<&'n mut Node<'a>>> {
     let mut node = node;
-    for step in path {
-        if node.is_null() || node.as_scalar().is_some_and(|s| s.text.is_empty()) {
-            node.value = match step {
-                Step::Key(_) => Value::Mapping(Mapping::new()),
-                Step::Element { .. } => Value::Sequence(Sequence::default()),
-            };
+    for (i, step) in path.iter().enumerate() {
+        if node.is_null() {
+            return Ok(None);
         }
         let shape = node.shape();
+        let missing = || match path.get(i + 1) {
+            None => Scalar::plain("").into(),
+            Some(Step::Key(_)) => Mapping::new().into(),
+            Some(Step::Element { .. }) => Value::Sequence(Sequence::default()).into(),
+        };
         node = match (step, &mut node.value) {
-            (Step::Key(key), Value::Mapping(m)) => m.get_or_insert_with(key, || Scalar::plain("").into()),
+            (Step::Key(key), Value::Mapping(m)) => m.get_or_insert_with(key, missing),
             (Step::Element { key, value }, Value::Sequence(items)) => {
                 let at = items.iter().position(|item| item.get_text(key) == Some(value)).unwrap_or_else(|| {
                     let mut item = Mapping::new();
@@ -195,7 +198,7 @@ fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<&'n mut Nod
             }
         };
     }
-    Ok(node)
+    Ok(Some(node))
 }
 
 /// A file path with one more part. A slash in front is no part; beyond the end the part is
