@@ -175,6 +175,12 @@ fn target(select: &str) -> String {
     format!("  - select: {{{select}}}\n    fieldPaths: [spec.x]\n    options: {{create: true}}\n")
 }
 
+/// A tree with one more resource, and replacements for it.
+fn into_large(n: usize, large: String, one: impl Fn(usize) -> String) -> Vec<(String, String)> {
+    let kustomization = with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]");
+    vec![file("large.yaml", large), file("kustomization.yaml", kustomization)]
+}
+
 #[test]
 fn replacements() {
     let selectors: [Named; 5] = [
@@ -205,13 +211,7 @@ fn replacements() {
         let large = config_map("large").replace("k: v", &format!("k: {}x", "x-".repeat(n)));
         let target = "  - select: {kind: ConfigMap, name: large}\n    fieldPaths: [data.k]\n";
         let one = |i: usize| replacement(i, &format!("{target}    options: {{delimiter: '-', index: {i}}}\n"));
-        vec![
-            file("large.yaml", large),
-            file(
-                "kustomization.yaml",
-                with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]"),
-            ),
-        ]
+        into_large(n, large, one)
     });
     check_files("values in one text of JSON", |n| {
         let large = config_map("large")
@@ -219,13 +219,7 @@ fn replacements() {
         let one = |i: usize| {
             replacement(i, &format!("  - select: {{kind: ConfigMap, name: large}}\n    fieldPaths: [data.k.k{i}]\n"))
         };
-        vec![
-            file("large.yaml", large),
-            file(
-                "kustomization.yaml",
-                with_entries(n, "replacements", one).replace("[all.yaml]", "[all.yaml, large.yaml]"),
-            ),
-        ]
+        into_large(n, large, one)
     });
     check("rejected resources", |n| {
         let rejects = lines(n, |i| format!("    - {{kind: Deployment, name: app-{i}}}\n"));

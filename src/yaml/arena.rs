@@ -2,7 +2,7 @@
 
 use super::encoding::Text;
 use super::node::{Key, Pos, Style, Tag, fingerprint, same};
-use super::scalar::is_plain_word;
+use super::scalar::is_surely_plain;
 use bumpalo::Bump;
 use elsa::{FrozenVec, index_set::FrozenIndexSet};
 use std::cell::Cell;
@@ -14,20 +14,20 @@ const MAX_SHARED_KEY: usize = 48;
 /// How many fingerprints are told apart.
 const RECENT: usize = 2_048;
 
-/// The place of a key among all keys, and in the lowest bit whether it is a plain word.
+/// The place of a key among all keys, and in the lowest bit whether it is surely printed plain.
 #[derive(Clone, Copy)]
 struct Known(u32);
 
 impl Known {
-    fn new(place: usize, is_word: bool) -> Self {
-        Known((place as u32) << 1 | u32::from(is_word))
+    fn new(place: usize, is_plain: bool) -> Self {
+        Known((place as u32) << 1 | u32::from(is_plain))
     }
 
     fn place(self) -> usize {
         (self.0 >> 1) as usize
     }
 
-    fn is_word(self) -> bool {
+    fn is_plain(self) -> bool {
         self.0 & 1 == 1
     }
 }
@@ -38,7 +38,7 @@ pub struct Arena {
     sources: FrozenVec<Box<Source>>,
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
-    /// Where in `keys` the last key with a fingerprint is, and whether it is a plain word: most
+    /// Where in `keys` the last key with a fingerprint is, and whether it is surely plain: most
     /// keys are found there.
     recent: [Cell<Known>; RECENT],
     /// How many shared values there are.
@@ -159,8 +159,8 @@ impl Arena {
     #[inline(always)]
     pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
         let print = fingerprint(text);
-        let (text, is_word) = self.known(text, print);
-        Key::known(text, style, tag, pos, print, is_word)
+        let (text, is_plain) = self.known(text, print);
+        Key::known(text, style, tag, pos, print, is_plain)
     }
 
     /// The one copy of a text that comes again and again.
@@ -168,28 +168,28 @@ impl Arena {
         self.known(text, fingerprint(text)).0
     }
 
-    /// The one copy of a text with a fingerprint, and whether it is a plain word.
+    /// The one copy of a text with a fingerprint, and whether it is surely printed plain.
     #[inline(always)]
     fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
         let slot = &self.recent[usize::from(print) % RECENT];
         let known = slot.get();
         match self.keys.get_index(known.place()) {
-            Some(text_there) if same(text_there, text) => (text_there, known.is_word()),
+            Some(text_there) if same(text_there, text) => (text_there, known.is_plain()),
             _ => self.find_known(text, slot),
         }
     }
 
     fn find_known<'a>(&'a self, text: &'a str, slot: &Cell<Known>) -> (&'a str, bool) {
-        let is_word = is_plain_word(text);
+        let is_plain = is_surely_plain(text);
         if text.len() > MAX_SHARED_KEY {
-            return (text, is_word);
+            return (text, is_plain);
         }
         let (at, shared) = match self.keys.get_full(text) {
             Some(known) => known,
             None => self.keys.insert_full(text.into()),
         };
-        slot.set(Known::new(at, is_word));
-        (shared, is_word)
+        slot.set(Known::new(at, is_plain));
+        (shared, is_plain)
     }
 
     /// A position for the nodes of one new shared value.

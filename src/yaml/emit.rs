@@ -191,7 +191,7 @@ impl Printer<'_> {
 
     /// A key with its colon; `false` if it had to be written with `?`, on a line of its own.
     fn key(&mut self, key: &Key<'_>) -> Emit<bool> {
-        if key.is_word() && key.text.len() <= SIMPLE_KEY {
+        if key.is_plain() && key.text.len() <= SIMPLE_KEY {
             self.out.push_str(key.text);
             self.out.push(':');
             return Ok(true);
@@ -219,7 +219,7 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        if s.tag != Tag::Binary && scalar::is_plain_line(s.text) {
+        if s.tag != Tag::Binary && scalar::is_surely_plain(s.text) {
             self.words(s.text, Fold { line, indent: indent + 2 }, true);
             return Ok(());
         }

@@ -128,7 +128,7 @@ pub fn new_string(text: &str) -> Scalar<'_> {
 /// A string in the style a fresh dump gives it. The style matters where a patch later puts another
 /// value under it.
 pub fn fresh_string(text: &str) -> Scalar<'_> {
-    let style = if scalar::is_plain_line(text) {
+    let style = if scalar::is_surely_plain(text) {
         Style::Plain
     } else if memchr::memchr(b'\n', text.as_bytes()).is_some() {
         Style::Literal

@@ -316,8 +316,8 @@ pub struct Key<'a> {
     pub tag: Tag,
     /// A byte of the [`fingerprint`] of the text: a look-up compares it before it touches the text.
     print: u8,
-    /// See [`scalar::is_plain_word`].
-    is_word: bool,
+    /// See [`scalar::is_surely_plain`].
+    is_plain: bool,
 }
 
 /// Two bytes that tell most different keys apart.
@@ -353,19 +353,19 @@ pub(super) fn same(a: &str, b: &str) -> bool {
 impl<'a> Key<'a> {
     /// A key as it was written.
     pub fn new(text: &'a str, style: Style, tag: Tag, pos: Pos) -> Self {
-        Key::known(text, style, tag, pos, fingerprint(text), scalar::is_plain_word(text))
+        Key::known(text, style, tag, pos, fingerprint(text), scalar::is_surely_plain(text))
     }
 
-    /// A key of whose text the fingerprint is known, and whether it is a plain word.
+    /// A key with the fingerprint of its text, and whether the text is surely printed plain.
     #[inline]
-    pub(super) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_word: bool) -> Self {
-        Key { text, pos, style, tag, print: print as u8, is_word }
+    pub(super) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_plain: bool) -> Self {
+        Key { text, pos, style, tag, print: print as u8, is_plain }
     }
 
     /// Whether the text is a string that is printed plain, by its bytes alone; `false` means that a
     /// closer look is needed.
-    pub fn is_word(&self) -> bool {
-        self.is_word
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// A key that is a string, whatever its text looks like.

@@ -159,7 +159,7 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Res
     if previous.is_some_and(|p| p.same_text(key)) {
         return Err(format!("mapping key {:?} already defined", key.text));
     }
-    let is_string = key.is_word() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str);
+    let is_string = key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str);
     if is_string { Ok(()) } else { check_rare_key(key, is_top) }
 }
 

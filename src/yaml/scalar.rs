@@ -99,81 +99,16 @@ pub fn resolve_v2(text: &str) -> Kind {
     resolve_in(text, Dialect::V2)
 }
 
-/// Bytes that are plain wherever they stand in a text.
-const PLAIN: [bool; 256] = {
-    let mut t = [false; 256];
-    let bytes = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=()$;<>^~\\";
-    let mut i = 0;
-    while i < bytes.len() {
-        t[bytes[i] as usize] = true;
-        i += 1;
-    }
-    t
-};
-
-/// Whether a text is a string that is printed plain, by its bytes alone: it starts with a letter or
-/// slash, has no blank, colon or `#`, and is not a word with a meaning. A quick answer for most
-/// texts; `false` means that a closer look is needed.
-pub fn is_plain_word(text: &str) -> bool {
+/// Whether a text is a string that is printed plain on one line, by its bytes alone: it starts with
+/// a letter or a sign that means nothing, is printable ASCII without a colon, `#` or blank at its
+/// end, and is not a word with a meaning. `false` means that a closer look is needed.
+pub fn is_surely_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let starts = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/'));
-    starts && bytes.iter().all(|&b| PLAIN[b as usize]) && resolve_v2(text) == Kind::Str
-}
-
-/// What a byte means inside a plain text of one line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Inner {
-    Fits,
-    Blank,
-    Colon,
-    Hash,
-    Unfit,
-}
-
-const INNER: [Inner; 256] = {
-    let mut t = [Inner::Unfit; 256];
-    let mut b = 0x21;
-    while b < 0x7f {
-        t[b] = Inner::Fits;
-        b += 1;
-    }
-    t[b' ' as usize] = Inner::Blank;
-    t[b':' as usize] = Inner::Colon;
-    t[b'#' as usize] = Inner::Hash;
-    t
-};
-
-/// As [`is_plain_word`], with blanks, colons inside words, and any ASCII punctuation after the
-/// start allowed.
-pub fn is_plain_line(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\')) {
-        return false;
-    }
     let is_rare = |b: u8| !(0x20..0x7f).contains(&b) || b == b':' || b == b'#';
-    if !bytes.iter().fold(false, |found, &b| found | is_rare(b)) {
-        return bytes.last() != Some(&b' ') && resolve_v2(text) == Kind::Str;
-    }
-    if memchr::memchr(b'\n', bytes).is_some() {
-        return false;
-    }
-    let mut previous = Inner::Fits;
-    for &b in bytes {
-        let this = INNER[b as usize];
-        if this != Inner::Fits {
-            let bad = match this {
-                Inner::Blank => previous == Inner::Colon,
-                Inner::Hash => previous == Inner::Blank,
-                Inner::Colon => false,
-                _ => true,
-            };
-            if bad {
-                return false;
-            }
-        }
-        previous = this;
-    }
-    !matches!(previous, Inner::Blank | Inner::Colon) && resolve_v2(text) == Kind::Str
+    matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\'))
+        && !bytes.iter().fold(false, |found, &b| found | is_rare(b))
+        && bytes.last() != Some(&b' ')
+        && resolve_v2(text) == Kind::Str
 }
 
 /// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a

@@ -106,16 +106,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// An entry whose key is quoted, explicit, or has properties.
     fn rare_entry(&mut self, column: isize) -> Read<()> {
-        let start = self.at;
-        match self.bytes[start] {
-            quote @ (b'"' | b'\'') => {
-                let text = self.quoted(quote)?;
-                if !self.take_colon(start) {
-                    return Err(self.error(NO_COLON, start));
-                }
-                let key = self.arena.key(text, Style::of_quote(quote), Tag::Auto, self.source.pos(start));
-                self.value(column, key)
-            }
+        match self.bytes[self.at] {
             b'?' if self.at_indicator(b'?') => {
                 self.at += 1;
                 self.node(Place::after(Before::Indicator, column), Properties::default())
@@ -150,7 +141,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let start = self.at;
         let Stop::Colon(end) = self.plain_line() else { return None };
         self.at = end;
-        if !self.is_near(start, self.at) {
+        if !self.is_near(start, end) {
             return None;
         }
         self.at += 1;
