@@ -23,6 +23,7 @@
 //! * [`manager`]: plugins that are installed, pinned and shared.
 //! * [`process`]: child processes with limits; none outlives the build.
 //! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
+//! * [`parallel`]: all cores; no result depends on how many. [`steps`] counts work for tests.
 //! * [`diag`]: errors as values with places; the library prints nothing.
 //! * [`cli`]: the only one that knows terminal, environment and exit status.
 //!
@@ -51,6 +52,9 @@ pub mod manager;
 pub mod plugin;
 
 pub mod process;
+
+pub mod parallel;
+pub mod steps;
 
 pub mod yaml;
 

@@ -1,7 +1,7 @@
 //! Linear time, measured in steps and not by the clock: twice the input may cost twice the steps.
 
 use crate::support::Tree;
-use rustomize::{pipeline, yaml};
+use rustomize::{pipeline, steps, yaml};
 use std::fmt::Write;
 
 fn resources(n: usize) -> String {
@@ -21,7 +21,7 @@ fn resources(n: usize) -> String {
 type Files = Vec<(String, String)>;
 
 /// Steps of a build with `n` applications and the files made for them.
-fn steps(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
+fn steps_taken(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     let tree = Tree::new("");
     tree.write("all.yaml", &resources(n));
     tree.write("base/all.yaml", &resources(n));
@@ -29,10 +29,10 @@ fn steps(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     files(n).iter().for_each(|(name, text)| tree.write(name, text));
     let arena = yaml::Arena::new();
     let session = pipeline::Session::new(&arena, pipeline::Options::default());
-    yaml::steps::reset();
+    steps::reset();
     let map = pipeline::build(&session, &tree.path().to_string_lossy()).unwrap();
     pipeline::print(&arena, &map).unwrap();
-    yaml::steps::taken()
+    steps::taken()
 }
 
 /// Steps per application may grow by this factor from 100 to 800: the order of the output takes n
@@ -47,7 +47,7 @@ fn check(what: &str, kustomization: impl Fn(usize) -> String) {
 /// As [`check`], with other files beside the kustomization.
 #[track_caller]
 fn check_files(what: &str, files: impl Fn(usize) -> Files) {
-    let per_application = |n: usize| steps(n, &files) as f64 / n as f64;
+    let per_application = |n: usize| steps_taken(n, &files) as f64 / n as f64;
     let (small, large) = (per_application(100), per_application(800));
     assert!(small > 10.0, "{what}: the steps are not counted");
     assert!(large <= small * SLACK, "{what}: {small:.0} steps an application for 100, {large:.0} for 800");

@@ -57,12 +57,14 @@ fn files_are_of_a_size_to_be_read() {
 
 #[test]
 fn layers_look_down_only() {
-    let may_use: [(&str, &[&str]); 5] = [
-        ("src/yaml", &["yaml"]),
+    let may_use: [(&str, &[&str]); 7] = [
+        ("src/steps", &[]),
+        ("src/parallel", &["steps"]),
+        ("src/yaml", &["yaml", "parallel", "steps"]),
         ("src/diag", &["yaml"]),
         ("src/schema", &["resource", "schema", "yaml"]),
-        ("src/resource", &["diag", "yaml", "schema", "resource"]),
-        ("src/load", &["diag", "yaml", "load", "process"]),
+        ("src/resource", &["diag", "yaml", "schema", "resource", "steps"]),
+        ("src/load", &["diag", "yaml", "load", "process", "steps"]),
     ];
     for (path, text) in sources() {
         let Some((_, allowed)) =

@@ -3,7 +3,8 @@
 
 use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Node, Scalar, Style, Value, emit, steps};
+use crate::steps;
+use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 

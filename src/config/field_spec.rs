@@ -4,7 +4,8 @@ use super::decode::{Decode, Decoder, for_builtin};
 use crate::diag::{Error, Result};
 use crate::resource::Gvk;
 use crate::resource::order::compare_kinds;
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value, steps};
+use crate::steps;
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value};
 use hashbrown::HashMap;
 use std::cmp::Ordering;
 

@@ -3,7 +3,8 @@
 use super::FieldSpec;
 use super::field_spec::{Step, split};
 use crate::resource::Gvk;
-use crate::yaml::{Arena, Node, Value, steps};
+use crate::steps;
+use crate::yaml::{Arena, Node, Value};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 

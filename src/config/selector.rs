@@ -4,7 +4,8 @@ use super::decode::{Decode, Decoder};
 use super::go_regexp::{self, GoRegex};
 use crate::diag::{Error, Result};
 use crate::resource::{Gvk, Hint, Metadatum, Resource};
-use crate::yaml::{Node, steps};
+use crate::steps;
+use crate::yaml::Node;
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches
 /// anything.

@@ -13,8 +13,9 @@ pub use path::{clean, join};
 pub use repo_spec::RepoSpec;
 
 use crate::diag::{Error, ErrorKind, Result};
+use crate::steps;
 use crate::yaml::encoding::{self, Text};
-use crate::yaml::{Arena, Source, steps};
+use crate::yaml::{Arena, Source};
 use git::Git;
 use hashbrown::HashMap;
 use http::Http;

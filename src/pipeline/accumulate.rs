@@ -23,8 +23,9 @@ use crate::load::{RepoSpec, Root, http};
 use crate::plugin::External;
 use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
+use crate::steps;
 use crate::transformer::{ref_var, transform_each};
-use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json, steps};
+use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json};
 use indexmap::IndexMap;
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
 //! [`Facets`]: finds the resources that a selector may select, without looking at the others.
 
 use super::{DEFAULT_NAMESPACE, Gvk, Places, Resource};
-use crate::yaml::{Node, steps};
+use crate::steps;
+use crate::yaml::Node;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};

@@ -1,7 +1,7 @@
 //! Identity: [`Gvk`], [`ResId`] and the [`PreviousId`]s a resource has had.
 
 use crate::schema;
-use crate::yaml::steps;
+use crate::steps;
 use std::fmt;
 
 /// Group, version and kind.

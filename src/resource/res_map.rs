@@ -2,7 +2,8 @@
 
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Node, steps};
+use crate::steps;
+use crate::yaml::{Arena, Node};
 use hashbrown::HashMap;
 
 /// What is found by an id.

@@ -2,7 +2,7 @@
 
 use crate::config::go_regexp::{GoRegex, PatternError};
 use crate::config::selector::META;
-use crate::yaml::steps;
+use crate::steps;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 

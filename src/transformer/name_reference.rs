@@ -21,8 +21,9 @@ use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{Gvk, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
+use crate::steps;
 use crate::yaml::scalar::Kind;
-use crate::yaml::{Arena, Mapping, Node, Tag, Value, steps};
+use crate::yaml::{Arena, Mapping, Node, Tag, Value};
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 

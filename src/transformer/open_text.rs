@@ -6,7 +6,8 @@ use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
 use crate::resource::ResMap;
-use crate::yaml::{Arena, Node, Scalar, Value, steps};
+use crate::steps;
+use crate::yaml::{Arena, Node, Scalar, Value};
 use std::collections::VecDeque;
 
 /// A text in a resource, taken apart.

@@ -1,7 +1,7 @@
 //! [`Referents`]: the resources that have or have had another name, for the references to them.
 
 use crate::resource::{Places, ResMap, Resource};
-use crate::yaml::steps;
+use crate::steps;
 use hashbrown::{HashMap, HashSet};
 use std::cell::{OnceCell, RefCell};
 use std::hash::BuildHasher;

@@ -26,7 +26,8 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::Session;
 use crate::resource::{DEFAULT_NAMESPACE, Gvk, Hint, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Style, Tag, Value, first_document, json, shared, steps};
+use crate::steps;
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Style, Tag, Value, first_document, json, shared};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 

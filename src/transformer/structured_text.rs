@@ -8,9 +8,10 @@ use super::replacement::visit;
 use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
+use crate::steps;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, reprint, steps};
+use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, reprint};
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
 /// leads to cannot be replaced there.

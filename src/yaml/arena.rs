@@ -1,46 +1,20 @@
 //! The memory of a build: source texts, and the texts that build steps make.
 
 use super::encoding::Text;
-use super::node::{Key, Pos, Style, Tag, fingerprint, same};
-use super::scalar::is_surely_plain;
-use bumpalo::Bump;
-use elsa::{FrozenVec, index_set::FrozenIndexSet};
+use super::node::Pos;
+use super::texts::Texts;
+use elsa::FrozenVec;
 use std::cell::Cell;
 use std::fmt;
 
-/// Longer keys are rarely the same.
-const MAX_SHARED_KEY: usize = 48;
-
-/// How many fingerprints are told apart.
-const RECENT: usize = 2_048;
-
-/// The place of a key among all keys, and in the lowest bit whether it is surely printed plain.
-#[derive(Clone, Copy)]
-struct Known(u32);
-
-impl Known {
-    fn new(place: usize, is_plain: bool) -> Self {
-        Known((place as u32) << 1 | u32::from(is_plain))
-    }
-
-    fn place(self) -> usize {
-        (self.0 >> 1) as usize
-    }
-
-    fn is_plain(self) -> bool {
-        self.0 & 1 == 1
-    }
-}
-
 /// Owns every text of a build. Each source is loaded once and has its place in one address space of
 /// [`Pos`], so that a node's place costs four bytes.
+#[derive(Default)]
 pub struct Arena {
     sources: FrozenVec<Box<Source>>,
-    bump: Bump,
-    keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
-    /// Where in `keys` the last key with a fingerprint is, and whether it is surely plain: most
-    /// keys are found there.
-    recent: [Cell<Known>; RECENT],
+    texts: Texts,
+    /// Those that were made on other threads.
+    lent: typed_arena::Arena<Texts>,
     /// How many shared values there are.
     shared: Cell<u32>,
 }
@@ -94,18 +68,6 @@ impl Source {
     }
 }
 
-impl Default for Arena {
-    fn default() -> Self {
-        Arena {
-            sources: FrozenVec::new(),
-            bump: Bump::new(),
-            keys: FrozenIndexSet::default(),
-            recent: [const { Cell::new(Known(0)) }; RECENT],
-            shared: Cell::new(0),
-        }
-    }
-}
-
 impl Arena {
     /// An empty arena.
     pub fn new() -> Self {
@@ -153,45 +115,6 @@ impl Arena {
         self.sources.get(low)
     }
 
-    /// A key of a mapping. Keys come again and again: each text that is not long is kept once.
-    /// Looked up and printed from one small place, keys stay in the processor's cache, where their
-    /// places in the sources would not.
-    #[inline(always)]
-    pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
-        let print = fingerprint(text);
-        let (text, is_plain) = self.known(text, print);
-        Key::known(text, style, tag, pos, print, is_plain)
-    }
-
-    /// The one copy of a text that comes again and again.
-    pub fn shared_text<'a>(&'a self, text: &'a str) -> &'a str {
-        self.known(text, fingerprint(text)).0
-    }
-
-    /// The one copy of a text with a fingerprint, and whether it is surely printed plain.
-    #[inline(always)]
-    fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
-        let slot = &self.recent[usize::from(print) % RECENT];
-        let known = slot.get();
-        match self.keys.get_index(known.place()) {
-            Some(text_there) if same(text_there, text) => (text_there, known.is_plain()),
-            _ => self.find_known(text, slot),
-        }
-    }
-
-    fn find_known<'a>(&'a self, text: &'a str, slot: &Cell<Known>) -> (&'a str, bool) {
-        let is_plain = is_surely_plain(text);
-        if text.len() > MAX_SHARED_KEY {
-            return (text, is_plain);
-        }
-        let (at, shared) = match self.keys.get_full(text) {
-            Some(known) => known,
-            None => self.keys.insert_full(text.into()),
-        };
-        slot.set(Known::new(at, is_plain));
-        (shared, is_plain)
-    }
-
     /// A position for the nodes of one new shared value.
     pub fn shared_pos(&self) -> Pos {
         let n = self.shared.get();
@@ -199,23 +122,33 @@ impl Arena {
         Pos::shared(n)
     }
 
-    /// Copies a text into the arena.
+    /// Memory for the texts of this thread.
+    pub fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    /// Memory for the texts of another thread.
+    pub fn lend_texts(&self) -> &mut Texts {
+        self.lent.alloc(Texts::default())
+    }
+
+    /// As [`Texts::text`].
     pub fn text(&self, text: &str) -> &str {
-        self.bump.alloc_str(text)
+        self.texts.text(text)
     }
 
-    /// Joins texts in the arena.
+    /// As [`Texts::concat`].
     pub fn concat(&self, parts: &[&str]) -> &str {
-        let mut joined =
-            bumpalo::collections::String::with_capacity_in(parts.iter().map(|p| p.len()).sum(), &self.bump);
-        for part in parts {
-            joined.push_str(part);
-        }
-        joined.into_bump_str()
+        self.texts.concat(parts)
     }
 
-    /// Bytes that sources and made texts take.
+    /// As [`Texts::shared`].
+    pub fn shared_text<'a>(&'a self, text: &'a str) -> &'a str {
+        self.texts.shared(text)
+    }
+
+    /// Bytes that sources and the texts of this thread take.
     pub fn size(&self) -> usize {
-        self.bump.allocated_bytes() + self.sources.iter().map(|s| s.text.len()).sum::<usize>()
+        self.texts.size() + self.sources.iter().map(|s| s.text.len()).sum::<usize>()
     }
 }

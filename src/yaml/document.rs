@@ -1,7 +1,9 @@
 //! From the text of a file to its documents.
 
 use super::reader::{self, Package};
+use super::texts::Texts;
 use super::{Arena, Node, Pos, Source};
+use crate::parallel;
 use std::ops::Range;
 
 /// Mappings and lists nested deeper than this are refused; the reference stops at 10,000.
@@ -25,20 +27,31 @@ pub struct Malformed {
 /// # Errors
 /// The first piece that is no YAML, or a separator line with something behind its dashes.
 ///
-/// Cost: O(text).
+/// Cost: O(text), on all cores if the text is large.
 pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
-    let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
-    let mut documents = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        documents.extend(reader::parse(arena, source, piece, Package::V3)?);
+    let pieces = if source.is_wide { Vec::from([0..source.text.len()]) } else { split(source)? };
+    let reader = |texts: &'a Texts| {
+        move |run: &[Range<usize>]| {
+            let documents = run.iter().map(|piece| reader::parse(texts, source, piece.clone(), Package::V3));
+            documents.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+        }
+    };
+    let threads = parallel::threads(source.text.len()).min(pieces.len());
+    if threads == 1 {
+        return reader(arena.texts())(&pieces);
     }
-    Ok(documents)
+    let lent = (0..threads).map(|_| arena.lend_texts()).collect();
+    let runs = parallel::runs(&pieces, lent, |texts| reader(texts));
+    runs.into_iter().try_fold(Vec::with_capacity(pieces.len()), |mut all, run| {
+        all.extend(run?);
+        Ok(all)
+    })
 }
 
 /// Reads the first document of a text and ignores what follows, as kustomize does with a
 /// kustomization file and whatever else it decodes into Go types. `None` if there is none.
 pub fn first_document<'a>(arena: &'a Arena, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
-    reader::parse(arena, source, 0..source.text.len(), Package::V2)
+    reader::parse(arena.texts(), source, 0..source.text.len(), Package::V2)
 }
 
 /// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line
@@ -65,4 +78,36 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     }
     pieces.push(start..text.len());
     Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{documents, parallel};
+    use crate::yaml::Arena;
+
+    fn large(bad: &[usize]) -> String {
+        let document = |i| match bad.contains(&i) {
+            true => format!("a: {i}\nb: [\n"),
+            false => format!("a: {i}\ntext: {}\n", "x".repeat(1_000)),
+        };
+        (0..1_000).map(document).collect::<Vec<_>>().join("---\n")
+    }
+
+    #[test]
+    fn a_large_text_is_read_in_order() {
+        let text = large(&[]);
+        assert!(parallel::threads(text.len()) > 1 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1));
+        let arena = Arena::new();
+        let nodes = documents(&arena, arena.add_source("large", text)).unwrap();
+        let numbers: Vec<&str> = nodes.iter().filter_map(|node| node.get_text("a")).collect();
+        assert_eq!(numbers, (0..1_000).map(|i| i.to_string()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_first_malformed_document_is_the_error() {
+        let arena = Arena::new();
+        let error = documents(&arena, arena.add_source("large", large(&[300, 301, 900]))).unwrap_err();
+        let before = 300 * 3;
+        assert_eq!(arena.place(error.pos).map(|place| place.line), Some(before + 3), "{}", error.message);
+    }
 }

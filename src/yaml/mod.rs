@@ -1,6 +1,6 @@
 //! YAML as kustomize reads and prints it. Knows nothing of Kubernetes.
 //!
-//! * [`node`]: the tree, borrowing its text from an [`Arena`].
+//! * [`node`]: the tree, borrowing its text from an [`Arena`] and its [`texts`].
 //! * [`encoding`]: bytes into text; [`document`]: a file's text into documents; [`reader`]: a
 //!   document into a tree.
 //! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys; [`shared`]: values
@@ -23,7 +23,7 @@ pub mod reprint;
 pub mod rewrite;
 pub mod scalar;
 pub mod shared;
-pub mod steps;
+pub mod texts;
 
 pub use arena::{Arena, Place, Source};
 pub use document::{Malformed, documents, first_document};

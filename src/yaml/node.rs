@@ -7,7 +7,7 @@
 
 use super::natural;
 use super::scalar::{self, Kind};
-use super::steps;
+use crate::steps;
 use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 

@@ -1,7 +1,8 @@
 //! [`Elements`]: a list whose items are found by the texts of their keys.
 
 use crate::diag::{Error, Result};
-use crate::yaml::{Node, Value, steps};
+use crate::steps;
+use crate::yaml::{Node, Value};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
 

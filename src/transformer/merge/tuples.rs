@@ -1,7 +1,8 @@
 //! [`Tuples`]: the texts of the keys of all items in a merge.
 
 use super::elements::text_at;
-use crate::yaml::{Node, steps};
+use crate::steps;
+use crate::yaml::Node;
 use hashbrown::HashTable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hash, Hasher};

@@ -97,7 +97,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         match self.plain_key() {
             Some(text) => {
-                let key = self.arena.key(text, Style::Plain, Tag::Auto, self.source.pos(start));
+                let key = self.texts.key(text, Style::Plain, Tag::Auto, self.source.pos(start));
                 self.value(column, key)
             }
             None => Err(self.error(NO_COLON, start)),
@@ -369,7 +369,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn key(&mut self, token: Token<'a>, own: Properties) -> Read<Key<'a>> {
         let pos = self.source.pos(token.from);
         if own.is_empty() {
-            return Ok(self.arena.key(token.text, token.style, Tag::Auto, pos));
+            return Ok(self.texts.key(token.text, token.style, Tag::Auto, pos));
         }
         let node = self.scalar(token.text, token.style, own, pos)?;
         self.key_of(node)

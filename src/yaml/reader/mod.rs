@@ -18,7 +18,8 @@ mod rest;
 mod scalar;
 
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
-use super::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
+use super::texts::Texts;
+use super::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
 use block::{Before, Place};
 use characters::Survey;
 use property::{Anchor, Anchors, Properties, TagHandles};
@@ -49,7 +50,7 @@ pub enum Package {
 /// # Errors
 /// What is malformed, and where. Cost: O(text + nodes that aliases add).
 pub fn parse<'a>(
-    arena: &'a Arena,
+    texts: &'a Texts,
     source: &'a Source,
     piece: Range<usize>,
     package: Package,
@@ -58,9 +59,9 @@ pub fn parse<'a>(
     let piece = piece.start + mark..piece.end;
     let survey = characters::survey(source, piece.clone())?;
     let root = if survey.has_rare_breaks {
-        Reader::<true>::new(arena, source, piece, survey, package).document()
+        Reader::<true>::new(texts, source, piece, survey, package).document()
     } else {
-        Reader::<false>::new(arena, source, piece, survey, package).document()
+        Reader::<false>::new(texts, source, piece, survey, package).document()
     };
     root.map_err(|malformed| *malformed)
 }
@@ -99,7 +100,7 @@ struct Level<'a> {
 /// for.
 struct Reader<'a, const RARE: bool> {
     package: Package,
-    arena: &'a Arena,
+    texts: &'a Texts,
     source: &'a Source,
     text: &'a str,
     bytes: &'a [u8],
@@ -126,11 +127,11 @@ struct Reader<'a, const RARE: bool> {
 }
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
-    fn new(arena: &'a Arena, source: &'a Source, piece: Range<usize>, survey: Survey, package: Package) -> Self {
+    fn new(texts: &'a Texts, source: &'a Source, piece: Range<usize>, survey: Survey, package: Package) -> Self {
         let text = &source.text[..piece.end];
         Reader {
             package,
-            arena,
+            texts,
             source,
             text,
             bytes: text.as_bytes(),
@@ -245,7 +246,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         match &node.value {
             // Upstream prints a key that was left out as an empty string.
             Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos)),
-            Value::Scalar(s) => Ok(self.arena.key(s.text, s.style, s.tag, node.pos)),
+            Value::Scalar(s) => Ok(self.texts.key(s.text, s.style, s.tag, node.pos)),
             _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos })),
         }
     }

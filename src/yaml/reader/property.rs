@@ -230,7 +230,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     fn binary(&self, encoded: &str, pos: Pos) -> Read<Scalar<'a>> {
         match scalar::binary(encoded) {
-            Some(text) => Ok(Scalar::string(self.arena.text(&text))),
+            Some(text) => Ok(Scalar::string(self.texts.text(&text))),
             None => Err(Box::new(Malformed { message: scalar::NOT_BINARY.into(), pos })),
         }
     }

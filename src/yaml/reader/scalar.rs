@@ -148,7 +148,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Copies a text that was put together in the scratch space.
     fn kept(&mut self, out: String) -> &'a str {
-        let kept = self.arena.text(&out);
+        let kept = self.texts.text(&out);
         self.scratch = out;
         kept
     }
@@ -312,7 +312,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 self.unescape(&mut out, start, end)?;
                 Ok(self.kept(out))
             }
-            (true, _) => Ok(self.arena.text(&raw.replace("''", "'"))),
+            (true, _) => Ok(self.texts.text(&raw.replace("''", "'"))),
         }
     }
 
