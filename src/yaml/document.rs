@@ -29,7 +29,7 @@ pub struct Malformed {
 ///
 /// Cost: O(text), on all cores if the text is large.
 pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
-    let pieces = if source.is_wide { Vec::from([0..source.text.len()]) } else { split(source)? };
+    let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
     let reader = |texts: &'a Texts| {
         move |run: &[Range<usize>]| {
             let documents = run.iter().map(|piece| reader::parse(texts, source, piece.clone(), Package::V3));
