@@ -452,8 +452,8 @@ mod tests {
         if random.bool() {
             resource.record_previous();
         }
-        resource.put_back("name", random.choice(NAMES).unwrap());
-        resource.put_back("namespace", random.choice(NAMESPACES).unwrap());
+        resource.set_name(random.choice(NAMES).unwrap());
+        resource.set_namespace(random.choice(NAMESPACES).unwrap());
         resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))]);
     }
 

@@ -228,11 +228,8 @@ fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
 fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
     let is_text = old.data_is_text;
     let id = *old.id();
-    new.put_back("name", id.name);
-    match (id.namespace, new.metadata_mut()) {
-        ("", Some(metadata)) => drop(metadata.remove("namespace")),
-        (namespace, _) => new.put_back("namespace", namespace),
-    }
+    new.set_name(id.name);
+    new.set_namespace(id.namespace);
     let (old_metadata, new_needs_hash) = (old.node().get("metadata"), new.needs_hash);
     for map in ["labels", "annotations"] {
         if let Some(old) = old_metadata.and_then(|m| m.get(map))

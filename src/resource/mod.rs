@@ -11,4 +11,4 @@ pub use facets::{Facets, Hint, Metadatum};
 pub use order::Order;
 pub use res_id::{DEFAULT_NAMESPACE, Gvk, NOT_NAMESPACED, PreviousId, ResId};
 pub use res_map::{Found, Index, Places, ResMap};
-pub use resource::{Behavior, INTERNAL, NEEDS_HASH_SUFFIX, Rare, Resource, mapping_in, stringify, texts};
+pub use resource::{Behavior, INTERNAL, NEEDS_HASH_SUFFIX, Rare, Resource, mapping_in, set_untyped, stringify, texts};

@@ -2,7 +2,7 @@
 
 use super::{Gvk, PreviousId, ResId};
 use crate::diag::{Error, Result};
-use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Style, Tag, Value, json, shared};
+use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
 
 /// How the annotations begin in which upstream keeps what a build knows of a resource.
 pub const INTERNAL: &str = "internal.config.kubernetes.io/";
@@ -396,12 +396,19 @@ impl<'a> Resource<'a> {
         mapping_in(self.node_mut().as_mapping_mut()?, "metadata")
     }
 
-    /// Sets a field of `metadata` that identifies the resource: under the style of what is there,
-    /// and without type, as upstream.
-    pub fn put_back(&mut self, field: &'a str, text: &'a str) {
+    /// Sets `metadata.name`, as [`set_untyped`] does.
+    pub fn set_name(&mut self, name: &'a str) {
         if let Some(metadata) = self.metadata_mut() {
-            let style = metadata.get(field).and_then(Node::as_scalar).map_or(Style::Plain, |old| old.style);
-            metadata.insert(field, Scalar { text, style, tag: Tag::Untyped }.into());
+            set_untyped(metadata, "name", name);
+        }
+    }
+
+    /// Sets `metadata.namespace`, as [`set_untyped`] does; an empty one is removed.
+    pub fn set_namespace(&mut self, namespace: &'a str) {
+        match self.metadata_mut() {
+            Some(metadata) if namespace.is_empty() => drop(metadata.remove("namespace")),
+            Some(metadata) => set_untyped(metadata, "namespace", namespace),
+            None => {}
         }
     }
 
@@ -513,6 +520,14 @@ pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&
         node.value = Value::Mapping(Mapping::new());
     }
     node.as_mapping_mut()
+}
+
+/// Sets a text without a type, as upstream sets what identifies a resource: under the style of what
+/// is there, or else in quotes where YAML 1.1 takes it for something else than a string.
+pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str) {
+    let fresh = || json::new_string(text).style;
+    let style = mapping.get(field).and_then(Node::as_scalar).map_or_else(fresh, |old| old.style);
+    mapping.insert(field, Scalar { text, style, tag: Tag::Untyped }.into());
 }
 
 fn read_id<'a>(node: &Node<'a>) -> ResId<'a> {

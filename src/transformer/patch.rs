@@ -27,9 +27,9 @@ use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::pipeline::{Session, documents_to_resources, is_build_annotation};
-use crate::resource::{Found, Hint, ResMap, Resource, stringify};
+use crate::resource::{Found, Hint, ResId, ResMap, Resource, set_untyped, stringify};
 use crate::schema::Schemas;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Source, Style, Tag, documents, first_document, json};
+use crate::yaml::{Arena, Mapping, Node, Pos, Source, documents, first_document, json};
 
 /// A patch that was read.
 #[derive(Debug)]
@@ -424,11 +424,8 @@ fn apply_json_to<'a>(
 enum Way {
     /// As it was read: an entry of `patches` that names its resource.
     AsItIs,
-    /// A copy with the apiVersion of the resource: `patchesStrategicMerge`.
+    /// A [`copied`] patch, with the apiVersion of the resource.
     Copied,
-    /// A copy with the apiVersion of the resource, whose own name does not count: an entry of
-    /// `patches` with a target.
-    ForTarget,
 }
 
 /// Merges a patch into the resource that it names, by any id the resource has had, and gives its
@@ -458,8 +455,7 @@ fn merge_by_id<'a>(
     Ok(i)
 }
 
-/// Merges a patch into every resource of a target, and gives their places. The patch's own identity
-/// does not count, but its namespace is merged before the resource gets back its own.
+/// Merges a patch into every resource of a target, and gives their places.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     session: &Session<'a>,
@@ -467,24 +463,12 @@ fn merge_into_target<'a>(
     target: &Matcher<'a>,
     options: PatchOptions,
 ) -> Result<Vec<usize>> {
-    let mut patch = with_text_metadata(document);
-    if let Some(root) = patch.node_mut().as_mapping_mut() {
-        // The kind stays: its schema counts where that of the target is not known.
-        if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
-            let namespace = metadata.get("namespace").and_then(Node::as_scalar).filter(|s| !s.is_null());
-            if namespace.is_none_or(|s| s.text.is_empty()) {
-                metadata.remove("namespace");
-            }
-            if !options.allow_name_change {
-                metadata.remove("name");
-            }
-        }
-    }
+    let patch = copied(document);
     let mut patched = Vec::new();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             document.check_annotations(session.arena)?;
-            merge_into(map, i, &patch, (options, Way::ForTarget), session.schemas())?;
+            merge_into(map, i, &patch, (options, Way::Copied), session.schemas())?;
             patched.push(i);
         }
     }
@@ -492,6 +476,7 @@ fn merge_into_target<'a>(
     Ok(patched)
 }
 
+/// Merges a patch into a resource, which keeps what identifies it unless the options allow a change.
 fn merge_into<'a>(
     map: &mut ResMap<'a>,
     i: usize,
@@ -501,21 +486,13 @@ fn merge_into<'a>(
 ) -> Result<()> {
     let wipes = wipes_annotations(patch.node());
     let id = *map.get(i).id();
-    // A patch for a target gets the name of the resource from upstream: it is merged, and keeps its
-    // style.
-    let unnamed =
-        ["name", "namespace"].map(|field| (field, patch.node().get("metadata").and_then(|m| m.get(field)).is_none()));
     let keep = map.edit(i, |resource| {
-        let styles = unnamed.map(|(field, is_unnamed)| {
-            (field, style_of(resource, field).filter(|_| way == Way::ForTarget && is_unnamed))
-        });
         if options.allow_name_change || options.allow_kind_change {
             resource.record_previous();
         }
-        let kind = resource.node().get("kind").cloned();
         let mut patch = patch.node().clone();
-        if way != Way::AsItIs {
-            copy_api_version(resource, &mut patch)?;
+        if way == Way::Copied {
+            copy_api_version(resource, &mut patch);
         }
         let keep = merge::apply(resource.node_mut(), patch, schemas)?;
         resource.settle_shared();
@@ -523,111 +500,49 @@ fn merge_into<'a>(
             resource.forget_history();
         }
         if keep {
-            styles.into_iter().for_each(|(field, style)| set_style(resource, field, style));
-            restore_identity(resource, &id, kind, options);
-            forget_types(resource, options);
+            put_back_identity(resource, &id, options);
             note_options(resource, options);
         }
         Ok(keep)
     });
-    if !keep.map_err(|e| e.context(format!("patching {id}")))? {
+    if !keep.map_err(|e: Error| e.context(format!("patching {id}")))? {
         map.delete(i);
     }
     Ok(())
 }
 
-/// Gives a patch the apiVersion of a resource, without a type. That of a resource without one is
-/// empty, and is written to the resource, unless the patch asks to be the resource: nothing comes
-/// of such a patch.
-///
-/// # Errors
-/// The apiVersion of the resource is a mapping or a list, which cannot be merged with that of the
-/// patch.
-fn copy_api_version<'a>(resource: &mut Resource<'a>, patch: &mut Node<'a>) -> Result<()> {
-    let api_version = resource.node().get("apiVersion");
-    let text = api_version.and_then(Node::as_scalar).map_or("", |scalar| scalar.text);
-    let untyped = Node::from(Scalar { text, style: Style::Plain, tag: Tag::Untyped });
-    let replaces = matches!(patch.get_text("$patch"), Some("replace" | "delete"));
-    if let Some(other) = api_version.filter(|node| node.as_scalar().is_none() && !replaces) {
-        return Err(Error::input(format!("wrong node kind: the apiVersion of the resource is {}", other.shape())));
+/// A patch that kustomize has copied: labels and annotations are text, and what identifies the patch
+/// is set anew.
+fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
+    let mut patch = with_text_metadata(document);
+    let id = *document.id();
+    patch.set_name(id.name);
+    patch.set_namespace(id.namespace);
+    if let Some(root) = patch.node_mut().as_mapping_mut() {
+        set_untyped(root, "kind", id.gvk.kind);
     }
-    let (Some(root), Some(patch)) = (resource.node_mut().as_mapping_mut(), patch.as_mapping_mut()) else {
-        return Ok(());
-    };
-    if text.is_empty() {
-        patch.remove("apiVersion");
-        if !replaces {
-            // It keeps its quotes, without which it is null.
-            let style = root.get("apiVersion").and_then(Node::as_scalar).map_or(Style::Plain, |scalar| scalar.style);
-            root.insert("apiVersion", Scalar { text, style, tag: Tag::Untyped }.into());
-        }
-    } else {
-        patch.insert("apiVersion", untyped);
-    }
-    Ok(())
+    patch
 }
 
-fn style_of(resource: &Resource<'_>, field: &str) -> Option<Style> {
-    resource.node().get("metadata")?.get(field)?.as_scalar().map(|scalar| scalar.style)
-}
-
-fn set_style<'a>(resource: &mut Resource<'a>, field: &'a str, style: Option<Style>) {
-    let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
-    let scalar = metadata.and_then(|m| m.as_mapping_mut()?.get_mut(field)?.as_scalar_mut());
-    if let (Some(style), Some(scalar)) = (style, scalar) {
-        scalar.style = style;
+/// Gives a patch the apiVersion of a resource.
+fn copy_api_version<'a>(resource: &Resource<'a>, patch: &mut Node<'a>) {
+    let api_version = resource.node().get("apiVersion").and_then(Node::as_scalar);
+    if let Some(patch) = patch.as_mapping_mut() {
+        set_untyped(patch, "apiVersion", api_version.map_or("", |scalar| scalar.text));
     }
 }
 
 /// Puts back what a strategic merge patch may not change.
-fn restore_identity<'a>(
-    resource: &mut Resource<'a>,
-    id: &crate::resource::ResId<'a>,
-    kind: Option<Node<'a>>,
-    options: PatchOptions,
-) {
+fn put_back_identity<'a>(resource: &mut Resource<'a>, id: &ResId<'a>, options: PatchOptions) {
     if !options.allow_kind_change
         && let Some(root) = resource.node_mut().as_mapping_mut()
     {
-        // A kind that was taken away does not come back with a patch.
-        let none = || Scalar { text: "", style: Style::Plain, tag: Tag::Untyped }.into();
-        root.insert("kind", kind.unwrap_or_else(none));
+        set_untyped(root, "kind", id.gvk.kind);
     }
-    let text_of = |resource: &Resource<'a>, field| {
-        resource.node().get("metadata").and_then(|m| m.get_text(field)).unwrap_or_default()
-    };
-    if !options.allow_name_change && text_of(resource, "name") != id.name {
-        resource.put_back("name", id.name);
+    if !options.allow_name_change {
+        resource.set_name(id.name);
     }
-    if id.namespace.is_empty() {
-        // A list or a null is not a namespace: it is removed.
-        let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
-        metadata.and_then(Node::as_mapping_mut).map(|m| m.remove("namespace"));
-    } else if text_of(resource, "namespace") != id.namespace {
-        resource.put_back("namespace", id.namespace);
-    }
-}
-
-/// Upstream writes what identifies a resource anew after a merge, without types: what is put there
-/// later is typed anew.
-fn forget_types(resource: &mut Resource<'_>, options: PatchOptions) {
-    let forget = |node: Option<&mut Node<'_>>| {
-        if let Some(scalar) =
-            node.and_then(Node::as_scalar_mut).filter(|s| s.style == Style::Plain || s.tag != Tag::Auto)
-        {
-            scalar.tag = Tag::Untyped;
-        }
-    };
-    let Some(root) = resource.node_mut().as_mapping_mut() else { return };
-    if !options.allow_kind_change {
-        forget(root.get_mut("kind"));
-    }
-    if let Some(metadata) = root.get_mut("metadata").and_then(Node::as_mapping_mut) {
-        if !options.allow_name_change {
-            forget(metadata.get_mut("name"));
-        }
-        forget(metadata.get_mut("namespace"));
-    }
+    resource.set_namespace(id.namespace);
 }
 
 /// Upstream keeps the options of a patch in the annotations of the resource, where a JSON patch may

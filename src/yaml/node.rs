@@ -120,10 +120,8 @@ impl<'a> Scalar<'a> {
     /// Whether this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         match self.tag {
-            Tag::Str | Tag::Custom => false,
-            // Upstream asks for the tag, and there is none; nothing at all is a place that was made
-            // and not filled.
-            Tag::Untyped => self.style == Style::Plain && self.text.is_empty(),
+            // Upstream asks for the tag: what a build step has set has none.
+            Tag::Str | Tag::Custom | Tag::Untyped => false,
             Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),
             _ => self.kind() == Kind::Null,
         }

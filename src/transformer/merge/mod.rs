@@ -289,8 +289,8 @@ fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()>
 /// Walks a base value that the patch does not mention.
 fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
     match &mut node.value {
-        // A null stays only if it was spelled out; a place that a build step has made is none.
-        Value::Scalar(s) if s.text.is_empty() && s.tag != Tag::Untyped && s.is_null() => Ok(Merged::Gone),
+        // A null stays only if it was spelled out.
+        Value::Scalar(s) if s.text.is_empty() && s.is_null() => Ok(Merged::Gone),
         Value::Scalar(_) => Ok(Merged::Base),
         Value::Mapping(m) => {
             let schema = schema_of(schema, m, None);
