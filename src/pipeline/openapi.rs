@@ -11,8 +11,8 @@
 
 use super::{Session, Target};
 use crate::diag::{Error, Result};
-use crate::resource::{Gvk, Resource};
-use crate::schema::{Custom, Document, Schemas};
+use crate::resource::Resource;
+use crate::schema::{self, Custom, Document, Schemas};
 use crate::yaml::{Node, first_document};
 use std::cell::{Cell, OnceCell};
 
@@ -100,7 +100,7 @@ pub(super) fn set<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<()> 
 pub(super) fn note_scope<'a>(session: &Session<'a>, resources: &mut [Resource<'a>]) {
     let chosen = session.schema.chosen.get();
     // Upstream reads its tables for the scope of a kind that is not among those it knows by heart.
-    if chosen.is_none() && resources.iter().any(|r| is_custom(&r.id().gvk)) {
+    if chosen.is_none() && !resources.iter().all(|r| schema::is_scope_known(&r.id().gvk)) {
         session.schema.builtin_used.set(true);
     }
     let schemas = chosen.unwrap_or_else(|| session.schema.builtin());
@@ -108,9 +108,4 @@ pub(super) fn note_scope<'a>(session: &Session<'a>, resources: &mut [Resource<'a
         resource.rare_mut().cluster_scoped = true;
         resource.refresh_id();
     }
-}
-
-/// Whether a kind is not one of Kubernetes' own; those of built-in plugins are not.
-fn is_custom(gvk: &Gvk<'_>) -> bool {
-    gvk.version == "builtin" || (gvk.group.contains('.') && !gvk.group.ends_with(".k8s.io"))
 }

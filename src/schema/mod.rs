@@ -166,6 +166,31 @@ impl<'s> Schema<'s> {
     }
 }
 
+/// Whether kustomize knows by heart if a kind has a namespace: it is one of Kubernetes' own, and
+/// can be stored.
+pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {
+    let is_call = matches!(
+        (gvk.group, gvk.kind),
+        ("authentication.k8s.io" | "authorization.k8s.io", _)
+            | ("batch", "JobTemplate")
+            | ("policy", "Eviction")
+            | ("", "Binding" | "EphemeralContainers")
+    );
+    let are_options = matches!(
+        gvk.kind,
+        "NodeProxyOptions"
+            | "PodAttachOptions"
+            | "PodExecOptions"
+            | "PodPortForwardOptions"
+            | "PodProxyOptions"
+            | "ServiceProxyOptions"
+    );
+    match builtin_place(gvk) {
+        Place::Builtin(_) => !is_call,
+        _ => are_options && gvk.group.is_empty() && gvk.version == "v1",
+    }
+}
+
 /// Whether a kind has no namespace. Kinds that are not known have one.
 pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
     let stable = matches!(gvk.version, "v1" | "v1beta1");

@@ -23,7 +23,7 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, json};
+use crate::yaml::{Arena, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
@@ -48,7 +48,8 @@ impl<'a> TransformEach<'a> for LabelTransformer<'a> {
 }
 
 /// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style;
-/// where the key is new, the places share the value.
+/// where the key is new, the places share the value. Upstream has one value for all places, which
+/// takes over the style of each place that it is put in the place of.
 pub(super) fn set_entries<'a>(
     arena: &Arena,
     resource: &mut Resource<'a>,
@@ -58,8 +59,10 @@ pub(super) fn set_entries<'a>(
     if entries.is_empty() {
         return Ok(());
     }
-    let values: Vec<Pos> = entries.iter().map(|_| arena.shared_pos()).collect();
+    let shared = |value: &&'a str| (arena.shared_pos(), json::new_string(value));
+    let mut values: Vec<(Pos, Scalar<'a>)> = entries.values().map(shared).collect();
     let mut places = 0;
+    let mut is_ahead = false;
     edit_fields(resource, specs, Create::Mapping, &mut |node| {
         if node.is_null() {
             return Ok(());
@@ -68,21 +71,31 @@ pub(super) fn set_entries<'a>(
         let Some(m) = node.as_mapping_mut() else {
             return Err(Error::input(format!("wrong node kind: expected a mapping, found {shape}")));
         };
+        for (key, (pos, value)) in entries.keys().zip(&mut values) {
+            match m.get_mut(key) {
+                Some(node) => {
+                    let style = node.as_scalar().map_or(value.style, |old| old.style);
+                    is_ahead |= places > 0 && style != value.style;
+                    value.style = style;
+                    node.set_scalar(*value);
+                }
+                None => {
+                    if value.style == Style::Plain {
+                        *value = json::new_string(value.text);
+                    }
+                    m.insert(*key, Node { value: Value::Scalar(*value), pos: *pos });
+                }
+            }
+        }
         places += 1;
-        entries.iter().zip(&values).for_each(|((key, value), pos)| set_entry(m, key, value, *pos));
         Ok(())
     })?;
     resource.settle_shared();
     if places > 1 {
         resource.mark_shared();
     }
-    Ok(())
-}
-
-fn set_entry<'a>(m: &mut Mapping<'a>, key: &'a str, value: &'a str, pos: Pos) {
-    let value = json::new_string(value);
-    match m.get_mut(key) {
-        Some(node) => node.set_scalar(Scalar { style: node.as_scalar().map_or(value.style, |old| old.style), ..value }),
-        None => drop(m.insert(key, Node { value: Value::Scalar(value), pos })),
+    if is_ahead {
+        resource.set_shared(&values);
     }
+    Ok(())
 }

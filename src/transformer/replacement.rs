@@ -286,6 +286,14 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Where this source is in its own resource, as long as that is not edited above it.
+    fn place(&self, own: &Resource<'a>) -> Option<*const Node<'a>> {
+        match self {
+            Source::Value(_) => None,
+            Source::Field { path, .. } => lookup(own.node(), path).ok().flatten().map(std::ptr::from_ref),
+        }
+    }
+
     fn read(
         resource: &Resource<'a>,
         selector: &SourceSelector<'a>,
@@ -386,7 +394,7 @@ impl<'a> Target<'a> {
                 Some(source) if value.as_scalar().is_none() => {
                     self.copy_within(arena, resource, path, (&mut value, source))
                 }
-                _ => self.copy(arena, resource, path, &mut value, own.is_some()),
+                _ => self.copy(arena, resource, path, &mut value, own),
             };
             let found = found.map_err(|e| e.context(format!("at the field path '{text}'")))?;
             resource.settle_shared();
@@ -406,14 +414,14 @@ impl<'a> Target<'a> {
         resource: &mut Resource<'a>,
         path: &[Part<'a>],
         value: &mut Cow<'_, Node<'a>>,
-        is_own: bool,
+        own: Option<&Source<'a>>,
     ) -> Result<usize> {
+        let source = own.and_then(|source| source.place(resource));
         let mut found = 0;
         visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
             found += 1;
             set(arena, node, value, &self.options)?;
-            if is_own
-                && node.pos == value.pos
+            if source.is_some_and(|source| std::ptr::eq(source, node))
                 && let (Some(new), Some(old)) = (node.as_scalar(), value.to_mut().as_scalar_mut())
             {
                 old.text = new.text;

@@ -55,12 +55,6 @@ pub fn is_time_in_braces(s: &Scalar<'_>, in_braces: bool) -> bool {
     in_braces && s.style == Style::Plain && s.tag == Tag::Auto && s.text.contains(':') && s.kind() == Kind::Timestamp
 }
 
-/// Whether this is a time between brackets that is a string once it has been printed, and a time
-/// until then.
-fn is_time_until_printed(s: &Scalar<'_>) -> bool {
-    s.tag == Tag::Timestamp && s.style != Style::Plain && scalar::timestamp(s.text).is_some()
-}
-
 /// The block style in which go-yaml v3 prints a string; `None` for a string on one line or in
 /// quotes.
 fn block_style(s: &Scalar<'_>, in_braces: bool) -> Option<Style> {
@@ -212,7 +206,7 @@ pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malfor
         if s.tag == Tag::Binary {
             return Ok(());
         }
-        if is_empty_text(s, in_braces) || is_time_in_braces(s, in_braces) || is_time_until_printed(s) {
+        if is_empty_text(s, in_braces) || is_time_in_braces(s, in_braces) {
             *s = Scalar { style: Style::Single, tag: Tag::Auto, ..*s };
         }
         let style = block_style(s, in_braces);
@@ -264,11 +258,7 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     match &node.value {
         Value::Scalar(s) => {
             let is_decoded = s.style == Style::Folded || s.tag == Tag::Binary;
-            is_decoded
-                || s.text.starts_with('\t')
-                || is_empty_text(s, in_braces)
-                || is_time_in_braces(s, in_braces)
-                || is_time_until_printed(s)
+            is_decoded || s.text.starts_with('\t') || is_empty_text(s, in_braces) || is_time_in_braces(s, in_braces)
         }
         Value::Sequence(items) => items.iter().any(|item| may_change(item, in_braces || items.is_in_brackets())),
         Value::Mapping(m) => m.iter().any(|entry| may_change(&entry.value, in_braces || m.is_in_braces())),
@@ -316,9 +306,6 @@ pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malf
     let scalar = |s: &mut Scalar<'a>, _| {
         check_type(s)?;
         decode_binary(arena, s)?;
-        if is_time_until_printed(s) {
-            s.style = Style::Plain;
-        }
         *s = match s.kind() {
             Kind::Float => Scalar::plain(arena.text(&scalar::json_number(finite(s)?))),
             _ => decoded(arena, s),

@@ -115,7 +115,9 @@ fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
         {
             Some("deviations/references-unseen")
         }
-        (Err(_), Ok(text)) if text.contains("\n  name: null\n") => Some("deviations/nameless"),
+        (Err(_), Ok(text)) if text.contains("\n  name: null\n") || text.contains("\nkind: null\n") => {
+            Some("deviations/nameless")
+        }
         (Err(e), Ok(_)) if e.contains("in the image name") => Some("deviations/crash"),
         // The validators here change nothing.
         (Ok(_), Err(_)) if theirs_says("validator shouldn't modify") => Some("deviations/validator-style"),

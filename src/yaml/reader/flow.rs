@@ -2,7 +2,7 @@
 
 use super::property::Properties;
 use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Read, Reader};
-use crate::yaml::{Node, Scalar, Style, Tag, Value, reprint};
+use crate::yaml::{Node, Style, Value, reprint};
 
 /// What may come next between brackets.
 enum Next {
@@ -51,7 +51,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     if self.levels.len() == outside {
                         return Ok(node);
                     }
-                    self.complete_flow(node, false)?;
+                    self.complete(node, false)?;
                     Next::Separator
                 }
                 Next::Separator => return Err(self.error(unclosed(kind), self.at)),
@@ -85,7 +85,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let token = self.flow_token(start, column, own)?;
         match (kind, token.is_key) {
             (Kind::FlowSequence, false) => {
-                self.complete_flow(token.node, token.is_alias)?;
+                self.complete(token.node, token.is_alias)?;
                 Ok(Next::Separator)
             }
             (Kind::FlowSequence, true) => {
@@ -141,7 +141,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             return Ok(Next::Entry);
         }
         let token = self.flow_token(usize::MAX, column, own)?;
-        self.complete_flow(token.node, token.is_alias)?;
+        self.complete(token.node, token.is_alias)?;
         Ok(Next::Separator)
     }
 
@@ -181,20 +181,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.skip_blanks();
         let is_key = start != usize::MAX && self.byte() == Some(b':') && self.is_near(start, self.at);
         self.at = if is_key { self.at + 1 } else { end };
-        self.quote_time(&mut node, is_key);
-        Ok(Token { node, is_alias, is_key })
-    }
-
-    /// Upstream's printer puts quotes around a colon between brackets, and makes a string of a
-    /// time. A key is as good as printed, and an item of a list keeps its type until it is; a value
-    /// is that by the braces around it.
-    fn quote_time(&self, node: &mut Node<'a>, is_key: bool) {
-        let Value::Scalar(s) = &mut node.value else { return };
-        let is_item = self.levels.last().is_some_and(|level| level.kind == Kind::FlowSequence);
-        if (is_key || is_item) && reprint::is_time_in_braces(s, true) {
+        if let Value::Scalar(s) = &mut node.value
+            && is_key
+            && reprint::is_time_in_braces(s, true)
+        {
+            // Upstream's printer quotes a colon in braces, and a key is as good as printed.
             s.style = Style::Single;
-            s.tag = if is_key { Tag::Auto } else { Tag::Timestamp };
         }
+        Ok(Token { node, is_alias, is_key })
     }
 
     fn set_flow_key(&mut self, node: Node<'a>) -> Read<()> {
@@ -206,21 +200,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Gives the key that waits an empty value.
     fn end_flow_key(&mut self) -> Read<()> {
         let empty = self.empty();
-        self.complete_flow(empty, false)
-    }
-
-    /// As [`Reader::complete`]. An item left out in a list, which only an anchor or alias can stand
-    /// for, is printed as an empty string by upstream. A value left out is that by the braces
-    /// around it.
-    fn complete_flow(&mut self, mut node: Node<'a>, is_alias: bool) -> Read<()> {
-        let in_list = self.levels.last().is_some_and(|level| level.kind == Kind::FlowSequence);
-        if let Value::Scalar(Scalar { text: "", style, tag: Tag::Auto }) = &mut node.value
-            && in_list
-            && *style == Style::Plain
-        {
-            *style = Style::Double;
-        }
-        self.complete(node, is_alias)
+        self.complete(empty, false)
     }
 
     /// Over blanks, comments and line breaks.
