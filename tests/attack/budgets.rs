@@ -1,0 +1,1 @@
+//! Input that would fill memory, disk or time.

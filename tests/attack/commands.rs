@@ -1,0 +1,1 @@
+//! Words of a file that would become options of the programs that are started.

@@ -1,0 +1,1 @@
+//! Names, addresses and files that would be taken for trusted ones.
