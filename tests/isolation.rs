@@ -5,7 +5,7 @@ use crate::support::{Run, Tree};
 use std::net::TcpListener;
 
 /// Whether this machine can enforce all of it. Where it cannot, the tests say so.
-fn can_isolate() -> bool {
+pub fn can_isolate() -> bool {
     let report = Tree::new("").run(&["doctor", "-o", "json"]).ok();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let enforced = report["isolation"]["enforced"] == true;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
 
-/// A plugin that describes itself and generates a ConfigMap with `v`. `FAIL` makes it fail to
+/// A plugin that describes itself and generates a ConfigMap with `v`. `LANG=fail` makes it fail to
 /// describe itself.
 pub fn script(version: &str, v: &str) -> String {
     script_with(version, "x1.0", r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Made"}]"#, v)
@@ -15,7 +15,7 @@ pub fn script(version: &str, v: &str) -> String {
 
 pub fn script_with(version: &str, api: &str, generators: &str, v: &str) -> String {
     format!(
-        "#!/bin/sh\nif [ \"$1\" = describe ]; then\n  [ -z \"$FAIL\" ] || exit 3\n  echo '{{\"version\": \"{version}\", \"api_version\": \"{api}\", \"generators\": {generators}}}'\n  exit\nfi\n\
+        "#!/bin/sh\nif [ \"$1\" = describe ]; then\n  [ \"$LANG\" != fail ] || exit 3\n  echo '{{\"version\": \"{version}\", \"api_version\": \"{api}\", \"generators\": {generators}}}'\n  exit\nfi\n\
          printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: {v}, c: \"%s\"}}\\n' \"$RUSTOMIZE_PLUGIN_COMPONENT\"\n"
     )
 }
@@ -165,7 +165,7 @@ fn p46_a_plugin_is_described_once_for_each_content() {
     let mut tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
     assert!(tree.build(&[]).ok().contains("v: x\n"));
-    tree.variables.insert("FAIL", "1".to_owned());
+    tree.variables.insert("LANG", "fail".to_owned());
     assert!(tree.build(&[]).ok().contains("v: x\n"));
     fs::remove_dir_all(tree.home().join(".cache")).unwrap();
     tree.build(&[]).fails_with(&["unable to find plugin root"]);

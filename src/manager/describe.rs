@@ -173,14 +173,15 @@ impl fmt::Display for DescribeError {
 }
 
 impl Description {
-    /// Asks a plugin, which may read itself and the system, write nothing, and has no network.
+    /// Asks a plugin, which may read itself and the system, write nothing, and has no network. It gets an
+    /// environment and a home of its own.
     ///
     /// # Errors
     /// It does not answer, or with something else than one JSON object.
     pub fn ask(command: &Command, options: &PluginOptions) -> Result<Description, DescribeError> {
         let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
         let variables = options.isolation.variables.clone();
-        let isolation = Isolation { level: Level::Auto, variables, ..Isolation::default() };
+        let isolation = Isolation { level: Level::Auto, is_apart: true, variables, ..Isolation::default() };
         let mut args = command.args.clone();
         args.push("describe".into());
         let confined = options.confined(&isolation, &command.program, args, &command.files()).map_err(not_started)?;

@@ -1,8 +1,9 @@
 //! What the process of a plugin may do and take, applied by that process to itself before it loads
 //! any of the plugin's code.
 //!
-//! Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs without
-//! all that, as under kustomize (K20); `--plugin-isolation` asks for it.
+//! The process leaves the session of the user, and so the terminal, and gives up the capabilities of
+//! root. Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs
+//! without all that, as under kustomize (K20); `--plugin-isolation` asks for it.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,7 @@ pub struct Confinement {
 /// granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// Whether it is an error if the system cannot enforce a part. Then sockets of all kinds are
-    /// refused, too.
+    /// Whether it is an error if the system cannot enforce a part.
     pub strict: bool,
     /// Files and directories that may be read, beside those of the system.
     pub read: Vec<PathBuf>,
@@ -50,7 +50,7 @@ const SYSTEM: [&str; 11] = [
 ];
 
 /// Devices that every program may use.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 impl Confinement {
     /// Applies it to this process, which has one thread yet. Gives what the system cannot enforce,
@@ -93,11 +93,14 @@ impl Sandbox {
     /// Enters it, as far as the system goes; what is missing, in words.
     fn enter(&self) -> Vec<String> {
         let mut missing = Vec::new();
+        if let Err(e) = leave_session() {
+            missing.push(format!("the terminal is not out of reach: {e}"));
+        }
+        if let Err(e) = drop_capabilities() {
+            missing.push(format!("the capabilities of root are kept: {e}"));
+        }
         match self.restrict_files() {
-            Ok(landlock::RulesetStatus::NotEnforced) => {
-                missing.push("files are not restricted: this kernel has no Landlock".to_owned());
-            }
-            Ok(_) => {}
+            Ok(known) => missing.extend(unknown_to(known).map(str::to_owned)),
             Err(e) => missing.push(format!("files are not restricted: {e}")),
         }
         if let Err(e) = self.restrict_calls() {
@@ -106,7 +109,8 @@ impl Sandbox {
         missing
     }
 
-    fn restrict_files(&self) -> Result<landlock::RulesetStatus, landlock::RulesetError> {
+    /// Gives the kernel's version of Landlock; 0 for none.
+    fn restrict_files(&self) -> Result<i32, landlock::RulesetError> {
         use landlock::{
             ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
         };
@@ -124,7 +128,12 @@ impl Sandbox {
             .add_rules(path_beneath_rules(read, AccessFs::from_read(ABI::V5)))?
             .add_rules(path_beneath_rules(write, all))?
             .restrict_self()?;
-        Ok(status.ruleset)
+        Ok(match status.landlock {
+            landlock::LandlockStatus::Available { effective_abi, kernel_abi } => {
+                kernel_abi.unwrap_or(effective_abi as i32)
+            }
+            _ => 0,
+        })
     }
 
     fn restrict_calls(&self) -> Result<(), Box<dyn std::error::Error>> {
@@ -140,15 +149,24 @@ impl Sandbox {
                 SeccompFilter::new(rules, SeccompAction::Allow, action, architecture)?.try_into()?;
             Ok(apply_filter(&filter)?)
         };
+        let if_argument = |nth, op, value: u64| SeccompCondition::new(nth, Len::Dword, op, value);
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-        if !self.network {
-            let no_unix = SeccompCondition::new(0, Len::Dword, Op::Ne, libc::AF_UNIX as u64)?;
-            let rule = if self.strict { Vec::new() } else { vec![SeccompRule::new(vec![no_unix])?] };
-            rules.insert(libc::SYS_socket, rule);
+        let mut families = Vec::new();
+        if self.network {
+            for family in NETWORK {
+                families.push(if_argument(0, Op::Ne, family as u64)?);
+            }
         }
-        // New namespaces would lift what is restricted here.
+        // Without the network, sockets of every family.
+        let sockets = if families.is_empty() { Vec::new() } else { vec![SeccompRule::new(families)?] };
+        rules.insert(libc::SYS_socket, sockets);
+        for (call, nth) in OF_ONE_PROCESS {
+            rules.insert(call, vec![SeccompRule::new(vec![if_argument(nth, Op::Ne, 0)?])?]);
+        }
+        let typing = TERMINAL.iter().map(|&request| SeccompRule::new(vec![if_argument(1, Op::Eq, request)?]));
+        rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
         let mut namespaces = Vec::new();
-        for flag in [libc::CLONE_NEWUSER, libc::CLONE_NEWNS, libc::CLONE_NEWNET, libc::CLONE_NEWPID] {
+        for flag in NAMESPACES {
             let flag = flag as u64;
             namespaces.push(SeccompRule::new(vec![SeccompCondition::new(0, Len::Qword, Op::MaskedEq(flag), flag)?])?);
         }
@@ -160,10 +178,85 @@ impl Sandbox {
     }
 }
 
+/// Leaves the session of whoever started this process, and with it the terminal. The leader of a
+/// process group cannot do so, and goes back into the group of its parent first.
+#[cfg(target_os = "linux")]
+fn leave_session() -> io::Result<()> {
+    use rustix::process::{getpgid, getppid, setpgid, setsid};
+    setpgid(None, Some(getpgid(getppid())?))?;
+    setsid()?;
+    Ok(())
+}
+
+/// Gives up what root may do besides owning files; no program that is started gets it back.
+#[cfg(target_os = "linux")]
+fn drop_capabilities() -> io::Result<()> {
+    use rustix::thread::{
+        CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
+    };
+    if capabilities(None)?.permitted.is_empty() {
+        return Ok(());
+    }
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // An older kernel does not know the newest ones.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
+/// What a version of Landlock does not restrict yet.
+#[cfg(target_os = "linux")]
+fn unknown_to(version: i32) -> impl Iterator<Item = &'static str> {
+    const SINCE: [(i32, &str); 5] = [
+        (1, "files are not restricted: this kernel has no Landlock"),
+        (3, "files can be truncated: this kernel's Landlock is older than version 3"),
+        (4, "TCP is not restricted: this kernel's Landlock is older than version 4"),
+        (5, "devices can be controlled: this kernel's Landlock is older than version 5"),
+        (6, "signals to other processes are not restricted: this kernel's Landlock is older than version 6"),
+    ];
+    SINCE.into_iter().filter(move |(since, _)| version < *since).map(|(_, what)| what)
+}
+
+/// The families of sockets that the network needs: addresses are looked up through the last one.
+#[cfg(target_os = "linux")]
+const NETWORK: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+
+/// Calls that can concern another process, and which argument names it; 0 is the caller itself.
+#[cfg(target_os = "linux")]
+const OF_ONE_PROCESS: [(i64, u8); 7] = [
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_ioprio_set, 1),
+];
+
+/// Requests that type into a terminal, or take one.
+#[cfg(target_os = "linux")]
+const TERMINAL: [u64; 4] = [libc::TIOCSTI as u64, libc::TIOCSCTTY as u64, libc::TIOCSPGRP as u64, 0x541c];
+
+/// Namespaces of every kind: in a new one, what is restricted here would be lifted.
+#[cfg(target_os = "linux")]
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+
 /// System calls that no plugin needs: to leave its process group, to look into other processes, to
 /// change the system, and those that do what other calls do past this filter.
 #[cfg(target_os = "linux")]
-const REFUSED: [i64; 38] = [
+const REFUSED: [i64; 50] = [
     libc::SYS_setsid,
     libc::SYS_setpgid,
     libc::SYS_ptrace,
@@ -202,6 +295,18 @@ const REFUSED: [i64; 38] = [
     libc::SYS_open_by_handle_at,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_kexec_file_load,
+    libc::SYS_syslog,
+    libc::SYS_fanotify_init,
+    libc::SYS_mount_setattr,
+    libc::SYS_adjtimex,
+    libc::SYS_clock_adjtime,
+    libc::SYS_quotactl_fd,
+    libc::SYS_fspick,
+    libc::SYS_fsconfig,
+    libc::SYS_vhangup,
+    libc::SYS_process_madvise,
 ];
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 pub mod conversation;
 mod orphans;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -118,9 +118,7 @@ pub fn was_ended() -> bool {
 pub fn end_all() {
     ENDED.store(true, Ordering::SeqCst);
     let lock = |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for pid in lock(&RUNNING).drain(..) {
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
+    lock(&RUNNING).drain(..).for_each(|pid| end(Some(pid)));
     orphans::end(None);
     for directory in DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).drain(..) {
         let _ = std::fs::remove_dir_all(directory);
@@ -256,9 +254,12 @@ fn forget_group(group: Option<Pid>) {
     RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|pid| Some(*pid) != group);
 }
 
+/// Ends a process group, and its leader: one that confines itself is in no group of its own for a
+/// moment.
 fn end(group: Option<Pid>) {
     if let Some(group) = group {
         let _ = kill_process_group(group, Signal::KILL);
+        let _ = kill_process(group, Signal::KILL);
     }
 }
 

@@ -1,1 +1,118 @@
 //! What a plugin would do to the processes, files and terminal of the user.
+
+use crate::isolation::can_isolate;
+use crate::shared_object::cc;
+use crate::support::{Run, Tree, run};
+use std::path::Path;
+
+const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n";
+
+/// A tree whose plugin does what the statements say; `None` where that cannot be tried.
+fn attack(act: &str) -> Option<Tree> {
+    let tree = Tree::new(GENERATOR);
+    tree.plugin("Make", "");
+    let plugin = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/plugin/attack.c");
+    if cc(&source, &plugin, &["-Wall", "-Werror", &format!("-DACT={act}")]).is_none() {
+        println!("skipped: no C compiler");
+        return None;
+    }
+    can_isolate().then_some(tree)
+}
+
+/// Expects that of the statements nothing gets through at either level but what is named.
+#[track_caller]
+fn gets(act: &str, want: &str) {
+    let Some(tree) = attack(act) else { return };
+    for level in ["auto", "strict"] {
+        let run = tree.build(&[&format!("--plugin-isolation={level}")]);
+        assert_eq!(got(run), want, "{level}");
+    }
+}
+
+fn got(run: Run) -> String {
+    let out = run.ok();
+    let line = out.lines().find_map(|line| line.strip_prefix("  got: "));
+    line.unwrap_or_else(|| panic!("{out}")).trim_matches(['"', '\'', ' ']).to_owned()
+}
+
+#[test]
+fn c7_the_terminal_is_out_of_reach() {
+    let tries = r#"int t = open("/dev/tty", O_RDWR); note("opened", t); note("typed", ioctl(t, TIOCSTI, "x"));
+        note("session", getsid(0) == getsid(getppid()) ? 0 : -1); note("took", tcsetpgrp(t, getpgrp()))"#;
+    let Some(tree) = attack(&tries.replace('\n', " ")) else { return };
+    for level in ["auto", "strict"] {
+        let build = tree.command(&["build", "--enable-alpha-plugins", &format!("--plugin-isolation={level}"), "."]);
+        // `script` makes a terminal and is its session.
+        let words: Vec<_> = std::iter::once(build.get_program()).chain(build.get_args()).collect();
+        let line = words.iter().map(|word| format!("'{}'", word.to_string_lossy())).collect::<Vec<_>>().join(" ");
+        let mut script = build_like(&build, "timeout");
+        script.args(["60", "script", "-qec", &line, "/dev/null"]).stdin(std::process::Stdio::null());
+        let Ok(output) = script.output() else { return println!("skipped: no script") };
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(out.contains("  got: \"\""), "{level}: {out}");
+    }
+}
+
+/// Another program, with the directory and variables of a command.
+fn build_like(command: &std::process::Command, program: &str) -> std::process::Command {
+    #[expect(clippy::disallowed_methods, reason = "the programs around the one that is tested")]
+    let mut other = std::process::Command::new(program);
+    other.current_dir(command.get_current_dir().unwrap()).env_clear();
+    other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    other
+}
+
+#[test]
+fn h3_the_environment_of_the_build_is_out_of_reach() {
+    let act = r#"char path[64]; sprintf(path, "/proc/%d/environ", getppid()); note_file(path)"#;
+    gets(act, "");
+}
+
+#[test]
+fn h3_calls_of_the_system_are_refused_to_root_too() {
+    let act = "note(\"syslog\", syscall(SYS_syslog, 10, 0, 0)); note(\"fanotify\", syscall(SYS_fanotify_init, 0, 0)); \
+        note(\"mount_setattr\", syscall(SYS_mount_setattr, -100, \"/\", 0, 0, 0)); \
+        note(\"uts\", unshare(CLONE_NEWUTS)); note(\"ipc\", unshare(CLONE_NEWIPC)); \
+        note(\"chroot\", chroot(\"/\")); note(\"nice\", setpriority(PRIO_PROCESS, 0, -5))";
+    gets(act, "");
+    let clone = "long pid = syscall(SYS_clone, CLONE_NEWUTS | SIGCHLD, 0, 0, 0, 0); if (pid == 0) _exit(0); \
+        note(\"clone\", pid)";
+    gets(clone, "");
+}
+
+#[test]
+fn h4_sockets_are_refused() {
+    let act = "note(\"unix\", socket(AF_UNIX, SOCK_STREAM, 0)); note(\"inet\", socket(AF_INET, SOCK_STREAM, 0)); \
+        int pair[2]; note(\"pair\", socketpair(AF_UNIX, SOCK_STREAM, 0, pair))";
+    gets(act, "pair");
+    let Some(tree) = attack(act) else { return };
+    let run = tree.build(&["--plugin-isolation=strict", "--plugin-allow-net"]);
+    assert_eq!(got(run), "inet pair");
+}
+
+#[test]
+fn h5_limits_concern_the_plugin_alone() {
+    let act = "struct rlimit l = {64, 64}; int p = getppid(); cpu_set_t all; memset(&all, 255, sizeof all); \
+        struct sched_param other = {0}; \
+        note(\"prlimit\", prlimit(p, RLIMIT_NOFILE, &l, 0)); note(\"nice\", setpriority(PRIO_PROCESS, p, 5)); \
+        note(\"affinity\", sched_setaffinity(p, sizeof all, &all)); \
+        note(\"scheduler\", sched_setscheduler(p, SCHED_BATCH, &other)); \
+        note(\"io\", syscall(SYS_ioprio_set, 1, p, 3 << 13)); note(\"signal\", kill(p, SIGCONT)); \
+        note(\"own\", prlimit(0, RLIMIT_NOFILE, &l, 0))";
+    gets(act, "own");
+}
+
+#[test]
+fn h7_descriptors_of_the_caller_end_here() {
+    let Some(tree) = attack("char b[64] = \"\"; note(b, read(7, b, 63) > 0 ? 0 : -1)") else { return };
+    tree.write("secret", "hunter2");
+    let build = tree.command(&["build", "--enable-alpha-plugins", "--plugin-isolation=strict", "."]);
+    let mut shell = build_like(&build, "bash");
+    let program = build.get_program().to_string_lossy().into_owned();
+    shell.args([
+        "-c",
+        &format!("exec 7<secret; exec '{program}' build --enable-alpha-plugins --plugin-isolation=strict ."),
+    ]);
+    assert_eq!(got(run(&mut shell)), "");
+}
