@@ -8,11 +8,11 @@
 //! them, and what was cut off leaves nothing that looks whole.
 
 use super::RepoSpec;
+use super::git_command::GitCommand;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
 use hashbrown::HashMap;
 use sha2::{Digest, Sha256};
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -109,7 +109,11 @@ impl Git {
     /// # Errors
     /// git is missing, fails or takes too long.
     pub fn time(&self, spec: &RepoSpec, clone: &Path) -> Result<Option<SystemTime>> {
-        let printed = self.git(spec, clone, &["show", "--no-patch", "--format=%ct", "HEAD"])?;
+        let printed = self.git(
+            spec,
+            clone,
+            GitCommand::new("show", &["--no-patch", "--no-show-signature", "--format=%ct", "HEAD"]),
+        )?;
         Ok(printed.trim().parse().ok().map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
     }
 
@@ -123,7 +127,8 @@ impl Git {
             return Err(Error::new(ErrorKind::Io, message));
         }
         let directory = self.work_directory()?;
-        let printed = self.git(spec, directory.path(), &["ls-remote", "--tags", &spec.url])?;
+        let printed =
+            self.git(spec, directory.path(), GitCommand::new("ls-remote", &["--tags"]).with_words(&[&spec.url]))?;
         let mut tags: Vec<(String, String)> = Vec::new();
         for (commit, name) in printed.lines().filter_map(|line| line.split_once('\t')) {
             let Some(tag) = name.strip_prefix("refs/tags/") else { continue };
@@ -201,7 +206,8 @@ impl Git {
         let directory = self.work_directory()?;
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
         let peeled = format!("{reference}^{{}}");
-        let printed = self.git(spec, directory.path(), &["ls-remote", &spec.url, reference, &peeled])?;
+        let words = [spec.url.as_str(), reference, &peeled];
+        let printed = self.git(spec, directory.path(), GitCommand::new("ls-remote", &[]).with_words(&words))?;
         let lines: Vec<(&str, &str)> = printed.lines().filter_map(|line| line.split_once('\t')).collect();
         let named = |name: String| lines.iter().find(|(_, n)| *n == name).map(|(commit, _)| (*commit).to_owned());
         // In the order in which git itself looks a name up.
@@ -215,8 +221,9 @@ impl Git {
     /// Makes a directory with an empty repository.
     fn start(&self, spec: &RepoSpec) -> Result<PrivateDirectory> {
         let directory = self.work_directory()?;
-        self.git(spec, directory.path(), &["init"])?;
-        self.git(spec, directory.path(), &["remote", "add", "origin", &spec.url])?;
+        self.git(spec, directory.path(), GitCommand::new("init", &[]))?;
+        let words = ["origin", spec.url.as_str()];
+        self.git(spec, directory.path(), GitCommand::new("remote", &["add"]).with_words(&words))?;
         Ok(directory)
     }
 
@@ -232,10 +239,14 @@ impl Git {
 
     fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
-        self.git(spec, clone.path(), &["fetch", "--depth=1", &spec.url, reference])?;
-        self.git(spec, clone.path(), &["checkout", "FETCH_HEAD"])?;
+        let words = [spec.url.as_str(), reference];
+        self.git(spec, clone.path(), GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
+        self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
         if spec.submodules {
-            self.git(spec, clone.path(), &["submodule", "update", "--init", "--recursive"])?;
+            // Checked out, whatever a setting says: git knows one that runs a command.
+            let update = GitCommand::new("submodule", &["update", "--init", "--recursive", "--checkout"]);
+            let update = if spec.is_of_this_machine() { update } else { update.without_files() };
+            self.git(spec, clone.path(), update)?;
         }
         Ok(())
     }
@@ -243,7 +254,7 @@ impl Git {
     /// Puts a clone where the cache keeps it. Another build may have done so first.
     fn finish(&self, spec: &RepoSpec, clone: PrivateDirectory) -> Result<PathBuf> {
         let path = clone.path().to_owned();
-        let commit = self.git(spec, &path, &["rev-parse", "HEAD"]).unwrap_or_default();
+        let commit = self.git(spec, &path, GitCommand::new("rev-parse", &["HEAD"])).unwrap_or_default();
         let commit = commit.trim();
         let Some(repository) = self.repository(spec).filter(|_| is_commit(commit)) else {
             if is_commit(commit) {
@@ -266,11 +277,11 @@ impl Git {
     }
 
     /// Runs git and gives what it printed.
-    fn git(&self, spec: &RepoSpec, directory: &Path, args: &[&str]) -> Result<String> {
+    fn git(&self, spec: &RepoSpec, directory: &Path, command: GitCommand<'_>) -> Result<String> {
         let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
         let call = Call {
             program: Path::new("git"),
-            args: args.iter().map(OsString::from).collect(),
+            args: command.arguments()?,
             directory: Some(directory),
             // Nobody is there to answer a question.
             environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into())],
@@ -279,7 +290,7 @@ impl Git {
             stdin: None,
         };
         let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, stderr: |_| {} };
-        let shown = format!("git {}", args.join(" "));
+        let shown = command.shown();
         let printed = run(call, &limits).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
             let fault = |message: String| Error::new(ErrorKind::Io, message);
