@@ -2,10 +2,11 @@
 //! ones.
 //!
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
-//!   [`git_command`]: what git is called with.
+//!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with.
 //! * [`http`]: files over HTTP.
 
 pub mod git;
+pub mod git_cache;
 pub mod git_command;
 pub mod http;
 pub mod path;

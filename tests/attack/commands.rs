@@ -3,7 +3,8 @@
 use crate::servers::{Files, git_server};
 use crate::support::{Run, Tree, git};
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {v: VALUE}\n";
 
@@ -142,4 +143,69 @@ fn c1_a_submodule_from_elsewhere_is_no_repository_of_this_machine() {
     tree.write("../home/.gitconfig", "[protocol \"file\"]\n\tallow = always\n");
     let server = git_server(tree.path(), Files::default());
     build_of(&tree, &format!("http://{server}/served.git"), &[]).fails_with(&["git submodule update"]);
+}
+
+/// A tree whose cache has a clone, the address of its base, and the place of the clone.
+fn cached() -> (Tree, String, PathBuf) {
+    let tree = Tree::new("");
+    tree.write("repo/kustomization.yaml", "resources: [a.yaml]\n");
+    tree.write("repo/a.yaml", &CONFIG_MAP.replace("VALUE", "real"));
+    let commit = commit(&tree, "repo");
+    let entry = format!("{}?ref={commit}", url(&tree, "repo"));
+    assert!(build_of(&tree, &entry, &[]).ok().contains("real"));
+    let git = tree.home().join(".cache/rustomize/git");
+    let repository = fs::read_dir(&git).unwrap().next().unwrap().unwrap().path();
+    (tree, entry, repository.join(format!("{commit}-submodules")))
+}
+
+/// Builds with a clone in the cache that somebody has changed.
+#[track_caller]
+fn is_not_used(tree: &Tree, entry: &str, version: &Path) {
+    fs::write(version.join("a.yaml"), CONFIG_MAP.replace("VALUE", "planted")).unwrap();
+    let built = build_of(tree, entry, &[]).ok();
+    assert!(built.contains("real") && !built.contains("planted"), "{built}");
+    build_of(tree, entry, &["--offline"]).fails_with(&["offline"]);
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn m6_a_clone_that_others_may_write_to_is_not_used() {
+    for (above, mode) in [(0, 0o777), (0, 0o770), (1, 0o777), (1, 0o1777), (1, 0o720), (2, 0o777), (3, 0o777)] {
+        let (tree, entry, version) = cached();
+        set_mode(version.ancestors().nth(above).unwrap(), mode);
+        is_not_used(&tree, &entry, &version);
+    }
+    // Where only the owner of an entry may rename it, what is ours is ours.
+    let (tree, entry, version) = cached();
+    set_mode(version.ancestors().nth(3).unwrap(), 0o1777);
+    fs::rename(tree.path().join("repo"), tree.path().join("gone")).unwrap();
+    assert!(build_of(&tree, &entry, &[]).ok().contains("real"));
+}
+
+#[test]
+fn m6_a_clone_that_is_a_link_is_not_used() {
+    for above in [0, 1, 2] {
+        let (tree, entry, version) = cached();
+        let link = version.ancestors().nth(above).unwrap();
+        let elsewhere = tree.home().join("elsewhere");
+        fs::rename(link, &elsewhere).unwrap();
+        symlink(&elsewhere, link).unwrap();
+        is_not_used(&tree, &entry, &version);
+    }
+}
+
+#[test]
+fn m6_a_clone_of_another_user_is_not_used() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root gives files to other users");
+        return;
+    }
+    for above in [0, 1, 2, 3] {
+        let (tree, entry, version) = cached();
+        std::os::unix::fs::chown(version.ancestors().nth(above).unwrap(), Some(1), None).unwrap();
+        is_not_used(&tree, &entry, &version);
+    }
 }
