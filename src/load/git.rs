@@ -8,11 +8,11 @@
 //! them, and what was cut off leaves nothing that looks whole.
 
 use super::RepoSpec;
+use super::git_cache::{Cache, hash};
+use super::git_command::GitCommand;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
 use hashbrown::HashMap;
-use sha2::{Digest, Sha256};
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ type Key = (String, String, bool);
 /// The clones of a build.
 pub struct Git {
     /// The directory that keeps versions between builds.
-    cache: Option<PathBuf>,
+    cache: Option<Cache>,
     offline: bool,
     /// How long one command may take where the reference does not say.
     timeout: Option<Duration>,
@@ -59,6 +59,7 @@ pub struct Git {
 impl Git {
     /// Nothing is cloned yet.
     pub fn new(cache: Option<PathBuf>, offline: bool, timeout: Option<Duration>) -> Self {
+        let cache = cache.map(Cache::new);
         Git { cache, offline, timeout, known: Mutex::default(), temporary: Mutex::default() }
     }
 
@@ -109,7 +110,11 @@ impl Git {
     /// # Errors
     /// git is missing, fails or takes too long.
     pub fn time(&self, spec: &RepoSpec, clone: &Path) -> Result<Option<SystemTime>> {
-        let printed = self.git(spec, clone, &["show", "--no-patch", "--format=%ct", "HEAD"])?;
+        let printed = self.git(
+            spec,
+            clone,
+            GitCommand::new("show", &["--no-patch", "--no-show-signature", "--format=%ct", "HEAD"]),
+        )?;
         Ok(printed.trim().parse().ok().map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
     }
 
@@ -123,7 +128,8 @@ impl Git {
             return Err(Error::new(ErrorKind::Io, message));
         }
         let directory = self.work_directory()?;
-        let printed = self.git(spec, directory.path(), &["ls-remote", "--tags", &spec.url])?;
+        let printed =
+            self.git(spec, directory.path(), GitCommand::new("ls-remote", &["--tags"]).with_words(&[&spec.url]))?;
         let mut tags: Vec<(String, String)> = Vec::new();
         for (commit, name) in printed.lines().filter_map(|line| line.split_once('\t')) {
             let Some(tag) = name.strip_prefix("refs/tags/") else { continue };
@@ -168,18 +174,18 @@ impl Git {
 
     /// A version that the cache has.
     fn cached(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Option<PathBuf>> {
-        let Some(repository) = self.repository(spec) else { return Ok(None) };
-        let version = |commit: &str| repository.join(version_name(commit, spec.submodules));
-        if is_commit(&spec.reference) && version(&spec.reference).is_dir() {
-            return Ok(Some(version(&spec.reference)));
+        let Some(cache) = &self.cache else { return Ok(None) };
+        let repository = cache.repository(&spec.url);
+        let version = |commit: &str| {
+            let version = repository.join(version_name(commit, spec.submodules));
+            (is_commit(commit) && version.is_dir() && cache.is_private(&version)).then_some(version)
+        };
+        if let Some(known) = version(&spec.reference) {
+            return Ok(Some(known));
         }
         if self.offline {
             let last = fs::read_to_string(repository.join(reference_name(spec))).unwrap_or_default();
-            if is_commit(&last) && version(&last).is_dir() {
-                return Ok(Some(version(&last)));
-            }
-            let error = Error::new(ErrorKind::Io, "the cache has no such version, and this build is offline");
-            return Err(error.hint("build once without --offline"));
+            return version(&last).map(Some).ok_or_else(|| cache.lacks(&repository));
         }
         if !repository.is_dir() {
             return Ok(None);
@@ -188,12 +194,14 @@ impl Git {
             None => self.commit_of(spec)?,
             known => known,
         };
-        Ok(commit.map(|commit| version(&commit)).filter(|version| version.is_dir()))
+        Ok(commit.and_then(|commit| version(&commit)))
     }
 
-    /// The directory of a repository in the cache.
-    fn repository(&self, spec: &RepoSpec) -> Option<PathBuf> {
-        Some(self.cache.as_ref()?.join("git").join(hash(&spec.url)))
+    /// The place of a version in the cache, if a clone may be put there.
+    fn place(&self, spec: &RepoSpec, commit: &str) -> Option<PathBuf> {
+        let cache = self.cache.as_ref().filter(|_| is_commit(commit))?;
+        let place = cache.repository(&spec.url).join(version_name(commit, spec.submodules));
+        cache.is_private(&place).then_some(place)
     }
 
     /// The commit that a reference stands for now, if the repository says so.
@@ -201,7 +209,8 @@ impl Git {
         let directory = self.work_directory()?;
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
         let peeled = format!("{reference}^{{}}");
-        let printed = self.git(spec, directory.path(), &["ls-remote", &spec.url, reference, &peeled])?;
+        let words = [spec.url.as_str(), reference, &peeled];
+        let printed = self.git(spec, directory.path(), GitCommand::new("ls-remote", &[]).with_words(&words))?;
         let lines: Vec<(&str, &str)> = printed.lines().filter_map(|line| line.split_once('\t')).collect();
         let named = |name: String| lines.iter().find(|(_, n)| *n == name).map(|(commit, _)| (*commit).to_owned());
         // In the order in which git itself looks a name up.
@@ -215,27 +224,32 @@ impl Git {
     /// Makes a directory with an empty repository.
     fn start(&self, spec: &RepoSpec) -> Result<PrivateDirectory> {
         let directory = self.work_directory()?;
-        self.git(spec, directory.path(), &["init"])?;
-        self.git(spec, directory.path(), &["remote", "add", "origin", &spec.url])?;
+        self.git(spec, directory.path(), GitCommand::new("init", &[]))?;
+        let words = ["origin", spec.url.as_str()];
+        self.git(spec, directory.path(), GitCommand::new("remote", &["add"]).with_words(&words))?;
         Ok(directory)
     }
 
     /// A directory for git to work in, on the same file system as the place of a clone.
     fn work_directory(&self) -> Result<PrivateDirectory> {
-        let Some(cache) = &self.cache else {
+        let Some(cache) = self.cache.as_ref().filter(|cache| cache.is_private(&cache.repositories())) else {
             return PrivateDirectory::new("kustomize-").map_err(|e| no_directory(&e));
         };
-        let parent = cache.join("git");
-        let made = fs::create_dir_all(&parent).and_then(|()| PrivateDirectory::new_in(&parent, "partial-"));
-        made.map_err(|e| no_directory(&e).context(format!("making a directory below '{}'", cache.display())))
+        let parent = cache.repositories();
+        let made = Cache::make(&parent).and_then(|()| PrivateDirectory::new_in(&parent, "partial-"));
+        made.map_err(|e| no_directory(&e).context(format!("making a directory below '{}'", cache.named().display())))
     }
 
     fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
-        self.git(spec, clone.path(), &["fetch", "--depth=1", &spec.url, reference])?;
-        self.git(spec, clone.path(), &["checkout", "FETCH_HEAD"])?;
+        let words = [spec.url.as_str(), reference];
+        self.git(spec, clone.path(), GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
+        self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
         if spec.submodules {
-            self.git(spec, clone.path(), &["submodule", "update", "--init", "--recursive"])?;
+            // Checked out, whatever a setting says: git knows one that runs a command.
+            let update = GitCommand::new("submodule", &["update", "--init", "--recursive", "--checkout"]);
+            let update = if spec.is_of_this_machine() { update } else { update.without_files() };
+            self.git(spec, clone.path(), update)?;
         }
         Ok(())
     }
@@ -243,17 +257,17 @@ impl Git {
     /// Puts a clone where the cache keeps it. Another build may have done so first.
     fn finish(&self, spec: &RepoSpec, clone: PrivateDirectory) -> Result<PathBuf> {
         let path = clone.path().to_owned();
-        let commit = self.git(spec, &path, &["rev-parse", "HEAD"]).unwrap_or_default();
+        let commit = self.git(spec, &path, GitCommand::new("rev-parse", &["HEAD"])).unwrap_or_default();
         let commit = commit.trim();
-        let Some(repository) = self.repository(spec).filter(|_| is_commit(commit)) else {
+        let Some(place) = self.place(spec, commit) else {
             if is_commit(commit) {
                 lock(&self.known).insert(key(spec), path.clone());
             }
             lock(&self.temporary).push(clone);
             return Ok(path);
         };
-        let place = repository.join(version_name(commit, spec.submodules));
-        fs::create_dir_all(&repository).map_err(|e| no_directory(&e))?;
+        let repository = place.parent().unwrap_or(&place);
+        Cache::make(repository).map_err(|e| no_directory(&e))?;
         match clone.keep_as(&place) {
             Err(e) if !place.is_dir() => return Err(no_directory(&e)),
             _ => {}
@@ -266,11 +280,11 @@ impl Git {
     }
 
     /// Runs git and gives what it printed.
-    fn git(&self, spec: &RepoSpec, directory: &Path, args: &[&str]) -> Result<String> {
+    fn git(&self, spec: &RepoSpec, directory: &Path, command: GitCommand<'_>) -> Result<String> {
         let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
         let call = Call {
             program: Path::new("git"),
-            args: args.iter().map(OsString::from).collect(),
+            args: command.arguments()?,
             directory: Some(directory),
             // Nobody is there to answer a question.
             environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into())],
@@ -279,7 +293,7 @@ impl Git {
             stdin: None,
         };
         let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, stderr: |_| {} };
-        let shown = format!("git {}", args.join(" "));
+        let shown = command.shown();
         let printed = run(call, &limits).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
             let fault = |message: String| Error::new(ErrorKind::Io, message);
@@ -325,8 +339,4 @@ fn version_name(commit: &str, submodules: bool) -> String {
 
 fn reference_name(spec: &RepoSpec) -> String {
     format!("ref-{}", hash(&spec.reference))
-}
-
-fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
 }

@@ -1,10 +1,13 @@
 //! The only door to bytes: files below a kustomization root, under a load restrictor, and remote
 //! ones.
 //!
-//! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them.
+//! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
+//!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with.
 //! * [`http`]: files over HTTP.
 
 pub mod git;
+pub mod git_cache;
+pub mod git_command;
 pub mod http;
 pub mod path;
 pub mod repo_spec;
@@ -166,8 +169,8 @@ impl<'a> Files<'a> {
     /// directory here is none.
     pub fn prefetch(&self, root: &Root, entries: &[&str]) {
         let is_here = |entry: &str| !http::is_url(entry) && root.real.join(entry).exists();
-        let specs = entries.iter().filter(|entry| !is_here(entry)).filter_map(|entry| RepoSpec::parse(entry));
-        self.git.prefetch(specs.collect());
+        let references = entries.iter().filter(|entry| !is_here(entry)).filter_map(|entry| reference(root, entry));
+        self.git.prefetch(references.filter_map(Result::ok).collect());
     }
 
     fn fetch(&self, url: &str) -> Result<Rc<[u8]>, NotLoaded> {
@@ -249,8 +252,8 @@ impl<'a> Files<'a> {
             let error = Error::input(format!("new root '{path}' cannot be absolute"));
             return Err(error.hint("name the directory relative to the kustomization"));
         }
-        if let Some(spec) = RepoSpec::parse(path) {
-            return self.clone(&spec, Some(root));
+        if let Some(spec) = reference(root, path) {
+            return self.clone(&spec?, Some(root));
         }
         let real = directory(&root.real.join(path), path)?;
         if let Some(remote) = &root.remote
@@ -361,6 +364,18 @@ impl<'a> Files<'a> {
         }
         Ok(real)
     }
+}
+
+/// The repository that an entry of `root` names, unless the entry is a path. A repository on this
+/// machine is an error in a root that was cloned: that was written elsewhere.
+fn reference(root: &Root, entry: &str) -> Option<Result<RepoSpec>> {
+    let spec = RepoSpec::parse(entry)?;
+    if root.remote.is_none() || !spec.is_of_this_machine() {
+        return Some(Ok(spec));
+    }
+    let message = "security; kustomizations found in cloned git repos must not name repositories of this machine";
+    let error = Error::input(format!("{message}, as '{entry}' is"));
+    Some(Err(error.hint("name it in a kustomization of yours, or by the URL of its server")))
 }
 
 fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {

@@ -67,6 +67,11 @@ impl RepoSpec {
             has_timeout: query.timeout.is_some(),
         })
     }
+
+    /// Whether git would read a repository of this machine.
+    pub fn is_of_this_machine(&self) -> bool {
+        self.url.starts_with("file://")
+    }
 }
 
 fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {

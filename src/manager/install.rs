@@ -6,13 +6,15 @@
 
 use super::describe::{Command, DescribeError, Description};
 use super::discover::{Installed, sum_name};
-use super::fetch::{Artifact, Base, Transfer};
+use super::fetch::{Artifact, Base, Transfer, is_repository};
 use super::lock::{Lock, Locked, Pinned, Provided};
 use super::manifest::Manifest;
 use super::name::{FileName, Platform, SIGNED_SUFFIX};
 use super::permissions::Permissions;
 use super::place::LockedRoot;
-use super::prepare::{Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, side_by_side};
+use super::prepare::{
+    Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, is_of_this_machine, side_by_side,
+};
 use super::requirements::Requirement;
 use super::runtime;
 use super::sdk;
@@ -205,7 +207,7 @@ impl<'i> Installer<'i> {
             Ready::Unpacked(unpacked) => unpacked,
             Ready::Kept(installed, pinned) => {
                 let description = self.describe(&installed.path)?;
-                let needs = self.needs(&installed.path, pinned.archive.is_some())?;
+                let needs = self.needs(&installed.path, &pinned)?;
                 // Where it came from is looked at only for paths that begin there.
                 let own = match needs.iter().any(is_local) {
                     true => base_of(self.transfer.fetch(artifact, base)?.content, base),
@@ -228,7 +230,7 @@ impl<'i> Installer<'i> {
             };
             return Err(Tried::Failed(fault(message).hint(hint)));
         }
-        let needs = self.needs(&unpacked.path, unpacked.pinned.archive.is_some())?;
+        let needs = self.needs(&unpacked.path, &unpacked.pinned)?;
         let file = self.file_name(wanted, choice, &unpacked)?;
         self.install_below(&needs, &unpacked.base, chain)?;
         let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
@@ -298,9 +300,16 @@ impl<'i> Installer<'i> {
         }
     }
 
-    /// The plugins that one needs.
-    fn needs(&self, plugin: &Path, is_archive: bool) -> Result<Vec<Requirement>> {
+    /// The plugins that one needs. What was fetched names no place of this machine.
+    fn needs(&self, plugin: &Path, pinned: &Pinned) -> Result<Vec<Requirement>> {
         let needs = if plugin.is_dir() { Manifest::read(plugin)?.dependencies } else { Vec::new() };
+        let is_archive = pinned.archive.is_some();
+        if let Some(need) =
+            needs.iter().find(|need| (is_archive || is_repository(&pinned.url)) && is_of_this_machine(need))
+        {
+            let message = format!("it needs '{}' from '{}', a repository of this machine", need.name, need.from);
+            return Err(fault(message).hint("its author has to say where that is released"));
+        }
         match needs.iter().find(|need| is_archive && is_local(need)) {
             Some(local) => {
                 let message = format!(

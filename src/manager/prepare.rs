@@ -267,6 +267,11 @@ pub(super) fn is_local(need: &Requirement) -> bool {
     matches!(need.location(), Ok(Location::Local(_)))
 }
 
+/// Whether what is needed lies in a repository that git reads from this machine.
+pub(super) fn is_of_this_machine(need: &Requirement) -> bool {
+    matches!(need.location(), Ok(Location::Git(spec)) if spec.is_of_this_machine())
+}
+
 /// Where the relative paths of a plugin begin: an archive has no place of its own.
 pub(super) fn base_of(content: Content, base: &Base) -> Base {
     match content {

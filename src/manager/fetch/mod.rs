@@ -338,7 +338,7 @@ impl Transfer {
         let url = &artifact.url;
         let mut released = None;
         let bytes = match url {
-            _ if url.starts_with("git::") => {
+            _ if is_repository(url) => {
                 let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
                 let clone = self.git.checkout(&spec)?;
                 let released = self.git.time(&spec, &clone)?;
@@ -403,6 +403,11 @@ impl Transfer {
 fn releases(source: &Source) -> Result<RepoSpec> {
     let url = format!("git::{}.git", repository_url(source));
     RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is no repository")))
+}
+
+/// Whether an artifact is a directory of a repository: see [`git_url`].
+pub(super) fn is_repository(url: &str) -> bool {
+    url.starts_with("git::")
 }
 
 /// A commit of a repository, as a lock file writes it.

@@ -1,0 +1,97 @@
+//! [`GitCommand`]: the arguments of git. No other place makes them.
+//!
+//! Options are constants of this program. A text that a file or a server has written is a word: it
+//! comes behind the end of the options, and one that looks like an option is refused.
+
+use crate::diag::{Error, Result};
+use std::ffi::OsString;
+
+/// Settings of every command, over those of the user, so that nothing in a fetched tree runs. The
+/// user's own protocols, filters and credential helpers count.
+const SETTINGS: [&str; 4] = [
+    // A relative path of the user's would lead into the tree.
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    // These two run what the address says, which a submodule may choose.
+    "protocol.ext.allow=never",
+    "protocol.fd.allow=never",
+];
+
+/// The setting that keeps git away from repositories of this machine.
+const NO_FILES: &str = "protocol.file.allow=never";
+
+/// A git command.
+#[derive(Clone, Copy, Debug)]
+pub struct GitCommand<'w> {
+    name: &'static str,
+    options: &'static [&'static str],
+    words: &'w [&'w str],
+    /// Whether repositories of this machine are out of reach.
+    is_without_files: bool,
+}
+
+impl<'w> GitCommand<'w> {
+    /// A command with its options, which are no text of a file.
+    pub fn new(name: &'static str, options: &'static [&'static str]) -> Self {
+        GitCommand { name, options, words: &[], is_without_files: false }
+    }
+
+    /// The command with the texts that it works on.
+    pub fn with_words(self, words: &'w [&'w str]) -> Self {
+        GitCommand { words, ..self }
+    }
+
+    /// The command, kept away from repositories of this machine.
+    pub fn without_files(self) -> Self {
+        GitCommand { is_without_files: true, ..self }
+    }
+
+    /// What errors call the command.
+    pub fn shown(&self) -> String {
+        let parts = [self.name].into_iter().chain(self.options.iter().copied()).chain(self.words.iter().copied());
+        format!("git {}", parts.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The arguments of git.
+    ///
+    /// # Errors
+    /// A word looks like an option, or has a control character.
+    pub fn arguments(&self) -> Result<Vec<OsString>> {
+        self.words.iter().try_for_each(|word| check(word))?;
+        let settings = SETTINGS.iter().copied().chain(self.is_without_files.then_some(NO_FILES));
+        let settings = settings.flat_map(|setting| ["-c", setting]);
+        let end = (!self.words.is_empty()).then_some("--end-of-options");
+        let command = [self.name].into_iter().chain(self.options.iter().copied()).chain(end);
+        Ok(settings.chain(command).chain(self.words.iter().copied()).map(OsString::from).collect())
+    }
+}
+
+fn check(word: &str) -> Result<()> {
+    let fault = |what: &str| {
+        let error = Error::input(format!("security; git is not called with '{}': it {what}", word.escape_debug()));
+        error.hint("an address is 'https://host/repository//directory?ref=VERSION'")
+    };
+    match word {
+        _ if word.starts_with('-') => Err(fault("begins with '-', as an option does")),
+        _ if word.contains(char::is_control) => Err(fault("has a control character")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GitCommand;
+
+    #[test]
+    fn words_come_behind_the_end_of_options() {
+        let command = GitCommand::new("fetch", &["--depth=1"]).with_words(&["https://h/o/r", "main"]);
+        let arguments = command.arguments().unwrap();
+        assert_eq!(arguments[arguments.len() - 4..], ["--depth=1", "--end-of-options", "https://h/o/r", "main"]);
+        assert_eq!(command.shown(), "git fetch --depth=1 https://h/o/r main");
+        let bare = GitCommand::new("init", &[]).without_files().arguments().unwrap();
+        assert_eq!(bare[bare.len() - 3..], ["-c", "protocol.file.allow=never", "init"]);
+        for word in ["-x", "--upload-pack=x", "a\nb", "a\0b"] {
+            assert!(command.with_words(&["https://h/o/r", word]).arguments().is_err(), "{word}");
+        }
+    }
+}
