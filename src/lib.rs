@@ -22,6 +22,7 @@
 //! * [`plugin`]: external plugins, found by kind; no configuration is left behind on any path.
 //! * [`manager`]: plugins that are installed, pinned and shared.
 //! * [`process`]: child processes with limits; none outlives the build.
+//! * [`atomic`]: files that appear whole; nothing is written through a link.
 //! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
 //! * [`parallel`]: all cores; no result depends on how many. [`steps`] counts work for tests.
 //! * [`diag`]: errors as values with places; the library prints nothing.
@@ -52,6 +53,8 @@ pub mod manager;
 pub mod plugin;
 
 pub mod process;
+
+pub mod atomic;
 
 pub mod parallel;
 pub mod steps;

@@ -305,7 +305,7 @@ fn downloads_that_are_wrong_leave_nothing() {
     }
     let left: Vec<String> =
         fs::read_dir(root(&tree)).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(left, [".lock"]);
+    assert_eq!(left, [".rustomize-lock"]);
     tree.assert_nothing_left();
 }
 

@@ -82,7 +82,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 fn is_clean(directory: &Path) -> bool {
     let is_left = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        name.ends_with(".partial") || name == ".staging"
+        name.ends_with(".partial") || name.starts_with(".rustomize-staging-")
     };
     !files(directory).iter().any(is_left)
 }

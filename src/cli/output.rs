@@ -1,5 +1,6 @@
 //! Where the result goes: all of it or nothing.
 
+use crate::atomic::Staged;
 use crate::pipeline::{print_in_pieces, print_one};
 use crate::resource::{ResMap, Resource};
 use crate::yaml::Arena;
@@ -9,7 +10,6 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Writes the result to stdout, a file, or into a directory.
 ///
@@ -40,22 +40,21 @@ fn write_file(path: &Path, text: &[String]) -> Result<()> {
     if path.exists() && !path.is_file() {
         return Ok(write_all(&mut File::create(path)?, text)?);
     }
+    // The user names this place: a link there is meant, as with kustomize.
     let path = if path.exists() { path.canonicalize()? } else { path.to_owned() };
-    stage(&path, text)?.persist(&path)?;
-    Ok(())
+    Ok(stage(&path, text)?.put(&path, mode(&path))?)
 }
 
-/// A complete temporary file beside its final place.
-fn stage(path: &Path, text: &[String]) -> Result<NamedTempFile> {
-    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(directory)?;
-    write_all(&mut file, text)?;
-    let mode = match fs::metadata(path) {
-        Ok(existing) => existing.permissions().mode(),
-        Err(_) => 0o666 & !umask(),
-    };
-    file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-    Ok(file)
+/// A complete file beside its final place.
+fn stage(path: &Path, text: &[String]) -> Result<Staged> {
+    let mut staged = Staged::beside(path)?;
+    write_all(&mut staged, text)?;
+    Ok(staged)
+}
+
+/// The permissions of a file that is there, or of a new one.
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).map_or_else(|_| 0o666 & !umask(), |existing| existing.permissions().mode())
 }
 
 fn umask() -> u32 {
@@ -84,7 +83,7 @@ fn write_directory(arena: &Arena, map: &ResMap<'_>, directory: &Path) -> Result<
             .push((stage(path, std::slice::from_ref(text)).with_context(|| format!("open {}", path.display()))?, path));
     }
     for (file, path) in staged {
-        file.persist(path).with_context(|| format!("open {}", path.display()))?;
+        file.put(path, mode(path)).with_context(|| format!("open {}", path.display()))?;
     }
     Ok(())
 }

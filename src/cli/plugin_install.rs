@@ -7,6 +7,7 @@ use super::managed::{environment, is_frozen, manager, trust, trust_file, variabl
 use super::plugin::{constraint_of, parse};
 use super::progress::Progress;
 use super::report::Report;
+use crate::atomic;
 use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
 use crate::manager::fetch::{Base, FetchLimits, Transfer, token_variable};
@@ -97,19 +98,10 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Writes a file of the user in one step.
+/// Writes a file of the user, and makes its directory.
 fn replace(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".rustomize-").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
-    file.persist(path)?;
-    Ok(())
+    std::fs::create_dir_all(atomic::folder_of(path))?;
+    Ok(atomic::write(path, text.as_bytes(), 0o644)?)
 }
 
 fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {

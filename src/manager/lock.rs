@@ -9,11 +9,12 @@ use super::name::Platform;
 use super::permissions::Permissions;
 use super::source::Source;
 use super::version::Version;
+use crate::atomic;
 use crate::diag::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// The name of the file.
@@ -128,15 +129,8 @@ impl Lock {
     /// It cannot be written.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(FILE);
-        // Always the same: what somebody who was killed has left, the next one writes over.
-        let partial = directory.join(".plugins.lock.partial");
-        let write = || {
-            let mut file = fs::File::create(&partial)?;
-            file.write_all(self.text().as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&partial, &path)
-        };
-        write().map_err(|e: io::Error| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", path.display())))
+        atomic::write(&path, self.text().as_bytes(), 0o644)
+            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", path.display())))
     }
 
     /// What is locked for a source.

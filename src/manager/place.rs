@@ -6,12 +6,13 @@
 use super::content;
 use super::discover::{Candidate, sum_file, sum_name};
 use super::name::{SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX};
+use crate::atomic::{self, Staged};
 use crate::diag::{Error, ErrorKind, Result};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::TempDir;
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
@@ -35,8 +36,27 @@ pub struct LockedRoot {
     _lock: File,
 }
 
-/// The directory below a root that holds what is made ready.
-const STAGING: &str = ".staging";
+/// The file in a root that is locked.
+const LOCK: &str = ".rustomize-lock";
+
+/// The beginning of the name of the directory below a root that holds what is made ready. What
+/// follows is random: nothing of the user is called so.
+const STAGING: &str = ".rustomize-staging-";
+
+/// How many random characters follow [`STAGING`].
+const RANDOM: usize = 6;
+
+/// Removes what those have left who were killed. The caller has the lock: it is nobody's who lives.
+fn clear(root: &Path) -> Result<()> {
+    let is_random = |end: &str| end.len() == RANDOM && end.bytes().all(|b| b.is_ascii_alphanumeric());
+    for entry in fs::read_dir(root).map_err(io("read", root))?.filter_map(std::result::Result::ok) {
+        let is_ours = entry.file_name().to_str().and_then(|name| name.strip_prefix(STAGING)).is_some_and(is_random);
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            fs::remove_dir_all(entry.path()).map_err(io("clear", &entry.path()))?;
+        }
+    }
+    Ok(())
+}
 
 impl LockedRoot {
     /// Waits until nobody else writes to a root, and clears away what somebody who was killed has
@@ -46,20 +66,16 @@ impl LockedRoot {
     /// The root cannot be made or written to.
     pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<LockedRoot> {
         fs::create_dir_all(root).map_err(io("make the directory", root))?;
-        let path = root.join(".lock");
-        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let path = root.join(LOCK);
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let lock = File::options().create(true).truncate(false).write(true).custom_flags(no_link).open(&path);
         let lock = lock.map_err(io("write", &path))?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             waiting();
             lock.lock().map_err(io("lock", &path))?;
         }
-        let staging = root.join(STAGING);
-        match fs::remove_dir_all(&staging) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("clear", &staging)(e)),
-            _ => {}
-        }
-        fs::create_dir(&staging).map_err(io("make the directory", &staging))?;
-        let staging = TempDir::new_in(&staging).map_err(io("write to", root))?;
+        clear(root)?;
+        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(root).map_err(io("write to", root))?;
         Ok(LockedRoot { path: root.to_owned(), staging, _lock: lock })
     }
 
@@ -81,16 +97,23 @@ impl LockedRoot {
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
+        self.make_folder(atomic::folder_of(path))?;
         let write = || {
-            fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
-            let mut file = NamedTempFile::new_in(self.staging.path())?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-            file.as_file().sync_all()?;
-            file.persist(path)?;
-            Ok(())
+            let mut staged = Staged::new_in(self.staging.path())?;
+            staged.write_all(text.as_bytes())?;
+            staged.put_for_good(path, mode)
         };
         write().map_err(io("write", path))
+    }
+
+    /// Makes a directory below the root, and those above it. None of them is a link to elsewhere.
+    fn make_folder(&self, folder: &Path) -> Result<()> {
+        let below = folder.ancestors().take_while(|above| above.starts_with(&self.path) && *above != self.path);
+        if let Some(link) = below.filter(|above| above.is_symlink()).last() {
+            let message = format!("'{}' is a link, and nothing is written through one", link.display());
+            return Err(Error::new(ErrorKind::Io, message).hint("remove it, or name the directory that it leads to"));
+        }
+        fs::create_dir_all(folder).map_err(io("make the directories of", folder))
     }
 
     /// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be
@@ -102,7 +125,7 @@ impl LockedRoot {
     pub fn put<T>(&self, staged: &Path, to: &Path, finish: impl FnOnce() -> Result<T>) -> Result<(String, T)> {
         let cannot = || io("write", to);
         let folder = to.parent().unwrap_or(&self.path);
-        fs::create_dir_all(folder).map_err(io("make the directories of", folder))?;
+        self.make_folder(folder)?;
         let marker = partial(to);
         self.write(&marker, "it was not installed to its end", 0o644)?;
         // An older sum of the same name goes first: a new plugin is never held to it.
@@ -130,13 +153,6 @@ impl LockedRoot {
         self.write(&sum_file(to), &format!("{sum}\n"), 0o644)?;
         fs::remove_file(marker).map_err(cannot())?;
         Ok((sum, finished))
-    }
-}
-
-impl Drop for LockedRoot {
-    fn drop(&mut self) {
-        // The next one clears away what is left.
-        let _ = fs::remove_dir_all(self.path.join(STAGING));
     }
 }
 

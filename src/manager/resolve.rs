@@ -15,6 +15,7 @@ use super::requirements::{Requirement, Requirements};
 use super::sdk;
 use super::source::Source;
 use super::trust::{Trust, not_granted};
+use crate::atomic;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::Level;
@@ -466,12 +467,8 @@ fn found(verified: &Verified, description: &Description, component: Component) -
 
 /// Writes a description in one step.
 fn keep(path: &Path, description: &Description) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer(&mut file, description)?;
-    file.persist(path)?;
-    Ok(())
+    fs::create_dir_all(atomic::folder_of(path))?;
+    atomic::write(path, &serde_json::to_vec(description)?, 0o600)
 }
 
 /// A component with no name of its own, or the plugin's, is addressed by the plugin's name (P45).

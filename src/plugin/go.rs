@@ -12,6 +12,7 @@
 use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program};
+use crate::atomic::Staged;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
 use regex::Regex;
@@ -131,14 +132,10 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
 
 /// Puts a file where it is wanted, in one step.
 fn place(from: &Path, to: &Path) -> Result<()> {
-    let folder = to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let place = || -> std::io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".rustomize-").tempfile_in(folder)?;
-        std::io::copy(&mut fs::File::open(from)?, file.as_file_mut())?;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o755))?;
-        file.as_file().sync_all()?;
-        file.persist(to)?;
-        Ok(())
+        let mut staged = Staged::beside(to)?;
+        std::io::copy(&mut fs::File::open(from)?, &mut staged)?;
+        staged.put_for_good(to, 0o755)
     };
     place().map_err(io("write", to))
 }
