@@ -237,9 +237,13 @@ const OF_ONE_PROCESS: [(i64, u8); 7] = [
     (libc::SYS_ioprio_set, 1),
 ];
 
+/// Pastes into a console; the crate has no name for it.
+#[cfg(target_os = "linux")]
+const TIOCLINUX: u64 = 0x541c;
+
 /// Requests that type into a terminal, or take one.
 #[cfg(target_os = "linux")]
-const TERMINAL: [u64; 4] = [libc::TIOCSTI as u64, libc::TIOCSCTTY as u64, libc::TIOCSPGRP as u64, 0x541c];
+const TERMINAL: [u64; 4] = [libc::TIOCSTI, libc::TIOCSCTTY, libc::TIOCSPGRP, TIOCLINUX];
 
 /// Namespaces of every kind: in a new one, what is restricted here would be lifted.
 #[cfg(target_os = "linux")]
