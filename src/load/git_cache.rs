@@ -73,7 +73,7 @@ pub fn hash(text: &str) -> String {
 fn is_mine(path: &Path) -> bool {
     let there = match rustix::fs::lstat(path) {
         Ok(there) => there,
-        Err(e) => return e == Errno::NOENT,
+        Err(e) => return matches!(e, Errno::NOENT | Errno::NOTDIR),
     };
     let is_directory = FileType::from_raw_mode(there.st_mode).is_dir();
     let is_mine = there.st_uid == rustix::process::geteuid().as_raw();
@@ -83,7 +83,7 @@ fn is_mine(path: &Path) -> bool {
 fn is_sound(named: &Path) -> bool {
     let there = match rustix::fs::stat(named) {
         Ok(there) => there,
-        Err(e) => return e == Errno::NOENT,
+        Err(e) => return matches!(e, Errno::NOENT | Errno::NOTDIR),
     };
     let mode = Mode::from_raw_mode(there.st_mode);
     let owners = [0, rustix::process::geteuid().as_raw()];
