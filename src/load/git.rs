@@ -247,7 +247,7 @@ impl Git {
         self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
         if spec.submodules {
             // Checked out, whatever a setting says: git knows one that runs a command.
-            let update = GitCommand::new("submodule", &["update", "--init", "--recursive", "--checkout"]);
+            let update = GitCommand::new("submodule", &["update", "--init", "--recursive"]);
             let update = if spec.is_of_this_machine() { update } else { update.without_files() };
             self.git(spec, clone.path(), update)?;
         }
@@ -282,12 +282,13 @@ impl Git {
     /// Runs git and gives what it printed.
     fn git(&self, spec: &RepoSpec, directory: &Path, command: GitCommand<'_>) -> Result<String> {
         let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
+        let (settings, value) = command.settings();
         let call = Call {
             program: Path::new("git"),
             args: command.arguments()?,
             directory: Some(directory),
             // Nobody is there to answer a question.
-            environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into())],
+            environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), (settings.into(), value.into())],
             inherits: true,
             without: WITHOUT,
             stdin: None,

@@ -1,7 +1,8 @@
 //! [`GitCommand`]: the arguments of git. No other place makes them.
 //!
-//! Options are constants of this program. A text that a file or a server has written is a word: it
-//! comes behind the end of the options, and one that looks like an option is refused.
+//! Options are constants of this program. A text that a file or a server has written is a word, and
+//! one that looks like an option is refused. The arguments are those of kustomize, which wrappers of
+//! git know.
 
 use crate::diag::{Error, Result};
 use std::ffi::OsString;
@@ -52,17 +53,21 @@ impl<'w> GitCommand<'w> {
         format!("git {}", parts.collect::<Vec<_>>().join(" "))
     }
 
+    /// The settings of the command, as git's own `-c` hands them on. The first argument stays the
+    /// name of the command, which a wrapper of the user's may look at.
+    pub fn settings(&self) -> (&'static str, String) {
+        let settings = SETTINGS.iter().copied().chain(self.is_without_files.then_some(NO_FILES));
+        ("GIT_CONFIG_PARAMETERS", settings.map(|setting| format!("'{setting}'")).collect::<Vec<_>>().join(" "))
+    }
+
     /// The arguments of git.
     ///
     /// # Errors
     /// A word looks like an option, or has a control character.
     pub fn arguments(&self) -> Result<Vec<OsString>> {
         self.words.iter().try_for_each(|word| check(word))?;
-        let settings = SETTINGS.iter().copied().chain(self.is_without_files.then_some(NO_FILES));
-        let settings = settings.flat_map(|setting| ["-c", setting]);
-        let end = (!self.words.is_empty()).then_some("--end-of-options");
-        let command = [self.name].into_iter().chain(self.options.iter().copied()).chain(end);
-        Ok(settings.chain(command).chain(self.words.iter().copied()).map(OsString::from).collect())
+        let command = [self.name].into_iter().chain(self.options.iter().copied());
+        Ok(command.chain(self.words.iter().copied()).map(OsString::from).collect())
     }
 }
 
@@ -83,13 +88,14 @@ mod tests {
     use super::GitCommand;
 
     #[test]
-    fn words_come_behind_the_end_of_options() {
+    fn words_are_no_options() {
         let command = GitCommand::new("fetch", &["--depth=1"]).with_words(&["https://h/o/r", "main"]);
         let arguments = command.arguments().unwrap();
-        assert_eq!(arguments[arguments.len() - 4..], ["--depth=1", "--end-of-options", "https://h/o/r", "main"]);
+        assert_eq!(arguments, ["fetch", "--depth=1", "https://h/o/r", "main"]);
         assert_eq!(command.shown(), "git fetch --depth=1 https://h/o/r main");
-        let bare = GitCommand::new("init", &[]).without_files().arguments().unwrap();
-        assert_eq!(bare[bare.len() - 3..], ["-c", "protocol.file.allow=never", "init"]);
+        let bare = GitCommand::new("init", &[]).without_files();
+        assert_eq!(bare.arguments().unwrap(), ["init"]);
+        assert!(bare.settings().1.ends_with(" 'protocol.file.allow=never'"));
         for word in ["-x", "--upload-pack=x", "a\nb", "a\0b"] {
             assert!(command.with_words(&["https://h/o/r", word]).arguments().is_err(), "{word}");
         }
