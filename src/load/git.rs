@@ -246,7 +246,7 @@ impl Git {
         self.git(spec, clone.path(), GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
         self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
         if spec.submodules {
-            // Checked out, whatever a setting says: git knows one that runs a command.
+            // What came over the network names no submodule on this machine.
             let update = GitCommand::new("submodule", &["update", "--init", "--recursive"]);
             let update = if spec.is_of_this_machine() { update } else { update.without_files() };
             self.git(spec, clone.path(), update)?;

@@ -1,1 +1,0 @@
-//! Input that would fill memory, disk or time.
