@@ -398,11 +398,11 @@ fn validators<'a>(session: &Session<'a>, target: &Target<'a>, map: &mut ResMap<'
             for transformer in builtin::transformers(session, target, &config).map_err(in_validator)? {
                 transformer.transform(map, session).map_err(in_validator)?;
             }
-            before.check(map.iter()).map_err(in_validator)?;
+            before.check_all(map.iter()).map_err(in_validator)?;
         } else {
             let plugin = External::load(session, &target.root, config, Mode::Validate).map_err(in_validator)?;
             let printed = plugin.print_for(session, map).map_err(in_validator)?;
-            adopt_labels(map, &printed).map_err(in_validator)?;
+            adopt_labels(map, &plugin, &printed).map_err(in_validator)?;
         }
     }
     Ok(())

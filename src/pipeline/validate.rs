@@ -5,13 +5,16 @@
 //! *Selects*: all resources of the layer, as its transformers left them.
 //! *Order*: after `transformers`, last in each layer.
 //! *Cost*: that of the plugin, and O(size of the resources) for the fingerprints.
-//! *Quirks*: nothing may be added, removed or changed but the label `validated-by`, which stays.
+//! *Quirks*: nothing may be changed but the label `validated-by`, which stays. What an executable or
+//! a function prints under another id, or leaves out, is of no effect: upstream applies it to a list
+//! that it drops. A shared object and a built-in may not add, rename or remove either.
 //! Content counts, not style or place; upstream also refuses a validator that prints the same
 //! values in other lines (testdata/deviations/validator-style.md).
 //! *Example*: `testdata/reference/validate.txtar`
 
 use super::is_build_annotation;
 use crate::diag::{Error, ErrorKind, Result};
+use crate::plugin::External;
 use crate::resource::{Found, Index, ResMap, Resource};
 use crate::yaml::{Arena, Mapping, Node, json, reprint};
 use std::hash::{BuildHasher, Hasher};
@@ -36,38 +39,59 @@ impl<'a> Contents<'a> {
         Contents { by_id, hasher }
     }
 
-    /// Holds resources to the fingerprints.
+    /// Holds all resources to the fingerprints: the same ones, with the same content.
     ///
     /// # Errors
-    /// One was added, removed or changed.
-    pub fn check<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>>) -> Result<()>
+    /// One was added, renamed, removed or changed.
+    pub fn check_all<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>> + Clone) -> Result<()>
     where
         'a: 'r,
     {
-        let mut seen = 0;
+        self.check(resources.clone())?;
+        let mut count = 0;
         for resource in resources {
-            match self.by_id.get(resource.id()) {
-                None => return Err(modified(format!("it added {}", resource.id()))),
-                Some(before) if *before != fingerprint(&self.hasher, resource) => {
-                    return Err(modified(format!("it changed {}", resource.id())));
-                }
-                Some(_) => seen += 1,
+            if !self.by_id.contains_key(resource.id()) {
+                return Err(modified(format!("it added {}", resource.id())));
+            }
+            count += 1;
+        }
+        match self.by_id.len() - count {
+            0 => Ok(()),
+            n => Err(modified(format!("it removed {n} of {}", self.by_id.len()))),
+        }
+    }
+
+    /// Holds those resources to the fingerprints that there is one of. Others are of no effect.
+    ///
+    /// # Errors
+    /// One was changed, or two have one id.
+    fn check<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>>) -> Result<()>
+    where
+        'a: 'r,
+    {
+        let mut seen: Index<'a, ()> = Index::default();
+        for resource in resources {
+            if seen.insert(*resource.id(), ()).is_some() {
+                return Err(modified(format!("it printed {} twice", resource.id())));
+            }
+            if self.by_id.get(resource.id()).is_some_and(|before| *before != fingerprint(&self.hasher, resource)) {
+                return Err(modified(format!("it changed {}", resource.id())));
             }
         }
-        match self.by_id.len().checked_sub(seen) {
-            Some(0) => Ok(()),
-            Some(n) => Err(modified(format!("it removed {n} of {}", self.by_id.len()))),
-            None => Err(modified("it doubled some".to_owned())),
-        }
+        Ok(())
     }
 }
 
 /// Takes the labels over that an external validator may add, and nothing else of what it printed.
 ///
 /// # Errors
-/// It printed other resources than it was given.
-pub fn adopt_labels<'a>(map: &mut ResMap<'a>, printed: &[Resource<'a>]) -> Result<()> {
-    Contents::of(map).check(printed.iter())?;
+/// It changed a resource, printed one twice, or is a shared object that did not give back each one.
+pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &External, printed: &[Resource<'a>]) -> Result<()> {
+    let contents = Contents::of(map);
+    match plugin {
+        External::SharedObject(_) => contents.check_all(printed.iter())?,
+        External::Exec(_) | External::Function(_) => contents.check(printed.iter())?,
+    }
     let labelled = printed.iter().filter_map(|r| Some((r, r.label(VALIDATED_BY)?)));
     for (resource, label) in labelled {
         let Found::One(i) = map.find_any(resource.id()) else { continue };
