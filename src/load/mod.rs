@@ -450,7 +450,9 @@ fn read(file: &OwnedFd, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoa
         }
         match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
             // As long as it said it is: there is no more to come.
-            Ok(n) if n == 0 || bytes.len() as i64 == stat.st_size => return Ok(bytes),
+            Ok(n) if n == 0 || bytes.len() as i64 == stat.st_size => {
+                return limit.check(bytes.len() as u64).map(|()| bytes).map_err(unread);
+            }
             Ok(_) | Err(Errno::INTR) => {}
             Err(e) => return Err(unread(e.into())),
         }

@@ -5,6 +5,7 @@
 
 use super::was_ended;
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::fs::{self, Permissions};
 use std::io;
@@ -55,13 +56,14 @@ impl PrivateDirectory {
             let mut directory = PrivateDirectory::make(&parent, prefix, LOCKED)?;
             // Before it is locked, another process may take it for a forgotten one.
             match lock(&directory.path) {
-                Ok(Some(lock)) if directory.path.is_dir() => {
+                Ok(lock) if directory.path.is_dir() => {
                     directory._lock = Some(lock);
                     return Ok(directory);
                 }
-                Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => return Err(e),
+                Ok(_) | Err(Errno::NOENT | Errno::WOULDBLOCK) => {}
+                // Where nobody can lock it, nobody removes it.
+                Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(directory),
+                Err(e) => return Err(e.into()),
             }
         }
         Err(io::Error::other("its directory is removed again and again"))
@@ -146,21 +148,20 @@ fn open_up(path: &Path) {
     }
 }
 
-/// Locks a directory of this user that nobody else can look into; `None` if another process has
-/// it, or it is something else.
-fn lock(path: &Path) -> io::Result<Option<OwnedFd>> {
+/// Locks a directory of this user that nobody else can look into.
+///
+/// # Errors
+/// [`Errno::WOULDBLOCK`] if another process has it, [`Errno::PERM`] if it is something else.
+fn lock(path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(path, flags, Mode::empty())?;
     let stat = rustix::fs::fstat(&opened)?;
     let is_private = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o077 == 0;
     if !is_private {
-        return Ok(None);
+        return Err(Errno::PERM);
     }
-    match rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(opened)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(e) => Err(e.into()),
-    }
+    rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(opened)
 }
 
 /// Removes the directories that killed processes of this user have left.
@@ -168,7 +169,7 @@ fn sweep(parent: &Path) {
     let is_ours = |name: &str| name.ends_with(LOCKED) && PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
         if entry.file_name().to_str().is_some_and(is_ours)
-            && let Ok(Some(_lock)) = lock(&entry.path())
+            && let Ok(_lock) = lock(&entry.path())
         {
             let _ = remove(&entry.path());
         }

@@ -13,7 +13,7 @@ use super::source::Source;
 use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::git::Git;
-use crate::load::http::{Answer, Fault, Http, Watch, is_url, refused};
+use crate::load::http::{Answer, Http, Watch, is_url, refused};
 use crate::load::{FileLimit, RepoSpec};
 use base64::Engine;
 use oci::Repository;
@@ -216,12 +216,12 @@ impl Transfer {
         // All tries and redirects share the time that one file has.
         let deadline = self.http.deadline();
         for _ in 1..TRIES {
-            match self.http.ask_until(url, headers, deadline) {
-                Ok(answer) if answer.status.is_server_error() => {}
-                Ok(answer) => return Ok(answer),
-                Err(Fault { is_answer: true, error }) => return Err(error),
-                Err(fault) if deadline <= Instant::now() + pause => return Err(fault.error),
-                Err(_) => {}
+            let answer = self.http.ask_until(url, headers, deadline);
+            let is_last = deadline <= Instant::now() + pause;
+            match answer {
+                Ok(answer) if is_last || !answer.status.is_server_error() => return Ok(answer),
+                Err(fault) if is_last || fault.is_answer => return Err(fault.error),
+                _ => {}
             }
             std::thread::sleep(pause);
             pause *= 2;
