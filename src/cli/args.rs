@@ -310,6 +310,10 @@ pub struct Build {
     #[arg(long)]
     pub offline: bool,
 
+    /// How large a file may be that the build reads
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    pub file_size_limit: u64,
+
     /// Where clones of git repositories are kept between builds
     /// [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]

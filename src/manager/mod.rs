@@ -7,7 +7,7 @@
 //! * [`describe`]: what a plugin says of itself; [`discover`]: what is installed, and what of it is
 //!   taken.
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object
-//!   is for.
+//!   is for; [`held`]: the copy of it that runs.
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are
 //!   installed; [`sdk`]: how they call each other.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]:
@@ -27,6 +27,7 @@ pub mod describe;
 pub mod discover;
 pub mod environment;
 pub mod fetch;
+pub mod held;
 pub mod install;
 pub mod location;
 pub mod lock;

@@ -245,17 +245,20 @@ impl Choice {
 pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((i, item)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?)))
-                {
-                    let result = work(item);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((i, result));
-                }
-            });
+    let take_turns = || {
+        while let Some((i, item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?))) {
+            let result = work(item);
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((i, result));
         }
+    };
+    std::thread::scope(|scope| {
+        // Where the system gives fewer threads, there are fewer turns at once.
+        for _ in 1..threads.clamp(1, items.len().max(1)) {
+            if std::thread::Builder::new().spawn_scoped(scope, take_turns).is_err() {
+                break;
+            }
+        }
+        take_turns();
     });
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(i, _)| *i);

@@ -5,6 +5,7 @@ use super::source::Source;
 use super::version::Constraint;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use crate::yaml::{Arena, Node, Place, Pos, Value, first_document, json};
 use std::path::Path;
 
@@ -126,7 +127,7 @@ impl Requirements {
     /// It cannot be read, or is not of its form.
     pub fn read(directory: &Path) -> Result<Requirements> {
         let path = directory.join(FILE);
-        match std::fs::read_to_string(&path) {
+        match FileLimit::default().read_to_string(&path) {
             Ok(text) => Requirements::parse(&path.display().to_string(), text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Requirements::default()),
             Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),

@@ -6,6 +6,7 @@
 use super::content;
 use super::describe::{Command, Component, Description, Protocol, Role};
 use super::discover::{Candidate, Installed, Refusal, Verified, all, candidates, choose};
+use super::held::HeldCopy;
 use super::location::Location;
 use super::lock::Lock;
 use super::manifest::Manifest;
@@ -64,6 +65,8 @@ pub struct Looked {
     all: OnceCell<Rc<Vec<Candidate>>>,
     /// What holds to its sum, by its path.
     verified: RefCell<BTreeMap<PathBuf, Verified>>,
+    /// What runs, by its path.
+    held: RefCell<BTreeMap<PathBuf, Rc<HeldCopy>>>,
     /// What is used.
     found: RefCell<BTreeMap<Asked, Found>>,
     /// By the sum of the content.
@@ -277,6 +280,19 @@ impl Manager {
         Some(verified)
     }
 
+    /// A copy of an installed plugin that runs in its place. One build makes one.
+    ///
+    /// # Errors
+    /// It cannot be copied, or is not what was installed.
+    pub fn held(&self, installed: &Installed) -> std::result::Result<Rc<HeldCopy>, Refusal> {
+        if let Some(known) = self.looked.held.borrow().get(&installed.path) {
+            return Ok(known.clone());
+        }
+        let held = Rc::new(HeldCopy::of(installed)?);
+        self.looked.held.borrow_mut().insert(installed.path.clone(), held.clone());
+        Ok(held)
+    }
+
     /// What a program in PATH is called that is for a kind of configuration objects (U08).
     pub fn ambient_name(id: &ResId<'_>, role: Role) -> String {
         format!("rustomize-{role}-{}", id.gvk.kind.to_lowercase())
@@ -438,8 +454,8 @@ impl Manager {
             Some(description) => description,
             None => {
                 // What does not hold to its sum is not run, not even to ask it.
-                installed.verify()?;
-                let description = Description::ask(&installed.command()?, options).map_err(Refusal::Describe)?;
+                let description =
+                    Description::ask(&self.held(installed)?.command, options).map_err(Refusal::Describe)?;
                 // Without it the next build asks again.
                 if let Some(path) = &kept {
                     let _ = keep(path, &description);

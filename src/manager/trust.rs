@@ -10,9 +10,9 @@ use super::requirements::{API_VERSION, check_head};
 use super::source::Source;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use crate::yaml::{Arena, Node, Place, first_document};
 use minisign_verify::{PublicKey, Signature};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -103,7 +103,7 @@ impl Trust {
     /// # Errors
     /// It cannot be read, or is not of its form.
     pub fn read(path: &Path, is_named: bool) -> Result<Trust> {
-        match fs::read_to_string(path) {
+        match FileLimit::default().read_to_string(path) {
             Ok(text) => Trust::parse(path, text),
             Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
             Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),

@@ -1,6 +1,8 @@
 //! Attacks: what a kustomization, a plugin, a server or a directory of somebody else could do to the
 //! user, tried by programs. The name of a test begins with the letter and number of its attack.
 
+mod budgets;
 mod commands;
 mod sandbox;
+mod secrets;
 mod trust;

@@ -12,13 +12,13 @@ use super::name::{PREFIX, Platform};
 use super::source::Source;
 use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::load::RepoSpec;
 use crate::load::git::Git;
-use crate::load::http::{Answer, Fault, Http, Watch, is_url, refused};
+use crate::load::http::{Answer, Http, Watch, is_url, refused};
+use crate::load::{FileLimit, RepoSpec};
 use base64::Engine;
 use oci::Repository;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often something is fetched that a network may have broken.
 const TRIES: u32 = 5;
@@ -105,6 +105,8 @@ impl Default for FetchLimits {
 pub struct Transfer {
     http: Http,
     git: Git,
+    /// For a file on this machine.
+    limit: FileLimit,
     secret: fn(&str) -> Option<String>,
 }
 
@@ -145,6 +147,18 @@ fn success(url: &str, answer: Answer) -> Result<Answer> {
     })
 }
 
+/// Most tags of a repository.
+const MOST_TAGS: usize = 100_000;
+
+/// Holds the number of a repository's tags to its limit.
+fn check_tags(url: &str, count: usize) -> Result<()> {
+    if count <= MOST_TAGS {
+        return Ok(());
+    }
+    Err(fault(format!("'{url}' has more than {MOST_TAGS} tags"))
+        .hint("name the commit or the digest of the version in 'from', or a file over https"))
+}
+
 /// Holds bytes to a sum that was known before.
 pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
     let found = sha256(bytes).map_err(|e| fault(e.to_string()))?;
@@ -161,6 +175,7 @@ impl Transfer {
         Transfer {
             http: Http::new(limits.timeout, limits.size, offline),
             git: Git::new(cache, offline, Some(limits.timeout)),
+            limit: FileLimit(limits.size),
             secret: |_| None,
         }
     }
@@ -198,17 +213,20 @@ impl Transfer {
     /// It does not answer. What it says is the caller's to judge.
     pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
         let mut pause = PAUSE;
+        // All tries and redirects share the time that one file has.
+        let deadline = self.http.deadline();
         for _ in 1..TRIES {
-            match self.http.ask(url, headers) {
-                Ok(answer) if answer.status.is_server_error() => {}
-                Ok(answer) => return Ok(answer),
-                Err(Fault { is_answer: true, error }) => return Err(error),
-                Err(_) => {}
+            let answer = self.http.ask_until(url, headers, deadline);
+            let is_last = deadline <= Instant::now() + pause;
+            match answer {
+                Ok(answer) if is_last || !answer.status.is_server_error() => return Ok(answer),
+                Err(fault) if is_last || fault.is_answer => return Err(fault.error),
+                _ => {}
             }
             std::thread::sleep(pause);
             pause *= 2;
         }
-        self.http.ask(url, headers).map_err(|fault| fault.error)
+        self.http.ask_until(url, headers, deadline).map_err(|fault| fault.error)
     }
 
     /// The content of a file.
@@ -241,7 +259,9 @@ impl Transfer {
     }
 
     fn tags(&self, spec: &RepoSpec) -> Result<Vec<String>> {
-        Ok(self.git.tags(spec)?.into_iter().map(|(tag, _)| tag).collect())
+        let tags = self.git.tags(spec)?;
+        check_tags(&spec.url, tags.len())?;
+        Ok(tags.into_iter().map(|(tag, _)| tag).collect())
     }
 
     /// What there is of a version. `version` is one of [`Transfer::versions`], or what a constraint
@@ -277,8 +297,7 @@ impl Transfer {
     }
 
     fn tag_of(&self, spec: &RepoSpec, version: &Version) -> Result<String> {
-        let tags = self.git.tags(spec)?.into_iter().map(|(tag, _)| tag);
-        let tag = tags.into_iter().find(|tag| tag.parse().ok().as_ref() == Some(version));
+        let tag = self.tags(spec)?.into_iter().find(|tag| tag.parse().ok().as_ref() == Some(version));
         tag.ok_or_else(|| fault(format!("'{}' has no tag v{version}", spec.url)))
     }
 
@@ -361,7 +380,13 @@ impl Transfer {
                     let own = Base { directory: path, within: base.within.clone() };
                     return Ok(Fetched { content: Content::Directory(own), released });
                 }
-                std::fs::read(&path).map_err(|e| fault(format!("cannot read '{}': {e}", path.display())))?
+                self.limit.read(&path).map_err(|e| {
+                    let error = fault(format!("cannot read '{}': {e}", path.display()));
+                    match e.kind() {
+                        std::io::ErrorKind::FileTooLarge => error.hint("--size-limit sets the limit"),
+                        _ => error,
+                    }
+                })?
             }
         };
         if let Some(size) = artifact.size.filter(|size| *size != bytes.len() as u64) {

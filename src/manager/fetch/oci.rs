@@ -3,7 +3,7 @@
 //! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with
 //! one for each platform.
 
-use super::{Artifact, Transfer, basic, fault};
+use super::{Artifact, Transfer, basic, check_tags, fault};
 use crate::diag::Result;
 use crate::manager::location::scheme;
 use crate::manager::name::Platform;
@@ -14,8 +14,8 @@ use std::cell::RefCell;
 const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
                          application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json";
 
-/// Most pages of a list of tags.
-const MOST_PAGES: usize = 100;
+/// Most pages of a list of tags: a registry may cut them as small as it likes.
+const MOST_PAGES: usize = 1_000;
 
 /// A repository in a registry.
 pub struct Repository<'t> {
@@ -76,14 +76,15 @@ impl<'t> Repository<'t> {
         let mut all = Vec::new();
         let mut next = Some(self.url("tags/list?n=1000"));
         for _ in 0..MOST_PAGES {
-            let Some(url) = next.take() else { break };
+            let Some(url) = next.take() else { return Ok(all) };
             let answer = self.ask(&url, "application/json")?;
             let page: Tags = parse(&url, &answer.body)?;
             all.extend(page.tags.unwrap_or_default());
+            check_tags(&format!("oci://{}/{}", self.host, self.path), all.len())?;
             let link = answer.headers.get("link").and_then(|link| link.to_str().ok());
             next = link.and_then(|link| self.next_page(link));
         }
-        Ok(all)
+        Err(fault(format!("'oci://{}/{}' lists its tags in more than {MOST_PAGES} pages", self.host, self.path)))
     }
 
     /// `</v2/path/tags/list?last=x>; rel="next"`: a page of the same registry.
