@@ -21,7 +21,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize
