@@ -1,5 +1,5 @@
-//! [`Amendment`]: what `plugin trust` makes of `trust.yaml`: one more rule, which takes nothing back
-//! that was said before, and everything else as it was.
+//! [`Amendment`]: what `plugin trust` makes of `trust.yaml`: one more rule, which takes nothing
+//! back that was said before, and everything else as it was.
 
 use super::pattern::{Pattern, matches};
 use super::permissions::Permissions;
@@ -40,8 +40,8 @@ pub fn quoted(text: &str) -> String {
 
 impl Amendment {
     /// Adds the rule to the text of a file. It stands behind those for a part of what it is for,
-    /// and before those for more. What an older rule asked for and granted it keeps. A file that was
-    /// not there gets a rule for all others, too: without a file they were free.
+    /// and before those for more. What an older rule asked for and granted it keeps. A file that
+    /// was not there gets a rule for all others, too: without a file they were free.
     ///
     /// # Errors
     /// The file, or what becomes of it, is not of its form, or is written in a way that no line can

@@ -1,8 +1,8 @@
 //! The plugin manager: plugins that are installed, pinned and shared, beside those that a user
 //! places by hand.
 //!
-//! * [`source`]: the address that names a plugin; [`host`]: the one spelling of its host; [`version`]: versions and constraints; [`name`]:
-//!   the names of installed files.
+//! * [`source`]: the address that names a plugin; [`host`]: the one spelling of its host;
+//!   [`version`]: versions and constraints; [`name`]: the names of installed files.
 //! * [`root`]: where managed plugins lie.
 //! * [`describe`]: what a plugin says of itself; [`discover`]: what is installed, and what of it is
 //!   taken.
@@ -13,7 +13,8 @@
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]:
 //!   what they are known by.
 //! * [`policy`]: what may be installed and used, asked by every command; [`trust`]: whose plugins,
-//!   from where ([`origin`], [`pattern`]); [`amend`]: one more rule; [`permissions`]: what they may do.
+//!   from where ([`origin`], [`pattern`]); [`amend`]: one more rule; [`permissions`]: what they may
+//!   do.
 //! * [`scaffold`]: a new plugin to begin with.
 //! * [`serve`] and [`sync`]: bundles for other machines.
 //! * [`environment`]: bundles of plugins that are there without being installed.
