@@ -1,7 +1,7 @@
 //! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it needs (P41).
 
 use super::location::{Location, LocationError};
-use super::source::Source;
+use super::source::{Source, SourceError};
 use super::version::Constraint;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
@@ -232,7 +232,10 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
 fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
     let mut raw = RawRequirement::default();
     raw.decode(node, cx)?;
-    let source = raw.source.parse().map_err(|e| cx.error(node.pos, format!("the source '{}' {e}", raw.source)))?;
+    let source = raw.source.parse().map_err(|e: SourceError| {
+        let error = cx.error(node.pos, format!("the source '{}' {e}", raw.source));
+        e.hint().into_iter().fold(error, Error::hint)
+    })?;
     let constraint = match raw.version {
         "" => Constraint::default(),
         text => text.parse().map_err(|e: super::version::ConstraintError| cx.error(node.pos, e.to_string()))?,

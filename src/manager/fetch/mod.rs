@@ -7,7 +7,8 @@
 pub mod oci;
 
 use super::content::sha256;
-use super::location::{Location, repository_url, scheme};
+use super::host;
+use super::location::{Location, is_protected, plain, repository_url};
 use super::name::{PREFIX, Platform};
 use super::source::Source;
 use super::version::Version;
@@ -64,7 +65,15 @@ pub enum Content {
 pub struct Base {
     pub directory: PathBuf,
     /// The clone that they may not leave.
-    pub within: Option<PathBuf>,
+    pub within: Option<Clone>,
+}
+
+/// A clone of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Clone {
+    pub directory: PathBuf,
+    /// What was cloned.
+    pub url: String,
 }
 
 impl Base {
@@ -79,7 +88,7 @@ impl Base {
         let Some(within) = &self.within else { return Ok(place) };
         let real =
             |path: &Path| path.canonicalize().map_err(|e| fault(format!("cannot read '{}': {e}", path.display())));
-        if real(&place)?.starts_with(real(within)?) {
+        if real(&place)?.starts_with(real(&within.directory)?) {
             return Ok(place);
         }
         Err(fault(format!("'{path}' leads out of the repository that names it")))
@@ -111,16 +120,23 @@ pub struct Transfer {
 }
 
 /// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with
-/// `_` for what is neither letter nor digit.
-pub fn token_variable(host: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>())
+/// `__` for `-` and `_` for what else is neither letter nor digit. No two hosts have the same: a
+/// label neither begins nor ends with `-`, and `_`, which `.` becomes, is in the name of none.
+/// `None` for what is not the canonical spelling of such a host.
+pub fn token_variable(host: &str) -> Option<String> {
+    let plain = |c: char| match c {
+        '-' => "__".to_owned(),
+        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase().to_string(),
+        _ => "_".to_owned(),
+    };
+    let is_told_apart = host::is_canonical(host) && !host.contains('_');
+    is_told_apart.then(|| format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>()))
 }
 
-/// The host of a URL, with its port.
-fn host_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or_default()
+/// Refuses what would come without encryption from another machine. All that is fetched for
+/// plugins comes by here, whoever names it.
+fn check_protected(url: &str) -> Result<()> {
+    if is_protected(url) { Ok(()) } else { Err(fault(plain(url))) }
 }
 
 /// `user:password` as a header has it.
@@ -139,10 +155,10 @@ fn success(url: &str, answer: Answer) -> Result<Answer> {
     }
     let error = refused(url, answer.status).error;
     Err(match answer.status.as_u16() {
-        401 | 403 => error.hint(format!(
-            "if it is for you, say who you are: {}=TOKEN, or USER:PASSWORD",
-            token_variable(host_of(url))
-        )),
+        401 | 403 => match token_variable(host::of_url(url)) {
+            Some(name) => error.hint(format!("if it is for you, say who you are: {name}=TOKEN, or USER:PASSWORD")),
+            None => error,
+        },
         _ => error,
     })
 }
@@ -193,9 +209,7 @@ impl Transfer {
 
     /// Asks a server, as the user where there is a secret for it.
     fn ask_as_user(&self, url: &str) -> Result<Answer> {
-        let host = host_of(url);
-        let is_encrypted = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
-        let secret = self.secret(host).filter(|_| is_encrypted || scheme(host) == "http");
+        let secret = self.secret(host::of_url(url));
         let header =
             secret.map(|secret| if secret.contains(':') { basic(&secret) } else { format!("Bearer {secret}") });
         let headers: Vec<(&str, &str)> = header.iter().map(|header| ("Authorization", header.as_str())).collect();
@@ -212,6 +226,7 @@ impl Transfer {
     /// # Errors
     /// It does not answer. What it says is the caller's to judge.
     pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
+        check_protected(url)?;
         let mut pause = PAUSE;
         // All tries and redirects share the time that one file has.
         let deadline = self.http.deadline();
@@ -243,6 +258,9 @@ impl Transfer {
     /// # Errors
     /// They cannot be asked for.
     pub fn versions(&self, source: &Source, location: &Location) -> Result<Option<Vec<Version>>> {
+        if let Location::Git(spec) = location {
+            check_protected(&spec.url)?;
+        }
         let tags = match location {
             Location::Http(_) | Location::Local(_) => return Ok(None),
             Location::Git(spec) if !spec.reference.is_empty() => return Ok(None),
@@ -274,6 +292,7 @@ impl Transfer {
         match location {
             Location::Local(path) => Ok(vec![any(path.display().to_string())]),
             Location::Git(spec) => {
+                check_protected(&spec.url)?;
                 let mut spec = (**spec).clone();
                 if let Some(version) = version.filter(|_| spec.reference.is_empty()) {
                     spec.reference = self.tag_of(&spec, version)?;
@@ -359,9 +378,11 @@ impl Transfer {
         let bytes = match url {
             _ if is_repository(url) => {
                 let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
+                check_protected(&spec.url)?;
                 let clone = self.git.checkout(&spec)?;
                 let released = self.git.time(&spec, &clone)?;
-                let own = Base { directory: clone.join(&spec.path), within: Some(clone) };
+                let directory = clone.join(&spec.path);
+                let own = Base { directory, within: Some(Clone { directory: clone, url: spec.url }) };
                 return Ok(Fetched { content: Content::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
