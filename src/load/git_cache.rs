@@ -70,10 +70,15 @@ pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
 }
 
+/// Whether nothing is there: whoever makes it is told why it cannot be made.
+fn is_absent(e: Errno) -> bool {
+    matches!(e, Errno::NOENT | Errno::NOTDIR)
+}
+
 fn is_mine(path: &Path) -> bool {
     let there = match rustix::fs::lstat(path) {
         Ok(there) => there,
-        Err(e) => return e == Errno::NOENT,
+        Err(e) => return is_absent(e),
     };
     let is_directory = FileType::from_raw_mode(there.st_mode).is_dir();
     let is_mine = there.st_uid == rustix::process::geteuid().as_raw();
@@ -83,7 +88,7 @@ fn is_mine(path: &Path) -> bool {
 fn is_sound(named: &Path) -> bool {
     let there = match rustix::fs::stat(named) {
         Ok(there) => there,
-        Err(e) => return e == Errno::NOENT,
+        Err(e) => return is_absent(e),
     };
     let mode = Mode::from_raw_mode(there.st_mode);
     let owners = [0, rustix::process::geteuid().as_raw()];
