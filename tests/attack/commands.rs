@@ -355,3 +355,71 @@ fn h11_helm_loads_no_plugin_that_lies_in_the_tree() {
     inflate(&tree, ".").ok();
     assert!(environment().contains(&format!("HELM_DATA_HOME={}/.data\n", own.display())), "{}", environment());
 }
+
+/// Runs a container of a function with a stand-in for its engine, and gives the engine's arguments.
+fn container(spec: &str, prepare: impl Fn(&Path)) -> (Run, String) {
+    let mut tree = Tree::new("-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [f.yaml]\n");
+    tree.write("a.yaml", &CONFIG_MAP.replace("VALUE", "1"));
+    let annotation = format!("config.kubernetes.io/function: |\n      container: {spec}\n");
+    tree.write(
+        "f.yaml",
+        &format!("apiVersion: ex.io/v1\nkind: F\nmetadata:\n  name: f\n  annotations:\n    {annotation}"),
+    );
+    tree.write("../home/engine", "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$HOME/calls\"\ncat\n");
+    tree.variables.insert("KRM_FN_RUNTIME", tree.home().join("engine").to_string_lossy().into_owned());
+    prepare(&tree.path());
+    let run = tree.build(&[]);
+    let root = tree.path().to_string_lossy().into_owned();
+    (run, calls(&tree).replace(&root, "ROOT"))
+}
+
+#[track_caller]
+fn no_container(spec: &str, prepare: impl Fn(&Path), words: &[&str]) {
+    let (run, called) = container(spec, prepare);
+    assert_eq!(called, "", "the engine was called");
+    run.fails_with(&[&["f.yaml"], words].concat());
+}
+
+#[test]
+fn m7_a_mount_stays_in_the_root() {
+    let link = |root: &Path| {
+        fs::create_dir(root.join("data")).unwrap();
+        symlink("/etc", root.join("link")).unwrap();
+        symlink("/etc", root.join("data/deep")).unwrap();
+        symlink("data", root.join("inside")).unwrap();
+    };
+    for source in ["link", "./link", "data/deep", "link/ssl", "link/new", "inside/deep/new"] {
+        let spec = format!("{{image: i, mounts: [{{type: bind, src: {source}, dst: /x}}]}}");
+        no_container(&spec, link, &["mount paths must be under the current kustomization directory"]);
+    }
+    for (source, want) in [("inside", "data"), ("data", "data"), ("data/new", "data/new")] {
+        let (run, called) = container(&format!("{{image: i, mounts: [{{type: bind, src: {source}, dst: /x}}]}}"), link);
+        run.ok();
+        assert!(called.contains(&format!("type=bind,source=ROOT/{want},target=/x,readonly\n")), "{called}");
+    }
+}
+
+#[test]
+fn m7_a_field_of_a_mount_is_one_field() {
+    let nothing = |_: &Path| {};
+    for mount in [
+        "type: 'bind,source=/etc', src: a, dst: /x",
+        "type: bind, src: a, dst: '/x,source=/etc'",
+        "type: bind, src: 'a,source=/etc', dst: /x",
+        "type: bind, src: a, dst: \"/x\\nsource=/etc\"",
+        "type: bind, src: a, dst: '\"/x'",
+    ] {
+        no_container(&format!("{{image: i, mounts: [{{{mount}}}]}}"), nothing, &["mount"]);
+    }
+    for kind in ["glob", "image", "devpts", "npipe"] {
+        no_container(&format!("{{image: i, mounts: [{{type: {kind}, src: a, dst: /x}}]}}"), nothing, &[kind]);
+    }
+}
+
+#[test]
+fn m7_an_image_is_no_option_of_the_engine() {
+    let nothing = |_: &Path| {};
+    for image in ["--privileged", "-v/:/host", "\"a\\nb\""] {
+        no_container(&format!("{{image: {image}}}"), nothing, &["image"]);
+    }
+}
