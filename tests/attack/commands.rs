@@ -423,3 +423,35 @@ fn m7_an_image_is_no_option_of_the_engine() {
         no_container(&format!("{{image: {image}}}"), nothing, &["image"]);
     }
 }
+
+#[test]
+fn m8_a_plugin_from_git_copies_nothing_from_outside() {
+    let tree = Tree::new("");
+    let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: p\nversion: 0.1.0\nruntime: bash\ngenerators: [{apiVersion: ex.io/v1, kind: P}]\n";
+    let outside = tree.home().join("outside");
+    for directory in ["../home/outside", "repo/inside"] {
+        tree.write(&format!("{directory}/plugin.yaml"), manifest);
+        tree.write(&format!("{directory}/main.sh"), "");
+    }
+    let link = |to: &Path, name: &str| {
+        fs::create_dir_all(tree.path().join("repo/deep")).unwrap();
+        symlink(to, tree.path().join("repo").join(name)).unwrap();
+    };
+    link(&outside, "link");
+    link(&tree.home(), "above");
+    link(Path::new("../inside"), "deep/to-inside");
+    tree.write("repo/file/plugin.yaml", manifest);
+    link(&outside.join("main.sh"), "file/main.sh");
+    commit(&tree, "repo");
+    git(&tree.path().join("repo"), &["tag", "v0.1.0"]);
+    let install = |path: &str| {
+        let from = format!("git::{}//{path}", url(&tree, "repo"));
+        tree.run(&["plugin", "install", "--from", &from, "h.io/acme/p"])
+    };
+    install("link").fails_with(&["'link' leads out of the repository"]);
+    install("above/outside").fails_with(&["'above/outside' leads out of the repository"]);
+    install("file").fails_with(&["is neither a file nor a directory"]);
+    let installed = crate::support::files(&tree.home(), "plugin.yaml");
+    assert!(installed.iter().all(|path| !path.to_string_lossy().contains("acme")), "{installed:?}");
+    install("deep/to-inside").ok();
+}

@@ -73,7 +73,7 @@ impl Base {
         Base { directory: directory.to_owned(), within: None }
     }
 
-    /// The place of a path.
+    /// The place of a path, which may be a link, but leads to no other repository.
     fn resolve(&self, path: &str) -> Result<PathBuf> {
         let place = self.directory.join(path);
         let Some(within) = &self.within else { return Ok(place) };
@@ -342,7 +342,8 @@ impl Transfer {
                 let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
                 let clone = self.git.checkout(&spec)?;
                 let released = self.git.time(&spec, &clone)?;
-                let own = Base { directory: clone.join(&spec.path), within: Some(clone) };
+                let clone = Base { directory: clone.clone(), within: Some(clone) };
+                let own = Base { directory: clone.resolve(&spec.path)?, ..clone };
                 return Ok(Fetched { content: Content::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
