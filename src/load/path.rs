@@ -37,8 +37,8 @@ pub fn real(path: &str) -> Option<PathBuf> {
     Some(real)
 }
 
-/// Whether a path, and every link below it, leads to a place in a directory without links. O(entries
-/// below the path).
+/// Whether a path, and every link below it, leads to a place in a directory, which has no links in
+/// its own path. O(entries below the path).
 pub fn stays_in(directory: &Path, path: &str) -> bool {
     let is_inside = |path: &Path| real(&path.to_string_lossy()).is_some_and(|real| real.starts_with(directory));
     let mut queue = vec![PathBuf::from(path)];
