@@ -14,16 +14,16 @@
 //! *Example*: `testdata/reference/helm_chart.txtar`
 
 use super::Generator;
+use super::helm_command::HelmCommand;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Error, ErrorKind, Result};
-use crate::load::{Root, join};
+use crate::load::{Root, join, path};
 use crate::pipeline::{Session, documents_to_resources};
 use crate::process::{Call, Failed, Failure, Limits, PrivateDirectory, run};
 use crate::resource::{Behavior, Resource};
 use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
 use regex::Regex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
-use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -93,12 +93,24 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if options.command.is_empty() {
             return Err(fault("must specify --helm-command"));
         }
+        let namespace = match asked_by {
+            _ if !chart.namespace.is_empty() => chart.namespace,
+            AskedBy::Field { namespace } => namespace,
+            AskedBy::Object => "",
+        };
         if chart.name.is_empty() {
             return Err(fault("chart name cannot be empty"));
         }
         let leads_elsewhere = |part: &str| part == ".." || part.contains('\0');
-        if chart.name.starts_with(['/', '-']) || chart.name.split('/').any(leads_elsewhere) {
+        if let Some((field, value)) = option_like(&chart, namespace) {
+            let error = fault(&format!("the {field} of a chart may not begin with '-': '{value}'"));
+            return Err(error.hint("helm would take it for an option"));
+        }
+        if chart.name.starts_with('/') || chart.name.split('/').any(leads_elsewhere) {
             return Err(fault("a chart's name may not lead out of the chart home"));
+        }
+        if !chart.repo.is_empty() && chart.version.contains('/') {
+            return Err(fault(&format!("the version of a chart may not have a '/': '{}'", chart.version)));
         }
         for path in &chart.additional_values_files {
             let loaded = session.files.bytes(root, path).map_err(Error::from);
@@ -111,16 +123,18 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(fault("valuesMerge must be one of [merge override replace]"));
         }
         session.note_helm_api_versions(&chart.api_versions);
-        let namespace = match asked_by {
-            _ if !chart.namespace.is_empty() => chart.namespace,
-            AskedBy::Field { namespace } => namespace,
-            AskedBy::Object => "",
-        };
         let debug = match asked_by {
             AskedBy::Field { .. } => options.debug || chart.debug == Some(true),
             AskedBy::Object => chart.debug.unwrap_or(options.debug),
         };
-        Ok(HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug })
+        let generator = HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug };
+        let at = |e: Error| e.at(session.arena.place(generator.chart.pos));
+        root.hold(&generator.home().join(generator.chart.name).to_string_lossy()).map_err(at)?;
+        if !generator.globals.config_home.is_empty() {
+            let config = std::path::absolute(generator.globals.config_home).unwrap_or_default();
+            root.hold(&config.to_string_lossy()).map_err(at)?;
+        }
+        Ok(generator)
     }
 
     /// The directory that holds charts, for this one.
@@ -133,12 +147,28 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    fn run(&self, session: &Session<'a>, args: Vec<OsString>, temporary: &Path) -> Result<Vec<u8>> {
+    /// Where helm looks for plugins of its own: below a configuration that a user keeps elsewhere,
+    /// and nowhere in the tree that is built.
+    fn data_home(&self, config: &Path, temporary: &Path) -> PathBuf {
+        let is_of_the_tree = || {
+            let Some(real) = path::real(&config.to_string_lossy()) else { return true };
+            let here = std::path::absolute(".").and_then(|here| here.canonicalize());
+            real.starts_with(&self.root.real) || here.map_or(true, |here| real.starts_with(here))
+        };
+        match config.is_relative() || is_of_the_tree() {
+            true => temporary.join("helm").join(".data"),
+            false => config.join(".data"),
+        }
+    }
+
+    fn run(&self, session: &Session<'a>, command: HelmCommand, temporary: &Path) -> Result<Vec<u8>> {
         let config = match self.globals.config_home {
             "" => temporary.join("helm"),
             home => home.into(),
         };
+        let data = self.data_home(&config, temporary);
         let options = session.helm();
+        let args = command.arguments();
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let call = Call {
             program: Path::new(&options.command),
@@ -147,7 +177,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             environment: vec![
                 ("HELM_CONFIG_HOME".into(), config.clone().into()),
                 ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
-                ("HELM_DATA_HOME".into(), config.join(".data").into()),
+                ("HELM_DATA_HOME".into(), data.into()),
             ],
             inherits: true,
             without: &[],
@@ -183,7 +213,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
     fn check_version(&self, session: &Session<'a>, temporary: &Path) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
-        let printed = self.run(session, vec!["version".into(), "--short".into()], temporary)?;
+        let printed = self.run(session, HelmCommand::new("version").switch("--short", true), temporary)?;
         let printed = String::from_utf8_lossy(&printed);
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());
@@ -215,22 +245,16 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if directory.is_dir() {
             return Ok(());
         }
-        let mut args: Vec<OsString> =
-            vec!["pull".into(), "--untar".into(), "--untardir".into(), home.as_os_str().into()];
-        match chart.repo.starts_with("oci://") {
-            true => {
-                let repo = chart.repo.strip_suffix('/').unwrap_or(chart.repo);
-                args.push(format!("{repo}/{}", chart.name).into());
-            }
-            false => args.extend(["--repo".into(), chart.repo.into(), chart.name.into()]),
-        }
-        if !chart.version.is_empty() {
-            args.extend(["--version".into(), chart.version.into()]);
-        }
-        if chart.devel {
-            args.push("--devel".into());
-        }
-        let pulled = self.run(session, args, temporary).and_then(|_| self.check_place(home, &directory));
+        let command = HelmCommand::new("pull")
+            .switch("--untar", true)
+            .option("--untardir", &home.to_string_lossy())
+            .option("--version", chart.version)
+            .switch("--devel", chart.devel);
+        let command = match chart.repo.starts_with("oci://") {
+            true => command.word(format!("{}/{}", chart.repo.strip_suffix('/').unwrap_or(chart.repo), chart.name)),
+            false => command.option("--repo", chart.repo).word(chart.name),
+        };
+        let pulled = self.run(session, command, temporary).and_then(|_| self.check_place(home, &directory));
         if pulled.is_err() {
             // Half a chart would be taken for a whole one the next time.
             let _ = std::fs::remove_dir_all(&directory);
@@ -294,38 +318,50 @@ impl<'a> HelmChartInflationGenerator<'a> {
         Ok(text.into_bytes())
     }
 
-    fn template_args(&self, session: &Session<'a>, chart: &Path, values: &Path) -> Vec<OsString> {
+    fn template(&self, session: &Session<'a>, chart: &Path, values: &Path) -> HelmCommand {
         let c = &self.chart;
-        let mut args: Vec<OsString> = vec!["template".into()];
-        args.push(if c.release_name.is_empty() { "--generate-name" } else { c.release_name }.into());
-        args.push(chart.as_os_str().into());
-        let mut with = |flag: &str, value: &str| {
-            if !value.is_empty() {
-                args.extend([OsString::from(flag), value.into()]);
-            }
-        };
-        with("--namespace", self.namespace);
-        with("--name-template", c.name_template);
-        with("-f", &values.to_string_lossy());
+        let mut command = HelmCommand::new("template")
+            .switch("--generate-name", c.release_name.is_empty())
+            .option("--namespace", self.namespace)
+            .option("--name-template", c.name_template)
+            .path("--values", &values.to_string_lossy());
         for path in &c.additional_values_files {
-            with("-f", &join(&self.root.real.to_string_lossy(), path));
+            command = command.path("--values", &join(&self.root.real.to_string_lossy(), path));
         }
-        if c.api_versions.is_empty() {
-            session.helm_api_versions().iter().for_each(|version| with("--api-versions", version));
-        } else {
-            c.api_versions.iter().for_each(|version| with("--api-versions", version));
+        let known = session.helm_api_versions();
+        let versions: Vec<&str> =
+            if c.api_versions.is_empty() { known.iter().map(|v| &**v).collect() } else { c.api_versions.clone() };
+        for version in versions {
+            command = command.option("--api-versions", version);
         }
-        with("--kube-version", if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version });
-        let switches = [
-            ("--include-crds", c.include_crds),
-            ("--skip-tests", c.skip_tests),
-            ("--no-hooks", c.skip_hooks),
-            ("--debug", self.debug),
-            ("--devel", c.devel),
-        ];
-        args.extend(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| OsString::from(flag)));
-        args
+        let kube_version = if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version };
+        command = command
+            .option("--kube-version", kube_version)
+            .switch("--include-crds", c.include_crds)
+            .switch("--skip-tests", c.skip_tests)
+            .switch("--no-hooks", c.skip_hooks)
+            .switch("--debug", self.debug)
+            .switch("--devel", c.devel);
+        if !c.release_name.is_empty() {
+            command = command.word(c.release_name);
+        }
+        command.word(chart)
     }
+}
+
+/// The field of a chart whose value looks like an option, and the value.
+fn option_like<'c>(chart: &HelmChart<'c>, namespace: &'c str) -> Option<(&'static str, &'c str)> {
+    let fields = [
+        ("name", chart.name),
+        ("version", chart.version),
+        ("repo", chart.repo),
+        ("releaseName", chart.release_name),
+        ("namespace", namespace),
+        ("nameTemplate", chart.name_template),
+        ("kubeVersion", chart.kube_version),
+    ];
+    let versions = chart.api_versions.iter().map(|version| ("apiVersions", *version));
+    fields.into_iter().chain(versions).find(|(_, value)| value.starts_with('-'))
 }
 
 /// Locks a directory until the handle is dropped; waits for others that have it.
@@ -349,7 +385,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(session, &chart)?).map_err(no_file)?;
-        let printed = self.run(session, self.template_args(session, &chart, &values), &temporary)?;
+        let printed = self.run(session, self.template(session, &chart, &values), &temporary)?;
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);
         let name = format!("the output of helm for chart '{}'", self.chart.name);
         let text = String::from_utf8(printed)

@@ -125,6 +125,21 @@ impl Root {
         join(&self.relative, path)
     }
 
+    /// Holds a path to the repository that this root was cloned from, with all links below it. A
+    /// root that was not cloned may name what it likes.
+    ///
+    /// # Errors
+    /// It leads out of the repository.
+    pub fn hold(&self, path: &str) -> Result<()> {
+        match &self.remote {
+            Some(remote) if !path::stays_in(&remote.directory, path) => {
+                let message = "security; charts of kustomizations found in cloned git repos must be within the repo";
+                Err(Error::input(format!("{message}, '{path}' is not")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The repository this root was cloned from.
     pub fn remote(&self) -> Option<&Remote> {
         self.remote.as_deref()

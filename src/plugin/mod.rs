@@ -3,7 +3,7 @@
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
 //! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and
-//!   containers.
+//!   containers; [`container`]: what the engine of a container is called with.
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
 //! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
@@ -13,6 +13,7 @@
 
 pub mod classify;
 pub mod confine;
+pub mod container;
 pub mod exec;
 pub mod function;
 pub mod go;

@@ -82,7 +82,7 @@ impl Base {
         Base { directory: directory.to_owned(), within: None }
     }
 
-    /// The place of a path.
+    /// The place of a path, which may be a link, but leads to no other repository.
     fn resolve(&self, path: &str) -> Result<PathBuf> {
         let place = self.directory.join(path);
         let Some(within) = &self.within else { return Ok(place) };
@@ -381,8 +381,8 @@ impl Transfer {
                 check_protected(&spec.url)?;
                 let clone = self.git.checkout(&spec)?;
                 let released = self.git.time(&spec, &clone)?;
-                let directory = clone.join(&spec.path);
-                let own = Base { directory, within: Some(Clone { directory: clone, url: spec.url }) };
+                let clone = Base { directory: clone.clone(), within: Some(Clone { directory: clone, url: spec.url }) };
+                let own = Base { directory: clone.resolve(&spec.path)?, ..clone };
                 return Ok(Fetched { content: Content::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
