@@ -5,20 +5,16 @@ use crate::support::Tree;
 
 /// Prints its arguments and the values it was given as a ConfigMap; `pull` makes a chart.
 const HELM: &str = r##"#!/bin/bash
-echo "$*" | sed -E 's#[^ =]*/kustomize-helm-[0-9]+#TMP#g' >> "$CALLS"
-command=$1 files=
-while [ $# -gt 0 ]; do
-  case $1 in --untardir=*) to=${1#*=};; --values=*) files="$files ${1#*=}";; --) name=$2; break;; esac; shift
-done
-case $command in
+echo "$*" | sed -E 's#[^ ]*/kustomize-helm-[0-9]+#TMP#g' >> "$CALLS"
+case $1 in
 version) echo "${HELM_VERSION:-v3.14.1+gabc}";;
 pull)
-  [ -n "$HELM_FAIL" ] && { mkdir -p "$to/app"; echo "no such chart" >&2; exit 1; }
-  if [ -n "$HELM_LINK" ]; then ln -s / "$to/app"; else mkdir -p "$to/app"; echo "pulled: true" > "$to/app/values.yaml"; fi;;
+  [ -n "$HELM_FAIL" ] && { mkdir -p "$4/app"; echo "no such chart" >&2; exit 1; }
+  if [ -n "$HELM_LINK" ]; then ln -s / "$4/app"; else mkdir -p "$4/app"; echo "pulled: true" > "$4/app/values.yaml"; fi;;
 template)
   [ -n "$HELM_SLEEP" ] && exec sleep 600
-  echo "apiVersion: v1"; echo "kind: ConfigMap"; echo "metadata: {name: $name}"; echo "data:"; echo "  values: |"
-  for file in $files; do sed 's/^/    /' "$file"; done
+  echo "apiVersion: v1"; echo "kind: ConfigMap"; echo "metadata: {name: $2}"; echo "data:"; echo "  values: |"
+  while [ $# -gt 0 ]; do [ "$1" = -f ] && sed 's/^/    /' "$2"; shift; done
   printf -- '---\napiVersion: v1\nkind: Service\nmetadata: {name: fixed, namespace: own}\n';;
 esac
 "##;
@@ -54,7 +50,7 @@ fn a_local_chart_is_templated_with_its_values() {
     assert!(out.contains("# of the chart"), "values are passed as they are: {out}");
     assert!(out.contains("metadata:\n  name: r\n"), "the namespace field leaves what helm made alone: {out}");
     assert!(out.contains("namespace: own"));
-    let template = "template --namespace=shop --values=TMP/app-kustomize-values.yaml -- r TREE/charts/app\n";
+    let template = "template r TREE/charts/app --namespace shop -f TMP/app-kustomize-values.yaml\n";
     assert_eq!(calls(&tree), format!("version --short\n{template}"));
 }
 
@@ -68,9 +64,8 @@ helmCharts:
 "
     ));
     build(&tree, &["--helm-kube-version", "1.2"]).ok();
-    let want = "template --namespace=ns --name-template=t --values=TMP/app-kustomize-values.yaml --values=TREE/more.yaml \
-                --api-versions=a/v1 --api-versions=b/v1 --kube-version=1.29 --include-crds --skip-tests --no-hooks --debug --devel \
-                -- r TREE/charts/app\n";
+    let want = "template r TREE/charts/app --namespace ns --name-template t -f TMP/app-kustomize-values.yaml -f TREE/more.yaml \
+                --api-versions a/v1 --api-versions b/v1 --kube-version 1.29 --include-crds --skip-tests --no-hooks --debug --devel\n";
     assert!(calls(&tree).ends_with(want), "{}", calls(&tree));
 }
 
@@ -95,7 +90,7 @@ fn a_missing_chart_is_pulled_once() {
     build(&tree, &[]).ok();
     build(&tree, &[]).ok();
     let pulls: Vec<String> = calls(&tree).lines().filter(|l| l.starts_with("pull")).map(str::to_owned).collect();
-    let want = "pull --untar --untardir=TREE/charts/app-1.2.3 --version=1.2.3 --repo=https://charts.example.com -- app";
+    let want = "pull --untar --untardir TREE/charts/app-1.2.3 --repo https://charts.example.com app --version 1.2.3";
     assert_eq!(pulls, [want]);
 }
 
@@ -114,7 +109,7 @@ fn builds_that_run_side_by_side_share_a_pull() {
     assert!(String::from_utf8_lossy(&outputs[0]).contains("pulled: true"));
     assert!(outputs.iter().all(|out| *out == outputs[0]));
     assert_eq!(calls(&tree).matches("pull ").count(), 1, "{}", calls(&tree));
-    assert!(calls(&tree).contains("--version=1 -- oci://charts.example.com/x/app\n"));
+    assert!(calls(&tree).contains("oci://charts.example.com/x/app --version 1"));
 }
 
 #[test]

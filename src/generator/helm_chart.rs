@@ -168,7 +168,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         };
         let data = self.data_home(&config, temporary);
         let options = session.helm();
-        let args = command.arguments();
+        let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let call = Call {
             program: Path::new(&options.command),
@@ -245,15 +245,12 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if directory.is_dir() {
             return Ok(());
         }
-        let command = HelmCommand::new("pull")
-            .switch("--untar", true)
-            .option("--untardir", &home.to_string_lossy())
-            .option("--version", chart.version)
-            .switch("--devel", chart.devel);
+        let command = HelmCommand::new("pull").switch("--untar", true).option("--untardir", &home.to_string_lossy());
         let command = match chart.repo.starts_with("oci://") {
             true => command.word(format!("{}/{}", chart.repo.strip_suffix('/').unwrap_or(chart.repo), chart.name)),
             false => command.option("--repo", chart.repo).word(chart.name),
         };
+        let command = command.option("--version", chart.version).switch("--devel", chart.devel);
         let pulled = self.run(session, command, temporary).and_then(|_| self.check_place(home, &directory));
         if pulled.is_err() {
             // Half a chart would be taken for a whole one the next time.
@@ -321,12 +318,13 @@ impl<'a> HelmChartInflationGenerator<'a> {
     fn template(&self, session: &Session<'a>, chart: &Path, values: &Path) -> HelmCommand {
         let c = &self.chart;
         let mut command = HelmCommand::new("template")
-            .switch("--generate-name", c.release_name.is_empty())
+            .word(if c.release_name.is_empty() { "--generate-name" } else { c.release_name })
+            .word(chart)
             .option("--namespace", self.namespace)
             .option("--name-template", c.name_template)
-            .path("--values", &values.to_string_lossy());
+            .path("-f", &values.to_string_lossy());
         for path in &c.additional_values_files {
-            command = command.path("--values", &join(&self.root.real.to_string_lossy(), path));
+            command = command.path("-f", &join(&self.root.real.to_string_lossy(), path));
         }
         let known = session.helm_api_versions();
         let versions: Vec<&str> =
@@ -335,17 +333,13 @@ impl<'a> HelmChartInflationGenerator<'a> {
             command = command.option("--api-versions", version);
         }
         let kube_version = if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version };
-        command = command
+        command
             .option("--kube-version", kube_version)
             .switch("--include-crds", c.include_crds)
             .switch("--skip-tests", c.skip_tests)
             .switch("--no-hooks", c.skip_hooks)
             .switch("--debug", self.debug)
-            .switch("--devel", c.devel);
-        if !c.release_name.is_empty() {
-            command = command.word(c.release_name);
-        }
-        command.word(chart)
+            .switch("--devel", c.devel)
     }
 }
 

@@ -1,27 +1,25 @@
-//! [`HelmCommand`]: the arguments of helm. No other place makes them.
-//!
-//! The name of an option is a constant of this program, and its value stands behind `=`. Other
-//! texts come behind `--`.
+//! [`HelmCommand`]: the arguments of helm, those of kustomize in its order. No other place makes
+//! them. A value that begins with `-` is refused before it comes here.
 
 use std::ffi::OsString;
 
 /// A helm command.
 #[derive(Debug)]
 pub struct HelmCommand {
-    options: Vec<OsString>,
-    words: Vec<OsString>,
+    /// The arguments of helm.
+    pub arguments: Vec<OsString>,
 }
 
 impl HelmCommand {
-    /// A command without options.
+    /// A command without arguments.
     pub fn new(name: &'static str) -> Self {
-        HelmCommand { options: vec![name.into()], words: Vec::new() }
+        HelmCommand { arguments: vec![name.into()] }
     }
 
     /// Adds an option with a value, unless that is empty.
     pub fn option(mut self, name: &'static str, value: &str) -> Self {
         if !value.is_empty() {
-            self.options.push(format!("{name}={value}").into());
+            self.arguments.extend([OsString::from(name), value.into()]);
         }
         self
     }
@@ -37,23 +35,14 @@ impl HelmCommand {
     /// Adds an option without a value where it is wanted.
     pub fn switch(mut self, name: &'static str, is_on: bool) -> Self {
         if is_on {
-            self.options.push(name.into());
+            self.arguments.push(name.into());
         }
         self
     }
 
-    /// Adds what the command works on.
+    /// Adds a text that belongs to no option.
     pub fn word(mut self, word: impl Into<OsString>) -> Self {
-        self.words.push(word.into());
+        self.arguments.push(word.into());
         self
-    }
-
-    /// The arguments of helm.
-    pub fn arguments(mut self) -> Vec<OsString> {
-        if !self.words.is_empty() {
-            self.options.push("--".into());
-            self.options.append(&mut self.words);
-        }
-        self.options
     }
 }
