@@ -129,10 +129,10 @@ impl<'a> HelmChartInflationGenerator<'a> {
         };
         let generator = HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug };
         let at = |e: Error| e.at(session.arena.place(generator.chart.pos));
-        root.hold(&generator.home().join(generator.chart.name).to_string_lossy()).map_err(at)?;
+        root.hold(&generator.home().join(generator.chart.name)).map_err(at)?;
         if !generator.globals.config_home.is_empty() {
             let config = std::path::absolute(generator.globals.config_home).unwrap_or_default();
-            root.hold(&config.to_string_lossy()).map_err(at)?;
+            root.hold(&config).map_err(at)?;
         }
         Ok(generator)
     }
@@ -151,7 +151,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// and nowhere in the tree that is built.
     fn data_home(&self, config: &Path, temporary: &Path) -> PathBuf {
         let is_of_the_tree = || {
-            let Some(real) = path::real(&config.to_string_lossy()) else { return true };
+            let Some(real) = path::real(config) else { return true };
             let here = std::path::absolute(".").and_then(|here| here.canonicalize());
             real.starts_with(&self.root.real) || here.map_or(true, |here| real.starts_with(here))
         };

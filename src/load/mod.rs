@@ -130,11 +130,11 @@ impl Root {
     ///
     /// # Errors
     /// It leads out of the repository.
-    pub fn hold(&self, path: &str) -> Result<()> {
+    pub fn hold(&self, path: &Path) -> Result<()> {
         match &self.remote {
             Some(remote) if !path::stays_in(&remote.directory, path) => {
                 let message = "security; charts of kustomizations found in cloned git repos must be within the repo";
-                Err(Error::input(format!("{message}, '{path}' is not")))
+                Err(Error::input(format!("{message}, '{}' is not", path.display())))
             }
             _ => Ok(()),
         }

@@ -1,7 +1,9 @@
 //! Paths as text: joined and cleaned by their words alone, as upstream does before it looks at
 //! links; and where they lead when links are followed.
 
-use std::path::{Path, PathBuf};
+use hashbrown::HashSet;
+use std::fs::DirEntry;
+use std::path::{Component, Path, PathBuf};
 
 /// Removes `.`, empty parts and `..` that have something before them. An empty path becomes `.`.
 pub fn clean(path: &str) -> String {
@@ -29,32 +31,26 @@ pub fn join(base: &str, path: &str) -> String {
 
 /// The place of a path when all links are followed; what does not exist yet has none. `None` where
 /// that cannot be told.
-pub fn real(path: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(clean(path));
+pub fn real(path: &Path) -> Option<PathBuf> {
     let existing = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
-    let mut real = existing.canonicalize().ok()?;
-    real.extend(path.strip_prefix(existing).ok()?);
-    Some(real)
+    let new = path.strip_prefix(existing).ok()?;
+    if new.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    Some(existing.canonicalize().ok()?.join(new))
 }
 
-/// Whether a path, and every link below it, leads to a place in a directory, which has no links in
-/// its own path. O(entries below the path).
-pub fn stays_in(directory: &Path, path: &str) -> bool {
-    let is_inside = |path: &Path| real(&path.to_string_lossy()).is_some_and(|real| real.starts_with(directory));
-    let mut queue = vec![PathBuf::from(path)];
+/// Whether a path leads to a place in a directory, which has no links in its own path, and so does
+/// every link below that place, and below what those lead to. O(entries below them).
+pub fn stays_in(directory: &Path, path: &Path) -> bool {
+    let mut seen = HashSet::new();
+    let mut queue = vec![path.to_owned()];
     while let Some(path) = queue.pop() {
-        if !is_inside(&path) {
-            return false;
-        }
-        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        let kinds = entries.filter_map(|entry| Some((entry.file_type().ok()?, entry.path())));
-        for (kind, path) in kinds {
-            match kind.is_symlink() {
-                // What is inside is met there.
-                true if !is_inside(&path) => return false,
-                false if kind.is_dir() => queue.push(path),
-                _ => {}
-            }
+        let Some(real) = real(&path).filter(|real| real.starts_with(directory)) else { return false };
+        let entries = std::fs::read_dir(&real).into_iter().flatten().flatten();
+        if seen.insert(real) {
+            let leads_on = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink());
+            queue.extend(entries.filter(leads_on).map(|entry| entry.path()));
         }
     }
     true

@@ -121,7 +121,7 @@ impl Mount<'_> {
         if !KINDS.contains(&self.kind) {
             return Err(format!("'{}' is not a valid type of a mount: it is bind, volume or tmpfs", self.kind));
         }
-        let place = path::real(&self.place(root).to_string_lossy());
+        let place = path::real(&self.place(root));
         let place = place.filter(|place| !self.source.starts_with('/') && place.starts_with(&root.real));
         self.argument(place.ok_or_else(|| {
             format!(

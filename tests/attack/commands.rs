@@ -3,6 +3,7 @@
 use crate::servers::{Files, git_server};
 use crate::support::{Run, Tree, git};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -324,13 +325,26 @@ fn h11_charts_of_a_remote_base_stay_in_it() {
         assert_eq!(calls(&tree), "", "{globals}");
     }
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "something was pulled there");
-    // A link below the chart home.
-    tree.write("linked/charts/empty", "");
-    tree.write("linked/kustomization.yaml", "helmCharts: [{name: app, releaseName: r}]\n");
-    symlink(outside.join("app"), tree.path().join("linked/charts/app")).unwrap();
-    commit(&tree, "linked");
-    tree.write("app/kustomization.yaml", &format!("resources: ['{}']\n", url(&tree, "linked")));
-    inflate(&tree, "app").fails_with(&["security", "must be within the repo"]);
+    // Links below the chart home: of the chart, in it by a name that is not UTF-8, and behind one
+    // that stays in the repository.
+    let name = std::ffi::OsStr::from_bytes(b"\xff");
+    let links = [Path::new("charts/app"), &Path::new("charts/app").join(name), Path::new("other/link")];
+    for (i, link) in links.into_iter().enumerate() {
+        let base = format!("linked{i}");
+        tree.write(&format!("{base}/kustomization.yaml"), "helmCharts: [{name: app, releaseName: r}]\n");
+        for directory in ["charts", "other"] {
+            tree.write(&format!("{base}/{directory}/empty"), "");
+        }
+        let place = tree.path().join(&base);
+        if i > 0 {
+            tree.write(&format!("{base}/charts/app/values.yaml"), "");
+            symlink("../../other", place.join("charts/app/inside")).unwrap();
+        }
+        symlink(outside.join("app"), place.join(link)).unwrap();
+        commit(&tree, &base);
+        tree.write("app/kustomization.yaml", &format!("resources: ['{}']\n", url(&tree, &base)));
+        inflate(&tree, "app").fails_with(&["security", "must be within the repo"]);
+    }
 }
 
 #[test]
