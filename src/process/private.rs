@@ -6,7 +6,6 @@
 use super::was_ended;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::collections::VecDeque;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -134,18 +133,17 @@ fn remove(path: &Path) -> io::Result<()> {
     last
 }
 
-/// Gives this user all rights to the directories below one, and to that one.
+/// Gives this user all rights to a directory, and to those below it. Each is opened in the one
+/// above it: a link that takes the place of one meanwhile leads nowhere.
 fn open_up(path: &Path) {
-    let mut queue = VecDeque::from([path.to_owned()]);
-    while let Some(directory) = queue.pop_front() {
-        // Not through a link that takes its place meanwhile.
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(opened) = rustix::fs::open(&directory, flags, Mode::empty()) else { continue };
-        let same = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
-        let _ = fs::set_permissions(&same, Permissions::from_mode(0o700));
-        let entries = fs::read_dir(&directory).into_iter().flatten().filter_map(Result::ok);
-        queue.extend(entries.filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()));
-    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(opened) = rustix::fs::open(path, flags, Mode::empty()) else { return };
+    let same = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+    let _ = fs::set_permissions(&same, Permissions::from_mode(0o700));
+    let entries = fs::read_dir(&same).into_iter().flatten().filter_map(Result::ok);
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let below: Vec<PathBuf> = directories.map(|entry| entry.path()).collect();
+    below.iter().for_each(|path| open_up(path));
 }
 
 /// Locks a directory of this user that nobody else can look into.
