@@ -65,12 +65,12 @@ pub enum Content {
 pub struct Base {
     pub directory: PathBuf,
     /// The clone that they may not leave.
-    pub within: Option<Clone>,
+    pub within: Option<Checkout>,
 }
 
 /// A clone of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Clone {
+pub struct Checkout {
     pub directory: PathBuf,
     /// What was cloned.
     pub url: String,
@@ -379,10 +379,11 @@ impl Transfer {
             _ if is_repository(url) => {
                 let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
                 check_protected(&spec.url)?;
-                let clone = self.git.checkout(&spec)?;
-                let released = self.git.time(&spec, &clone)?;
-                let clone = Base { directory: clone.clone(), within: Some(Clone { directory: clone, url: spec.url }) };
-                let own = Base { directory: clone.resolve(&spec.path)?, ..clone };
+                let directory = self.git.checkout(&spec)?;
+                let released = self.git.time(&spec, &directory)?;
+                let within = Checkout { directory: directory.clone(), url: spec.url };
+                let whole = Base { directory, within: Some(within) };
+                let own = Base { directory: whole.resolve(&spec.path)?, ..whole };
                 return Ok(Fetched { content: Content::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
