@@ -100,11 +100,21 @@ fn raw_address(text: &str) -> Option<String> {
     let text = text.strip_prefix("git::").unwrap_or(text);
     match text.split_once("://") {
         Some(("file", _)) => None,
+        Some((scheme, rest)) if scheme.ends_with("ssh") => Some(without_ssh_port(rest)),
         Some((_, rest)) => Some(rest.to_owned()),
         None => {
             let (_, rest) = text.split_once('@')?;
             Some(rest.replacen(':', "/", 1))
         }
+    }
+}
+
+/// `host/path` without the port that ssh implies.
+fn without_ssh_port(rest: &str) -> String {
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    match host.rsplit_once(':') {
+        Some((host, port)) if port.trim_start_matches('0') == "22" => format!("{host}/{path}"),
+        _ => rest.to_owned(),
     }
 }
 
@@ -181,6 +191,7 @@ mod tests {
             ("https://h.io/a/b%61d/x", "h.io/a/bad/x"),
             ("git::https://h.io/A/rustomize-plugin-bad.git", "h.io/a/bad"),
             ("git@h.io:a/bad.git", "h.io/a/bad"),
+            ("git::ssh://git@h.io:22/a/bad.git", "h.io/a/bad"),
             ("oci://h.io/a//bad", "h.io/a/bad"),
         ] {
             assert_eq!(origin("x.io/a/p", from).address().as_deref(), Some(want), "{from}");
