@@ -65,6 +65,14 @@ pub fn of_url(url: &str) -> &str {
     rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
 }
 
+/// A URL as a message shows it: without the user, whose password may stand there.
+pub fn without_user(url: &str) -> String {
+    match of_url(url).rsplit_once('@').filter(|_| url.contains("://")) {
+        Some((user, _)) => url.replacen(&format!("{user}@"), "...@", 1),
+        None => url.to_owned(),
+    }
+}
+
 /// The beginning of a URL for a host: encrypted, but on this machine itself, as with other clients
 /// of registries.
 pub fn scheme(host: &str) -> &'static str {

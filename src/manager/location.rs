@@ -42,13 +42,18 @@ impl fmt::Display for LocationError {
         match self {
             LocationError::Form(text) => write!(
                 f,
-                "'{text}' is no place to fetch a plugin from: write 'https://host/file', \
+                "'{}' is no place to fetch a plugin from: write 'https://host/file', \
                  'git::https://host/repository//directory', 'oci://host/repository' or './path'",
+                host::without_user(text)
             ),
             LocationError::Spelling { text, canonical } => {
+                let text = host::without_user(text);
                 write!(f, "'{text}' is another spelling of '{canonical}', and each place has only one")
             }
-            LocationError::Path(text) => write!(f, "'{text}' is not written plainly: it has no known host, or '..'"),
+            LocationError::Path(text) => {
+                let text = host::without_user(text);
+                write!(f, "'{text}' is not written plainly: its host is not a name or an address, or it has '..'")
+            }
             LocationError::Plain(text) => write!(f, "{}", plain(text)),
         }
     }
@@ -56,6 +61,7 @@ impl fmt::Display for LocationError {
 
 /// Why a URL is not fetched: what comes without encryption may come from anybody.
 pub fn plain(url: &str) -> String {
+    let url = host::without_user(url);
     let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
     format!(
         "'{url}' would be fetched without encryption, which only this machine's own addresses are: write '{encrypted}'"
@@ -217,6 +223,14 @@ mod tests {
             ["http://h.io/a", "HTTP://h.io/a", "git::http://h.io/a.git", "http://0.0.0.0/a", "http://127.0.0.1@h.io/a"]
         {
             assert_eq!(Location::parse(text), Err(LocationError::Plain(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_password_is_in_no_message() {
+        for text in ["https://u:word@h.io/a", "http://u:word@h.io/a", "oci://u:word@h.io/a", "https://u:word@h..io/a"] {
+            let error = Location::parse(text).unwrap_err().to_string();
+            assert!(error.contains("://...@h.") && !error.contains("word"), "{error}");
         }
     }
 
