@@ -14,10 +14,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether a value of the variable `CI` says that nobody is there to look: every value but
-    /// `false` and `0`.
+    /// Whether a value of the variable `CI` says that nobody is there to look: every value but an
+    /// empty one, `false` and `0`.
     pub fn is_ci(value: &str) -> bool {
-        !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no" | "off")
+        !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0")
     }
 
     /// Lets something pass that no lock file knows.
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn ci_is_whatever_is_not_denied() {
-        assert!(["true", "1", "TRUE", "yes", "woodpecker"].iter().all(|value| Policy::is_ci(value)));
-        assert!(!["", "0", "false", "False", "no", " "].iter().any(|value| Policy::is_ci(value)));
+        assert!(["true", "1", "TRUE", "yes", "no", "woodpecker"].iter().all(|value| Policy::is_ci(value)));
+        assert!(!["", "0", "false", "False", " "].iter().any(|value| Policy::is_ci(value)));
     }
 }
