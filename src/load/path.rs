@@ -37,7 +37,9 @@ pub fn real(path: &Path) -> Option<PathBuf> {
     if new.components().any(|part| part == Component::ParentDir) {
         return None;
     }
-    Some(existing.canonicalize().ok()?.join(new))
+    let mut real = existing.canonicalize().ok()?;
+    real.extend(new);
+    Some(real)
 }
 
 /// Whether a path leads to a place in a directory, which has no links in its own path, and so does
