@@ -118,8 +118,9 @@ fn without_ssh_port(rest: &str) -> String {
     }
 }
 
-/// Whether a place is that of a source: its repository, or a path of its name on its host. What is
-/// written in another way than plainly is elsewhere.
+/// Whether a place is that of a source: its releases, its repository, or its path in a registry.
+/// Other files of a host may be of anybody, as what is attached to an issue. What is written in
+/// another way than plainly is elsewhere.
 fn is_of(source: &Source, text: &str) -> bool {
     let Some(address) = raw_address(text) else { return false };
     let (user_and_host, path) = address.split_once('/').unwrap_or((&address, ""));
@@ -131,9 +132,9 @@ fn is_of(source: &Source, text: &str) -> bool {
     }
     let address = format!("{host}/{path}");
     let own = [format!("{}/{}", source.host(), source.repository()), source.to_string()];
-    own.iter().any(|own| {
-        let rest = address.strip_prefix(own.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest == ".git" || rest.starts_with('/'))
+    own.iter().filter_map(|own| address.strip_prefix(own.as_str())).any(|rest| match text.starts_with("http") {
+        true => rest.starts_with("/releases/"),
+        false => rest.is_empty() || rest == ".git" || rest.starts_with('/'),
     })
 }
 
@@ -176,8 +177,10 @@ mod tests {
             ("./p", "/w/p"),
             ("../p", "/p"),
             ("https://h.io/a/other?x", "https://h.io/a/other"),
-            ("https://h.io/a/p//evil", "https://h.io/a/p//evil"),
-            ("https://h.io/a/%70", "https://h.io/a/%70"),
+            ("https://h.io/a/p/releases//evil", "https://h.io/a/p/releases//evil"),
+            ("https://h.io/a/p/files/1/evil.zip", "https://h.io/a/p/files/1/evil.zip"),
+            ("https://h.io/a/p/raw/refs/pull/1/head/evil", "https://h.io/a/p/raw/refs/pull/1/head/evil"),
+            ("https://h.io/a/%70/releases/x", "https://h.io/a/%70/releases/x"),
             ("git::https://evil.io/a/p", "git::https://evil.io/a/p"),
             ("oci://h.io/a/pp", "oci://h.io/a/pp"),
         ] {
