@@ -318,25 +318,20 @@ fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
 
 #[test]
 fn s5_a_required_plugin_that_fails_is_not_replaced() {
-    let mut tree = tree();
+    let tree = tree();
     let none = "[{\"name\": \"other\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Other\"}]";
     install(&tree, "h.io/acme/app", &script("1.0.0", "required")).ok();
-    let other = script_with("1.0.0", "x1.0", none, "other").replace("[ -z \"$FAIL\" ] || exit 3\n", "");
-    install(&tree, "h.io/evil/app", &script("9.0.0", "evil").replace("[ -z \"$FAIL\" ]", "true")).ok();
-    install(&tree, "h.io/acme/beside", &other).ok();
+    install(&tree, "h.io/evil/app", &script("9.0.0", "evil")).ok();
+    install(&tree, "h.io/acme/beside", &script_with("1.0.0", "x1.0", none, "other")).ok();
     require(&tree, "{app: {source: h.io/acme/app}, beside: {source: h.io/acme/beside}}");
     assert!(tree.build(&[]).ok().contains("v: required"));
-    // Asked again, it fails: it is as if it were not there, and another one is.
-    fs::remove_dir_all(tree.home().join(".cache/rustomize/describe")).unwrap();
-    let flags = ["--plugin-allow-env", "FAIL"];
-    tree.variables.insert("FAIL", "1".to_owned());
+    // From now on it does not say what it does.
     let path = fs::read_dir(root(&tree).join("h.io/acme/app")).unwrap().map(|e| e.unwrap().path());
     let binary = path.into_iter().find(|p| p.to_string_lossy().ends_with(host().1)).unwrap();
-    // One that fails whatever its variables are.
-    let failing = fs::read_to_string(&binary).unwrap().replace("[ -z \"$FAIL\" ]", "false");
+    let failing = fs::read_to_string(&binary).unwrap().replace("[ \"$LANG\" != fail ]", "false");
     fs::write(&binary, &failing).unwrap();
     fs::write(format!("{}_SHA256SUM", binary.display()), sha256(failing.as_bytes())).unwrap();
-    tree.build(&flags).fails_with(&["plugins.yaml:3:", "plugin 'app' (h.io/acme/app)", "'describe' failed"]);
+    tree.build(&[]).fails_with(&["plugins.yaml:3:", "plugin 'app' (h.io/acme/app)", "'describe' failed"]);
 }
 
 #[test]
