@@ -12,8 +12,8 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What lies in a plugin's directory beside its content, and is not copied.
-const BESIDE: [&str; 2] = [MADE, "node_modules"];
+/// What was made in a plugin's directory when it was installed: it is read where it lies.
+const MADE_THERE: [&str; 2] = [MADE, "node_modules"];
 
 /// A copy of a plugin, as long as this is here.
 pub struct HeldCopy {
@@ -21,8 +21,6 @@ pub struct HeldCopy {
     pub command: Command,
     /// The copy, if the plugin is a file.
     pub file: Option<PathBuf>,
-    /// What the plugin reads besides: what was made of it when it was installed.
-    pub beside: Vec<PathBuf>,
     _directory: PrivateDirectory,
 }
 
@@ -50,11 +48,12 @@ impl HeldCopy {
         if found != installed.sum {
             return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
         }
-        let command = match is_directory {
+        let mut command = match is_directory {
             true => Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy),
             false => Command::of_binary(&copy),
         };
-        Ok(HeldCopy { command, file: (!is_directory).then_some(copy), beside, _directory: directory })
+        command.needs.extend(beside);
+        Ok(HeldCopy { command, file: (!is_directory).then_some(copy), _directory: directory })
     }
 }
 
@@ -70,11 +69,11 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(Vec::new())
 }
 
-/// Copies the content of a directory, and leads to what lies beside it.
+/// Copies the content of a directory, and leads to what was made there, which is returned.
 fn copy_directory(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
     fs::create_dir(to)?;
     content::copy(from, to)?;
-    let beside: Vec<PathBuf> = BESIDE.iter().map(|name| from.join(name)).filter(|path| path.is_dir()).collect();
+    let beside: Vec<PathBuf> = MADE_THERE.iter().map(|name| from.join(name)).filter(|path| path.is_dir()).collect();
     for path in &beside {
         symlink(path, to.join(path.file_name().unwrap_or_default()))?;
     }

@@ -214,8 +214,7 @@ impl External {
             Some(held) if held.file.is_none() || is_shared_object => held.command.clone(),
             _ => found.command,
         };
-        let Command { program: path, args, directory, mut needs, environment } = command;
-        needs.extend(held.iter().flat_map(|held| held.beside.clone()));
+        let Command { program: path, args, directory, needs, environment } = command;
         if is_shared_object {
             let own = locate::program_for(&path, &path, options)?;
             let plugin = SharedObjectPlugin::load(session, root, config, mode, (&own, &path), &isolation);

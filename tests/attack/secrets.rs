@@ -203,3 +203,20 @@ fn m4_the_files_of_a_directory_that_were_looked_at_are_those_that_run() {
     let built = swapped(&tree, &file).ok();
     assert!(built.contains("v: own") && !built.contains("other"), "{built}");
 }
+
+#[test]
+fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
+    let tree = crate::manager::tree();
+    let head = "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: bash\n";
+    tree.write("dep/plugin.yaml", &format!("{head}generators: [{{apiVersion: ex.io/v1, kind: Dep}}]\n"));
+    tree.write("dep/main.sh", "");
+    tree.write("app/plugin.yaml", &format!("{head}dependencies: {{dep: {{source: h.io/acme/dep, from: ../dep}}}}\n"));
+    let own = script("1.0.0", "own");
+    let read = "cat \"${0%/*}/.rustomize/sdk/dep/plugin.json\" > /dev/null || exit 3\n";
+    tree.write("app/main.sh", &own.replacen('\n', &format!("\n{read}"), 1));
+    require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    tree.run(&["plugin", "install"]).ok();
+    assert!(tree.build(&[]).ok().contains("v: own"));
+    fs::remove_dir_all(tree.home().join(".cache/rustomize/describe")).unwrap();
+    assert!(tree.build(&[]).ok().contains("v: own"));
+}
