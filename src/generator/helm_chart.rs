@@ -24,6 +24,8 @@ use crate::resource::{Behavior, Resource};
 use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
 use regex::Regex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -147,18 +149,12 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    /// Where helm looks for plugins of its own: below a configuration that a user keeps elsewhere,
-    /// and nowhere in the tree that is built.
-    fn data_home(&self, config: &Path, temporary: &Path) -> PathBuf {
-        let is_of_the_tree = || {
-            let Some(real) = path::real(config) else { return true };
-            let here = std::path::absolute(".").and_then(|here| here.canonicalize());
-            real.starts_with(&self.root.real) || here.map_or(true, |here| real.starts_with(here))
-        };
-        match config.is_relative() || is_of_the_tree() {
-            true => temporary.join("helm").join(".data"),
-            false => config.join(".data"),
-        }
+    /// Whether helm's configuration is in the tree that is built: plugins of helm that lie there run
+    /// commands.
+    fn is_of_the_tree(&self, config: &Path) -> bool {
+        let Some(real) = path::real(config).filter(|_| config.is_absolute()) else { return true };
+        let here = std::path::absolute(".").and_then(|here| here.canonicalize());
+        real.starts_with(&self.root.real) || here.map_or(true, |here| real.starts_with(here))
     }
 
     fn run(&self, session: &Session<'a>, command: HelmCommand, temporary: &Path) -> Result<Vec<u8>> {
@@ -166,19 +162,23 @@ impl<'a> HelmChartInflationGenerator<'a> {
             "" => temporary.join("helm"),
             home => home.into(),
         };
-        let data = self.data_home(&config, temporary);
         let options = session.helm();
         let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+        let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![
+            ("HELM_CONFIG_HOME".into(), config.clone().into()),
+            ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
+            ("HELM_DATA_HOME".into(), config.join(".data").into()),
+        ];
+        let variable = session.plugins.options.variable;
+        if variable("HELM_PLUGINS").is_none_or(|place| place.is_empty()) && self.is_of_the_tree(&config) {
+            environment.push(("HELM_PLUGINS".into(), temporary.join("no-plugins").into()));
+        }
         let call = Call {
             program: Path::new(&options.command),
             args,
             directory: None,
-            environment: vec![
-                ("HELM_CONFIG_HOME".into(), config.clone().into()),
-                ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
-                ("HELM_DATA_HOME".into(), data.into()),
-            ],
+            environment,
             inherits: true,
             without: &[],
             stdin: None,

@@ -361,13 +361,16 @@ fn h11_helm_loads_no_plugin_that_lies_in_the_tree() {
     tree.write("conf/.data/plugins/evil/plugin.yaml", "");
     inflate(&tree, ".").ok();
     assert!(environment().contains("HELM_CONFIG_HOME=conf\n"), "{}", environment());
-    assert!(!environment().contains("HELM_DATA_HOME=conf"), "{}", environment());
+    let said = environment();
+    let plugins = said.lines().find_map(|line| line.strip_prefix("HELM_PLUGINS=")).unwrap();
+    assert!(Path::new(plugins).is_absolute() && !plugins.contains("conf"), "{plugins}");
     // The user's own.
     let own = tree.home().join("conf");
     let text = format!("helmGlobals: {{configHome: {}}}\nhelmCharts: [{{name: app, releaseName: r}}]\n", own.display());
     tree.write("kustomization.yaml", &text);
     inflate(&tree, ".").ok();
     assert!(environment().contains(&format!("HELM_DATA_HOME={}/.data\n", own.display())), "{}", environment());
+    assert!(!environment().contains("HELM_PLUGINS"), "{}", environment());
 }
 
 /// Runs a container of a function with a stand-in for its engine, and gives the engine's arguments.
