@@ -4,11 +4,12 @@
 //! where one was killed: each is locked as long as its process lives.
 
 use super::was_ended;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::{CStr, CString};
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
@@ -19,8 +20,11 @@ const LOCKED: &str = ".locked";
 /// How such names begin.
 const PREFIXES: [&str; 2] = ["rustomize-", "kustomize-"];
 
-/// How often a directory is removed that something still writes into.
+/// How often is tried what another process may hinder.
 const ROUNDS: usize = 16;
+
+/// How deep a directory may be that is removed.
+const LEVELS: usize = 1_000_000;
 
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -118,32 +122,80 @@ impl Drop for PrivateDirectory {
     }
 }
 
-/// Removes a directory with all that is in it, also where a plugin has taken rights away, or still
-/// writes.
+/// Removes a directory with all that is in it, however deep that is, also where a plugin has taken
+/// rights away, or still writes.
 fn remove(path: &Path) -> io::Result<()> {
-    let mut last = Ok(());
-    for _ in 0..ROUNDS {
-        last = fs::remove_dir_all(path);
-        match &last {
-            Ok(()) => return Ok(()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => return Ok(()),
-            Err(_) => open_up(path),
-        }
+    match open_up(rustix::fs::CWD, path) {
+        Ok(top) => clear(&top)?,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(e) => return Err(e.into()),
     }
-    last
+    fs::remove_dir(path)
 }
 
-/// Gives this user all rights to a directory, and to those below it. Each is opened in the one
-/// above it: a link that takes the place of one meanwhile leads nowhere.
-fn open_up(path: &Path) {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(opened) = rustix::fs::open(path, flags, Mode::empty()) else { return };
-    let same = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
-    let _ = fs::set_permissions(&same, Permissions::from_mode(0o700));
-    let entries = fs::read_dir(&same).into_iter().flatten().filter_map(Result::ok);
-    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let below: Vec<PathBuf> = directories.map(|entry| entry.path()).collect();
-    below.iter().for_each(|path| open_up(path));
+/// Removes what is in a directory. O(entries at any depth).
+fn clear(top: &OwnedFd) -> Result<(), Errno> {
+    let mut tries = 0;
+    for round in 0..LEVELS {
+        let names = names(top)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut last = Ok(());
+        let mut is_stuck = true;
+        for (i, name) in names.iter().enumerate() {
+            match take_away(top, name, &format!("{round}-{i}")) {
+                Ok(()) => is_stuck = false,
+                Err(e) => last = Err(e),
+            }
+        }
+        tries = if is_stuck { tries + 1 } else { 0 };
+        if tries == ROUNDS {
+            return last;
+        }
+    }
+    Err(Errno::NOTEMPTY)
+}
+
+/// Removes an entry of a directory. The directories in it come up to `top` first, under new names:
+/// so no depth fills the stack, or takes more than a few descriptors.
+fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
+    if unlink(top, name)? {
+        return Ok(());
+    }
+    let directory = open_up(top, name)?;
+    for (i, inner) in names(&directory)?.iter().enumerate() {
+        if !unlink(&directory, inner)? {
+            // One that this user may not write to cannot be moved.
+            open_up(&directory, inner.as_c_str())?;
+            rustix::fs::renameat(&directory, inner, top, format!("{new}-{i}"))?;
+        }
+    }
+    rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)
+}
+
+/// Removes an entry that is not a directory; `false` for one that is.
+fn unlink(directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR | Errno::PERM) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// The names of the entries of a directory.
+fn names(directory: &OwnedFd) -> Result<Vec<CString>, Errno> {
+    let entries = rustix::fs::Dir::read_from(directory)?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name().to_owned()));
+    names.filter(|name| !matches!(name.as_deref().map(CStr::to_bytes), Ok(b"." | b".."))).collect()
+}
+
+/// Opens a directory, to which this user gets all rights. A link in its place leads nowhere.
+fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(parent, name, flags | OFlags::PATH, Mode::empty())?;
+    let _ = rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::RWXU);
+    rustix::fs::openat(&opened, c".", flags | OFlags::RDONLY, Mode::empty())
 }
 
 /// Locks a directory of this user that nobody else can look into.

@@ -2,6 +2,7 @@
 
 use crate::manager::{install, require, root, script};
 use crate::support::{Run, Tree, run};
+use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -157,6 +158,24 @@ fn m3_what_a_killed_build_left_goes_with_the_next_one() {
     assert!(!gone.exists());
     assert!(stay.iter().all(|path| path.is_dir()), "{:?}", left(&tree));
     kill(&mut running);
+}
+
+#[test]
+fn m3_what_is_deep_is_removed_too() {
+    let tree = tree("exit 0");
+    let top = tree.tmp().join("rustomize-plugin-x.locked");
+    fs::create_dir(&top).unwrap();
+    fs::set_permissions(&top, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(top.join("g.yaml"), "secret").unwrap();
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut directory = open(&top, flags, Mode::empty()).unwrap();
+    // The names are those that it might take for its own.
+    for name in ["0-0-0", "1-0-0"].into_iter().chain(std::iter::repeat_n("d", 20_000)) {
+        mkdirat(&directory, name, Mode::RWXU).unwrap();
+        directory = openat(&directory, name, flags, Mode::empty()).unwrap();
+    }
+    tree.run(&BUILD).ok();
+    tree.assert_nothing_left();
 }
 
 /// A build whose first plugin puts other content in the place of the second one, which was looked
