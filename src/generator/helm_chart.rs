@@ -149,8 +149,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    /// Whether helm's configuration is in the tree that is built: plugins of helm that lie there run
-    /// commands.
+    /// Whether helm's configuration is in the tree that is built: plugins of helm that lie there
+    /// run commands.
     fn is_of_the_tree(&self, config: &Path) -> bool {
         let Some(real) = path::real(config).filter(|_| config.is_absolute()) else { return true };
         let here = std::path::absolute(".").and_then(|here| here.canonicalize());
