@@ -498,7 +498,7 @@ fn describe_verify_and_doctor_say_what_there_is() {
     let binary = fs::read_dir(&folder)
         .unwrap()
         .map(|e| e.unwrap().path())
-        .find(|p| p.to_string_lossy().contains("v1.1.0") && !p.to_string_lossy().ends_with("SUM"))
+        .find(|p| p.to_string_lossy().contains("v1.1.0") && p.to_string_lossy().ends_with(host().1))
         .unwrap();
     fs::write(&binary, "#!/bin/sh\n").unwrap();
     let run = tree.run(&["plugin", "verify"]);
@@ -539,12 +539,13 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     };
     let install = |from: &str| tree.run(&["plugin", "install", "--from", from, "h.io/acme/app"]);
     let http = format!("http://{server}/app");
-    trust("[{source: h.io/other/*}]");
-    install(&http).fails_with(&["'h.io/acme/app' is not trusted", "trust.yaml", "- source: h.io/acme/app"]);
+    trust("[{source: h.io/other/*}, {source: h.io/acme/*}]");
+    let rule = format!("- {{source: h.io/acme/app, from: '{http}'}}");
+    install(&http).fails_with(&["'h.io/acme/app' from", "is not trusted", "trust.yaml", &rule]);
     trust("[{source: h.io/acme/app, deny: true}]");
     install(&http).fails_with(&["is denied by"]);
     // Signed by nobody, by somebody else, and by who is trusted.
-    trust(&format!("[{{source: h.io/acme/*, require: minisign, keys: ['{key}']}}]"));
+    trust(&format!("[{{source: h.io/acme/*, from: '**', require: minisign, keys: ['{key}']}}]"));
     install(&http).fails_with(&["404", "app.minisig"]);
     files.put("/app.minisig", other(&good));
     install(&http).fails_with(&["is not signed by one of the keys that are trusted", "trust.yaml"]);
@@ -566,8 +567,8 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     assert!(tree.build(&[]).ok().contains("v: signed"));
     // What is installed and not trusted any more is not run either.
     trust("[]");
-    tree.build(&[]).fails_with(&["'h.io/acme/app' is not trusted"]);
-    trust(&format!("[{{source: h.io/acme/*, require: minisign, keys: ['{key}']}}]"));
+    tree.build(&[]).fails_with(&["'h.io/acme/app' from", "is not trusted"]);
+    trust(&format!("[{{source: h.io/acme/*, from: '**', require: minisign, keys: ['{key}']}}]"));
     // From a registry: the signature is a tag of its own. From a path there is none.
     fs::remove_dir_all(root(&tree)).unwrap();
     let (oci, blobs) = registry("acme/app", "v1.0.0", &[(os, arch, good.clone())]);
@@ -587,7 +588,7 @@ fn a_release_has_to_have_been_there_for_a_while() {
     let tree = tree();
     tree.write(
         "../home/.config/rustomize/trust.yaml",
-        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: 'h.io/**', minReleaseAge: 7d}]\n",
+        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: 'h.io/**', from: '**', minReleaseAge: 7d}]\n",
     );
     let at = |days: u64| {
         httpdate::fmt_http_date(std::time::SystemTime::now() - std::time::Duration::from_secs(days * 86400))
@@ -663,20 +664,23 @@ fn trust_is_given_by_the_user_alone() {
     let path = path.to_string_lossy().into_owned();
     let install = |tree: &Tree, source: &str| tree.run(&["plugin", "install", "--path", &path, source]);
     assert_eq!(tree.run(&["plugin", "trust"]).ok(), "");
-    tree.run(&["plugin", "trust", "h.io/acme/*"]).ok();
+    tree.run(&["plugin", "trust", "h.io/acme/*", "--from", &path]).ok();
+    tree.run(&["plugin", "trust", "**", "--deny"]).ok();
     install(&tree, "h.io/acme/app").ok();
-    install(&tree, "h.io/other/app").fails_with(&["is not trusted"]);
-    // The newest rule comes first.
+    install(&tree, "h.io/other/app").fails_with(&["is denied"]);
+    // What is said of one counts before what is said of many.
     tree.run(&["plugin", "trust", "h.io/acme/app", "--deny"]).ok();
     install(&tree, "h.io/acme/app").fails_with(&["is denied"]);
     let (key, _) = signer();
-    tree.run(&["plugin", "trust", "h.io/acme/app", "--key", &key, "--min-release-age", "7d"]).ok();
+    let rule = ["plugin", "trust", "h.io/acme/app", "--from", &path, "--key"];
+    tree.run(&["plugin", "trust", "h.io/acme/app"]).ok();
+    tree.run(&[&rule[..], &[&key, "--min-release-age", "7d"]].concat()).ok();
     install(&tree, "h.io/acme/app").fails_with(&["nothing says how old"]);
-    tree.run(&["plugin", "trust", "h.io/acme/app", "--key", "nonsense"]).fails_with(&["no public key of minisign"]);
-    assert_eq!(tree.run(&["plugin", "trust"]).ok().matches("\n- ").count(), 3);
+    tree.run(&[&rule[..], &["nonsense"]].concat()).fails_with(&["no public key of minisign"]);
+    assert_eq!(tree.run(&["plugin", "trust"]).ok().matches("\n- ").count(), 5);
     // What lies in a repository grants nothing.
-    tree.write("trust.yaml", "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: '**'}]\n");
-    install(&tree, "h.io/other/app").fails_with(&["is not trusted"]);
+    tree.write("trust.yaml", "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: '**', from: '**'}]\n");
+    install(&tree, "h.io/other/app").fails_with(&["is denied"]);
     tree.variables.insert("RUSTOMIZE_TRUST", tree.path().join("trust.yaml").to_string_lossy().into_owned());
     install(&tree, "h.io/other/app").ok();
 }

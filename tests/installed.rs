@@ -75,7 +75,10 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
     // granted.
     directory(&tree, "plugins/app", "1.0.1", asks, &script);
     let run = tree.run(&["plugin", "install"]);
-    let grant = "rustomize plugin trust h.io/acme/app --allow-read '~/.secret' --allow-env 'TOKEN'";
+    let from = tree.path().canonicalize().unwrap().join("plugins/app").display().to_string();
+    let grant =
+        format!("rustomize plugin trust h.io/acme/app --from '{from}' --allow-read '~/.secret' --allow-env 'TOKEN'");
+    let grant = grant.as_str();
     assert!(
         run.stderr.contains("asks for reading ~/.secret, the variable TOKEN") && run.stderr.contains(grant),
         "{}",
@@ -95,7 +98,10 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
     tree.variables.remove("TOKEN");
     says(&tree.build(&flags).ok(), "of the root hunter2 unset unset");
     tree.variables.insert("TOKEN", "t".to_owned());
-    tree.run(&["plugin", "trust", "h.io/acme/app", "--allow-read", &secret, "--allow-env", "TOK*"]).ok();
+    let trust = ["plugin", "trust", "h.io/acme/app", "--allow-read", &secret, "--allow-env", "TOK*"];
+    tree.run(&trust).ok();
+    tree.build(&["--offline"]).fails_with(&["which nothing grants"]);
+    tree.run(&[&trust[..], &["--from", "./plugins/app"]].concat()).ok();
     says(&tree.build(&["--offline"]).ok(), "of the root hunter2 t unset");
     // Other sources are as free as before.
     let rules = fs::read_to_string(tree.home().join(".config/rustomize/trust.yaml")).unwrap();
@@ -130,7 +136,7 @@ fn a_repository_may_request_and_never_grant() {
     // An organisation's file sets a ceiling, and says so where it is installed.
     tree.write(
         "../home/trust.yaml",
-        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules:\n- source: h.io/acme/*\n  permissions: {env: [A]}\n",
+        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules:\n- source: h.io/acme/*\n  from: '**'\n  permissions: {env: [A]}\n",
     );
     tree.variables.insert("RUSTOMIZE_TRUST", tree.home().join("trust.yaml").display().to_string());
     fs::remove_dir_all(root(&tree)).unwrap();
@@ -168,12 +174,15 @@ fn u08_a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
     says(&tree.build(&[]).ok(), "installed");
     fs::remove_dir_all(root(&tree)).unwrap();
-    for (name, value) in [("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS", "1"), ("CI", "true")] {
+    let locked = "only what is locked may be used";
+    for (name, value, words) in
+        [("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS", "1", "unable to find plugin root"), ("CI", "true", locked)]
+    {
         tree.variables.insert(name, value.to_owned());
-        tree.build(&[]).fails_with(&["unable to find plugin root"]);
+        tree.build(&[]).fails_with(&[words]);
         tree.variables.remove(name);
     }
-    tree.build(&["--frozen"]).fails_with(&["unable to find plugin root"]);
+    tree.build(&["--frozen"]).fails_with(&[locked]);
 }
 
 #[test]
@@ -366,7 +375,11 @@ fn a_build_that_needs_no_installed_plugin_looks_for_none() {
     tree.write("kustomization.yaml", "generators: [g.yaml]\n");
     says(&tree.build(&[]).ok(), "placed");
     fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
-    tree.build(&[]).fails_with(&["plugins.yaml:"]);
+    for file in ["../home/.config/rustomize/trust.yaml", "plugins.yaml", "plugins.lock"] {
+        let path = tree.path().join(file);
+        tree.build(&[]).fails_with(&[file.rsplit('/').next().unwrap()]);
+        fs::remove_file(path).unwrap();
+    }
 }
 
 #[test]

@@ -55,9 +55,10 @@ fn p02_p17_p24_to_p29_a_local_binary_is_installed_under_a_source() {
     let mut names: Vec<String> =
         fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    let [binary, sum] = names.as_slice() else { panic!("{names:?}") };
+    let [binary, origin, sum] = names.as_slice() else { panic!("{names:?}") };
     assert!(binary.starts_with("rustomize-plugin-app_v1.2.3_x1.0_"), "{binary}");
-    assert_eq!(*sum, format!("{binary}_SHA256SUM"));
+    assert_eq!((origin, sum), (&format!("{binary}_ORIGIN"), &format!("{binary}_SHA256SUM")));
+    assert!(fs::read_to_string(folder.join(origin)).unwrap().ends_with("/home/built\n"));
     assert_eq!(fs::read_to_string(folder.join(sum)).unwrap().trim_end().len(), 64);
     assert!(tree.build(&[]).ok().contains("v: one\n"));
     let list = tree.run(&["plugin", "list"]).ok();

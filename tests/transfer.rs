@@ -223,7 +223,10 @@ fn u13_to_u20_u28_u32_every_caller_installs_the_same_from_a_registry() {
 fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
     let (os, arch) = crate::install::host();
     let files = Files::default();
-    files.put("/app", format!("{}# {}\n", script("1.0.0", "x"), "x".repeat(4096)));
+    let release = "/acme/rustomize-plugin-app/releases/download/v1.1.0/app";
+    for path in ["/app", release] {
+        files.put(path, format!("{}# {}\n", script("1.0.0", "x"), "x".repeat(4096)));
+    }
     let server = files.serve();
     let tree = Tree::new(TREE);
     let from =
@@ -237,7 +240,7 @@ fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
     let lock = tree.path().join("plugins.lock");
     let known = format!(
         r#"{{"lockVersion": 1, "plugins": {{"{server}/acme/app": {{"version": "1.1.0", "api": "x1.0", "constraint": "1.1.0", "provides": [], "platforms": {{
-            "{os}_{arch}": {{"url": "http://{server}/app", "size": 1, "archive": "{0}", "content": "{0}"}}}}}}}}}}"#,
+            "{os}_{arch}": {{"url": "http://{server}{release}", "size": 1, "archive": "{0}", "content": "{0}"}}}}}}}}}}"#,
         "0".repeat(64)
     );
     std::fs::write(&lock, known).unwrap();

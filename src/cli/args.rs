@@ -189,7 +189,7 @@ const BUILD_PLUGIN_EXAMPLES: &str = "Examples:
 
 const INSTALL_PLUGIN: &str = "Install the plugins that plugins.yaml in the directory names, or the one that SOURCE names.\n\n\
     What plugins.yaml names is installed as plugins.lock says, and plugins.lock is written where it says nothing yet. With --frozen, \
-    and where CI is 'true', nothing is installed that is not locked. A single plugin that plugins.yaml does not name is installed beside them, and neither file changes.";
+    and where CI is set (but to 'false' or '0'), nothing is installed that is not locked. A single plugin that plugins.yaml does not name is installed beside them, and neither file changes.";
 
 const INSTALL_EXAMPLES: &str = "Examples:
   # what ./plugins.yaml names
@@ -310,6 +310,10 @@ pub struct Build {
     #[arg(long)]
     pub offline: bool,
 
+    /// How large a file may be that the build reads
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    pub file_size_limit: u64,
+
     /// Where clones of git repositories are kept between builds
     /// [default: in the user's cache directory]
     #[arg(long, value_name = "DIR")]
@@ -382,7 +386,7 @@ pub struct Install {
     pub exact: bool,
 
     /// Install only what plugins.lock says, and fail where it does not
-    /// [default: whether CI is 'true']
+    /// [default: whether CI is set]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
 
@@ -446,6 +450,11 @@ pub struct Trust {
     /// Whose plugins: a source, in which * stands for a part of it, as in 'github.com/acme/*'
     #[arg(value_name = "SOURCE")]
     pub source: Option<String>,
+
+    /// Where they come from, if that is not what the source names: as in plugins.yaml, '**' for any
+    /// place
+    #[arg(long, value_name = "LOCATION", requires = "source")]
+    pub from: Option<String>,
 
     /// A public key of minisign that has to have signed them; several may be given
     #[arg(long = "key", value_name = "KEY", requires = "source", conflicts_with = "deny")]
@@ -512,6 +521,10 @@ pub struct Sync {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+
+    /// Lay nothing that is not locked [default: whether CI is set]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub frozen: Option<bool>,
 }
 
 /// `plugin lock`

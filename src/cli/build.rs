@@ -3,7 +3,7 @@
 use super::args::Build;
 use super::{cache, managed, output, plugin_flags};
 use crate::generator::helm_chart::HelmOptions;
-use crate::load::{RemoteOptions, Restrictor};
+use crate::load::{FileLimit, RemoteOptions, Restrictor};
 use crate::pipeline::{self, Options, Session};
 use crate::resource::Order;
 use crate::yaml::Arena;
@@ -63,6 +63,7 @@ fn options(args: &Build) -> Result<Options> {
     let variable = managed::variable;
     Ok(Options {
         restrictor,
+        file_limit: FileLimit(args.file_size_limit),
         order,
         managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
         plugins,

@@ -5,6 +5,7 @@ use super::cache;
 use super::plugin_install::ensure;
 use crate::diag::{Error, ErrorKind};
 use crate::manager::environment::{Bundle, Environment};
+use crate::manager::policy::Policy;
 use crate::manager::resolve::{Manager, Project};
 use crate::manager::root::{self, RootError};
 use crate::manager::trust::{self, Trust};
@@ -18,9 +19,17 @@ pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Whether only what is locked may be used: as is said, or where CI is 'true'.
+/// What may be installed and used: only what is locked as is said, or else where `CI` is set.
+///
+/// # Errors
+/// The file with what the user trusts cannot be read, or is not of its form.
+pub fn policy(said: Option<bool>) -> Result<Policy> {
+    Ok(Policy { is_frozen: is_frozen(said), trust: trust()? })
+}
+
+/// The half of [`policy`] that no file says.
 pub fn is_frozen(said: Option<bool>) -> bool {
-    said.unwrap_or_else(|| variable("CI").is_some_and(|value| value == "true"))
+    said.unwrap_or_else(|| variable("CI").is_some_and(|value| Policy::is_ci(&value.to_string_lossy())))
 }
 
 /// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or
@@ -39,7 +48,7 @@ pub fn trust_file() -> Result<(PathBuf, bool)> {
 ///
 /// # Errors
 /// The file cannot be read, or is not of its form.
-pub fn trust() -> Result<Trust> {
+fn trust() -> Result<Trust> {
     let (path, is_named) = trust_file()?;
     Ok(Trust::read(&path, is_named)?)
 }
@@ -64,15 +73,15 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
 ///
 /// # Errors
 /// There is no place for plugins, or a file cannot be read, or is not of its form.
-pub fn manager(directory: &Path, environment: Option<&Environment>, is_frozen: bool) -> Result<Manager> {
-    let is_ambient = !is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
+pub fn manager(directory: &Path, environment: Option<&Environment>, policy: Policy) -> Result<Manager> {
+    let is_ambient =
+        !policy.is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
     let path = variable("PATH").filter(|_| is_ambient).unwrap_or_default();
     let mut manager = Manager {
         root: root::root(variable)?,
         cache: cache::writable(),
         projects: vec![Project::read(directory)?],
-        is_frozen,
-        trust: trust()?,
+        policy,
         path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
         ..Manager::default()
     };
@@ -100,10 +109,11 @@ pub fn for_build(
         return Ok(None);
     }
     let make = || -> Result<Manager> {
-        let known = manager(directory, environment, is_frozen)?;
+        let policy = policy(Some(is_frozen))?;
+        let known = manager(directory, environment, policy.clone())?;
         match !offline && ensure(&known, options)? {
             // What was installed may be locked now.
-            true => manager(directory, environment, is_frozen),
+            true => manager(directory, environment, policy),
             false => Ok(known),
         }
     };

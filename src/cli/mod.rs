@@ -24,11 +24,17 @@ mod version;
 use crate::plugin::host;
 use crate::process;
 use clap::error::ErrorKind as ClapError;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
 
-/// Exit status after SIGINT, SIGTERM or SIGHUP.
+/// Exit status after one of [`SIGNALS`].
 const INTERRUPTED: u8 = 130;
+
+/// Signals that ask a process to end.
+const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
@@ -50,11 +56,7 @@ pub fn main() -> ExitCode {
         }
     };
     // Plugins and their configurations do not outlive an interrupted build.
-    let handler = ctrlc::set_handler(|| {
-        process::end_all();
-        std::process::exit(INTERRUPTED.into());
-    });
-    if let Err(e) = handler {
+    if let Err(e) = end_with_signals() {
         eprintln!("Warning: Ctrl-C will not clean up: {e}");
     }
     let result = match command {
@@ -64,8 +66,10 @@ pub fn main() -> ExitCode {
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };
     match result {
-        // The handler ends the process too; whoever comes first says the same.
-        _ if process::was_ended() => ExitCode::from(INTERRUPTED),
+        // The thread for signals ends this process when it has cleaned up.
+        _ if process::was_ended() => loop {
+            std::thread::park();
+        },
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => match e.downcast_ref::<std::io::Error>() {
             Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),
@@ -75,4 +79,21 @@ pub fn main() -> ExitCode {
             }
         },
     }
+}
+
+/// Lets a thread clean up and end this process when a signal asks for it. Where there is no such
+/// thread, a signal ends the process as the system does.
+fn end_with_signals() -> std::io::Result<()> {
+    let (send, receive) = channel();
+    let wait = move || {
+        let signals = Signals::new(SIGNALS);
+        let _ = send.send(signals.as_ref().map(drop).map_err(std::io::Error::kind));
+        if signals.is_ok_and(|mut signals| signals.forever().next().is_some()) {
+            process::end_all();
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    // From here on nothing is made that a signal would leave behind.
+    receive.recv().unwrap_or(Ok(())).map_err(Into::into)
 }

@@ -7,7 +7,7 @@ use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirement;
 use crate::manager::resolve::Project;
-use crate::manager::source::Source;
+use crate::manager::source::{Source, SourceError};
 use crate::manager::version::Constraint;
 use crate::manager::{place, root, scaffold};
 use crate::plugin::{PluginOptions, go};
@@ -67,7 +67,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
         Plugin::Lock(args) => return plugin_install::lock(args, is_json, &options),
         Plugin::List { output } => {
             let environment = managed::environment(None)?;
-            let manager = managed::manager(Path::new("."), environment.as_ref(), false)?;
+            let manager = managed::manager(Path::new("."), environment.as_ref(), managed::policy(None)?)?;
             let found: Vec<Candidate> =
                 all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified).collect();
             let is_absent = |(project, wanted): &(&Project, &Requirement)| {
@@ -79,7 +79,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             return list(&found, &absent).print(is_json || *output == Format::Json);
         }
         Plugin::Remove { what } => {
-            let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
+            let (source, constraint) = halves(what);
             let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
             let root = root::root(variable)?;
             let mut found = candidates(&root, &source, &Platform::host());
@@ -98,12 +98,25 @@ pub fn run(args: &PluginCommand) -> Result<()> {
     report.print(is_json)
 }
 
+/// A source and a constraint, as in `host/owner/name@1.2`; an empty text is none. What is before
+/// the first slash has no constraint.
+pub fn halves(what: &str) -> (&str, &str) {
+    let start = what.find('/').unwrap_or(0);
+    match what[start..].find('@') {
+        Some(at) => (&what[..start + at], &what[start + at + 1..]),
+        None => (what, ""),
+    }
+}
+
 /// Reads a source.
 ///
 /// # Errors
 /// It is none.
 pub fn parse(source: &str) -> Result<Source> {
-    source.parse().map_err(|e| anyhow!("the source '{source}' {e}"))
+    source.parse().map_err(|e: SourceError| {
+        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  {hint}"));
+        anyhow!("the source '{source}' {e}{hint}")
+    })
 }
 
 /// Reads a constraint; an empty text is none.

@@ -1,7 +1,7 @@
 //! `plugin doctor`: every place where a plugin is looked for, what lies there, and why it is taken
 //! or refused.
 
-use super::managed::{environment, manager, variable};
+use super::managed::{environment, manager, policy, variable};
 use super::report::Report;
 use crate::manager::describe::{Component, Role};
 use crate::manager::discover::{Candidate, Installed, all};
@@ -29,7 +29,7 @@ type Line = (String, String);
 /// The files of the directory cannot be read.
 pub fn doctor(kind: Option<&str>, directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
     let environment = environment(None)?;
-    let manager = manager(directory, environment.as_ref(), false)?;
+    let manager = manager(directory, environment.as_ref(), policy(None)?)?;
     let wanted = kind.map(|kind| {
         kind.rsplit_once('/')
             .ok_or_else(|| anyhow!("'{kind}' is no kind of configuration objects: write it as example.com/v1/Made"))
@@ -131,8 +131,9 @@ fn verdict(manager: &Manager, options: &PluginOptions, id: &ResId<'_>) -> String
         Err(e) => format!("A build fails: {e}"),
         Ok(None) => {
             let roles = [Role::Generator, Role::Transformer, Role::Validator];
-            let found = roles.iter().find_map(|role| manager.find(&options, id, *role, None).transpose());
-            match found.transpose() {
+            // In which role a build would ask, the kind alone does not say.
+            let found = roles.map(|role| manager.find(&options, id, role, None));
+            match best(found) {
                 Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
                 Ok(Some(Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. }))) => {
                     format!("A build uses {}", path.display())
@@ -143,6 +144,16 @@ fn verdict(manager: &Manager, options: &PluginOptions, id: &ResId<'_>) -> String
             }
         }
     }
+}
+
+/// What was found, else why not.
+fn best<const N: usize>(found: [crate::diag::Result<Option<Use>>; N]) -> crate::diag::Result<Option<Use>> {
+    let rank = |found: &crate::diag::Result<Option<Use>>| match found {
+        Ok(Some(_)) => 0,
+        Err(_) => 1,
+        Ok(None) => 2,
+    };
+    found.into_iter().min_by_key(rank).unwrap_or(Ok(None))
 }
 
 /// What an installed plugin does, or whether that is what is asked for.

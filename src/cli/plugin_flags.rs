@@ -28,7 +28,7 @@ pub struct PluginFlags {
     #[arg(long)]
     pub no_sync: bool,
 
-    /// Use installed plugins only as plugins.lock says [default: whether CI is 'true']
+    /// Use installed plugins only as plugins.lock says [default: whether CI is set]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
 
@@ -195,16 +195,18 @@ fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
 /// What will be known of installed plugins, and what bundles say of kinds. What is needed for that
 /// is looked at when an object asks for one; an environment is synced first of all (M05).
 fn manager(flags: &PluginFlags, directory: &Path, offline: bool) -> Result<(Managed, Vec<PathBuf>)> {
+    let is_frozen = managed::is_frozen(flags.frozen);
     let environment = managed::environment(flags.environment.as_deref())?;
+    // Bundles are in no lock file: where only what is locked may be used, they are not fetched.
     if let Some(environment) = &environment
-        && let Some(server) = environment.sync.as_deref().filter(|_| !offline && !flags.no_sync)
+        && let Some(server) = environment.sync.as_deref().filter(|_| !offline && !flags.no_sync && !is_frozen)
     {
         sync_environment(environment, server)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
     let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
     let schemas = bundles.iter().flat_map(Bundle::schemas).collect();
-    let (directory, is_frozen) = (directory.to_owned(), managed::is_frozen(flags.frozen));
+    let directory = directory.to_owned();
     let managed = Managed::new(move || {
         let (host, variable) = (plugin_host::program(), managed::variable);
         let options = PluginOptions { host, variable, ..PluginOptions::default() };

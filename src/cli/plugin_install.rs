@@ -3,28 +3,31 @@
 
 use super::args::{Add, Install, Lock as LockArgs, Serve, Sync, Trust as TrustArgs};
 use super::cache;
-use super::managed::{environment, is_frozen, manager, trust, trust_file, variable};
-use super::plugin::{constraint_of, parse};
+use super::managed::{environment, manager, policy, trust_file, variable};
+use super::plugin::{constraint_of, halves, parse};
 use super::progress::Progress;
 use super::report::Report;
 use crate::atomic;
+use crate::manager::amend::{Amended, Amendment, quoted};
 use crate::manager::discover::{Installed, candidates, choose};
 use crate::manager::environment::Environment;
 use crate::manager::fetch::{Base, FetchLimits, Transfer, token_variable};
 use crate::manager::install::{Event, Installer};
 use crate::manager::lock::{self, Lock};
 use crate::manager::name::Platform;
+use crate::manager::origin::Origin;
+use crate::manager::pattern::Pattern;
 use crate::manager::permissions::Permissions;
 use crate::manager::place::LockedRoot;
+use crate::manager::policy::Policy;
 use crate::manager::requirements::{self, Requirement, Requirements};
 use crate::manager::resolve::Manager;
 use crate::manager::serve;
-use crate::manager::source::Source;
+use crate::manager::source::{Source, SourceError};
 use crate::manager::sync::{self, Synced};
-use crate::manager::trust;
 use crate::manager::{placement, root};
 use crate::plugin::PluginOptions;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -50,17 +53,10 @@ pub fn add_trust(args: &TrustArgs, is_json: bool) -> Result<()> {
         write!(std::io::stdout(), "{old}")?;
         return Ok(());
     };
-    let mut rule = format!("{{source: {}", quoted(source));
-    if args.deny {
-        rule.push_str(", deny: true");
-    }
-    if !args.keys.is_empty() {
-        let keys: Vec<String> = args.keys.iter().map(|key| quoted(key)).collect();
-        rule.push_str(&format!(", require: minisign, keys: [{}]", keys.join(", ")));
-    }
-    if let Some(age) = &args.min_release_age {
-        rule.push_str(&format!(", minReleaseAge: {}", quoted(age)));
-    }
+    let wrong = |e: SourceError| {
+        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  {hint}"));
+        anyhow!("the pattern '{source}' {e}{hint}")
+    };
     let granted = Permissions {
         network: args.allow_net,
         read: args.allow_read.clone(),
@@ -70,32 +66,19 @@ pub fn add_trust(args: &TrustArgs, is_json: bool) -> Result<()> {
     if let Some(fault) = granted.fault() {
         bail!("{fault}");
     }
-    if !granted.is_empty() {
-        let lists = [("read", &granted.read), ("write", &granted.write), ("env", &granted.env)];
-        let lists = lists.iter().filter(|(_, values)| !values.is_empty()).map(|(name, values)| {
-            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-            format!("{name}: [{}]", values.join(", "))
-        });
-        let network = granted.network.then(|| "network: true".to_owned());
-        rule.push_str(&format!(
-            ", permissions: {{{}}}",
-            network.into_iter().chain(lists).collect::<Vec<_>>().join(", ")
-        ));
-    }
-    rule.push('}');
-    // A first rule that only grants something leaves all other sources as they are without a file.
-    let is_free = old.trim().is_empty() && !granted.is_empty() && args.keys.is_empty() && !args.deny;
-    let old = if is_free { trust::with(&path, &old, "{source: '**'}")? } else { old };
-    let new = trust::with(&path, &old, &rule)?;
-    replace(&path, &new)?;
+    let amendment = Amendment {
+        pattern: Pattern::parse(source).map_err(wrong)?,
+        from: Origin::of_rule(source, args.from.as_deref().unwrap_or_default(), Path::new("."))?,
+        is_denied: args.deny,
+        keys: args.keys.clone(),
+        min_age: args.min_release_age.clone(),
+        granted,
+    };
+    let Amended { text, rule } = amendment.amend(&path, &old)?;
+    replace(&path, &text)?;
     let mut report = Report::default();
     report.add(format!("{}: - {rule}", path.display()), json!({ "path": path, "rule": rule }));
     report.print(is_json)
-}
-
-/// A text in the quotes of YAML.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Writes a file of the user, and makes its directory.
@@ -106,7 +89,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 
 fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
     let cache = cache::writable();
-    let secret = |host: &str| variable(&token_variable(host))?.into_string().ok();
+    let secret = |host: &str| variable(&token_variable(host)?)?.into_string().ok();
     let transfer = Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline).with_secrets(secret);
     match progress.and_then(Progress::watch) {
         Some(watch) => transfer.watched(watch),
@@ -138,18 +121,18 @@ fn project(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
 /// # Errors
 /// What the installer says; or only what is locked may be installed, and nothing is.
 pub fn install_project(args: &Install, options: &PluginOptions) -> Result<BTreeMap<Source, Installed>> {
-    let (directory, is_frozen) = (args.directory.as_path(), is_frozen(args.frozen));
+    let (directory, policy) = (args.directory.as_path(), policy(args.frozen)?);
     let wanted = Requirements::read(directory)?.plugins;
     let known = Lock::read(directory)?;
-    if is_frozen && known.is_none() {
+    if policy.is_frozen && known.is_none() {
         bail!(
             "there is no {} in '{}', and nothing may be installed that is not locked\n  run 'rustomize plugin lock' and commit it",
             lock::FILE,
             directory.display()
         );
     }
-    let done = run(args, &wanted, known.clone().unwrap_or_default(), (is_frozen, !is_frozen), options)?;
-    if !is_frozen && known.as_ref() != Some(&done.lock) {
+    let done = run(args, &wanted, known.clone().unwrap_or_default(), (&policy, !policy.is_frozen), options)?;
+    if !policy.is_frozen && known.as_ref() != Some(&done.lock) {
         done.lock.write(directory)?;
     }
     Ok(done.installed)
@@ -162,22 +145,20 @@ struct Done {
 }
 
 /// Installs what is wanted, and what that needs, and tells on stderr what happens. `known` is what
-/// is locked; the two flags are whether only that may be installed, and whether all platforms are
-/// locked.
+/// is locked; with the policy comes whether all platforms are locked.
 fn run(
     args: &Install,
     wanted: &[Requirement],
     known: Lock,
-    (is_frozen, all_platforms): (bool, bool),
+    (policy, all_platforms): (&Policy, bool),
     options: &PluginOptions,
 ) -> Result<Done> {
-    let trust = trust()?;
     let root = locked_root()?;
     let progress = Progress::new();
     let transfer = transfer(args.offline, args.size_limit, Some(&progress));
     let tell = |event: Event<'_>| progress.tell(event);
-    let mut installer = Installer::new(&root, &transfer, options, &trust, &tell);
-    (installer.known, installer.is_frozen, installer.all_platforms) = (known, is_frozen, all_platforms);
+    let mut installer = Installer::new(&root, &transfer, options, policy, &tell);
+    (installer.known, installer.all_platforms) = (known, all_platforms);
     installer.parallel = args.parallel;
     installer.install(wanted, &Base::new(&args.directory))?;
     Ok(Done { installed: installer.done, lock: installer.lock })
@@ -194,7 +175,7 @@ pub fn ensure(manager: &Manager, options: &PluginOptions) -> Result<bool> {
         // What cannot be used is said where it is asked for, with its place.
         let is_missing = |wanted: &Requirement| matches!(manager.installed(project, wanted), Ok(None));
         if project.requirements.plugins.iter().any(is_missing) {
-            let args = Install { frozen: Some(manager.is_frozen), ..Install::of(&project.directory) };
+            let args = Install { frozen: Some(manager.policy.is_frozen), ..Install::of(&project.directory) };
             install_project(&args, options)?;
             has_installed = true;
         }
@@ -231,8 +212,10 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
             return install_required(args, required, options);
         }
     }
-    let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
+    let (source, constraint) = halves(what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
+    let policy = policy(args.frozen)?;
+    policy.check_unlocked(&format!("'{source}'"))?;
     let from = match (&args.path, &args.from) {
         (Some(_), _) if !constraint.is_any() => {
             bail!("--path says which plugin is meant: '{what}' may not have a constraint")
@@ -247,7 +230,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         let found = candidates(&root::root(variable)?, &source, &Platform::host());
         if let Some(there) = choose(found, &wanted).map(|verified| verified.installed)
             && constraint.exact().is_none_or(|exact| there.file.version >= exact)
-            && trust()?.rule(&source)?.is_none_or(|rule| rule.is_signed(&there))
+            && policy.trust.check_installed(&there).is_ok()
         {
             if !constraint.allows(&there.file.version) {
                 let version = &there.file.version;
@@ -262,15 +245,15 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     let name = source.name().to_owned();
     let wanted =
         Requirement { name, source, constraint, from, parameters: String::new(), provides: Vec::new(), place: None };
-    Ok(run(args, &[wanted], Lock::default(), (false, false), options)?.installed.into_values().collect())
+    Ok(run(args, &[wanted], Lock::default(), (&policy, false), options)?.installed.into_values().collect())
 }
 
 /// One of the plugins that `plugins.yaml` names, and what it needs.
 fn install_required(args: &Install, wanted: Requirement, options: &PluginOptions) -> Result<Vec<Installed>> {
     let known = Lock::read(&args.directory)?;
-    let is_frozen = is_frozen(args.frozen);
-    let done = run(args, &[wanted], known.clone().unwrap_or_default(), (is_frozen, !is_frozen), options)?;
-    if !is_frozen {
+    let policy = policy(args.frozen)?;
+    let done = run(args, &[wanted], known.clone().unwrap_or_default(), (&policy, !policy.is_frozen), options)?;
+    if !policy.is_frozen {
         let mut lock = known.clone().unwrap_or_default();
         lock.plugins.extend(done.lock.plugins);
         if known.as_ref() != Some(&lock) {
@@ -300,7 +283,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     }
     let (parallel, size_limit) = (args.parallel, args.size_limit);
     let install = Install { parallel, size_limit, ..Install::of(&args.directory) };
-    let lock = run(&install, &wanted, known, (args.check, true), options)?.lock;
+    let lock = run(&install, &wanted, known, (&policy(Some(args.check))?, true), options)?.lock;
     let is_other = old.as_ref() != Some(&lock);
     if args.check {
         if is_other {
@@ -329,7 +312,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
 /// # Errors
 /// It is there already, or what the installer says.
 pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let (source, constraint) = args.what.split_once('@').unwrap_or((&args.what, ""));
+    let (source, constraint) = halves(&args.what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let name = args.name.as_deref().unwrap_or(source.name());
     let path = args.directory.join(requirements::FILE);
@@ -350,7 +333,8 @@ pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     )?;
     let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
     let known = Lock::read(&args.directory)?.unwrap_or_default();
-    let Done { installed, mut lock } = run(&Install::of(&args.directory), &wanted, known, (false, true), options)?;
+    let Done { installed, mut lock } =
+        run(&Install::of(&args.directory), &wanted, known, (&policy(Some(false))?, true), options)?;
     // As cargo does it: whatever is compatible with what was found.
     let found = installed.get(&source).map(|installed| installed.file.version.to_string());
     let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
@@ -393,8 +377,9 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
         report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);
         return report.print(is_json);
     };
-    ensure(&manager(&args.directory, None, false)?, options)?;
-    let everything = manager(&args.directory, None, false)?.everything(options)?;
+    let policy = policy(args.frozen)?;
+    ensure(&manager(&args.directory, None, policy.clone())?, options)?;
+    let everything = manager(&args.directory, None, policy)?.everything(options)?;
     let changes = placement::lay(placement, &everything, args.dry_run)?;
     for (source, why) in &changes.left_out {
         writeln!(std::io::stderr(), "Left out: {source}: {why}")?;

@@ -2,8 +2,8 @@
 //! needs.
 
 use super::args::Install;
-use super::managed::{environment, manager};
-use super::plugin::{constraint_of, parse};
+use super::managed::{environment, manager, policy};
+use super::plugin::{constraint_of, halves, parse};
 use super::plugin_install::{install_one, locked_root};
 use super::report::Report;
 use crate::manager::describe::{Command, Description};
@@ -37,9 +37,9 @@ pub fn describe(what: &str, offline: bool, options: &PluginOptions) -> Result<()
         Description::ask(&Command::of_binary(&path.canonicalize()?), options)
             .map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?
     } else {
-        let manager = manager(Path::new("."), None, false)?;
+        let manager = manager(Path::new("."), None, policy(None)?)?;
         let named = manager.requirements().find(|(_, wanted)| wanted.name == what);
-        let (source, constraint) = what.split_once('@').unwrap_or((what, ""));
+        let (source, constraint) = halves(what);
         let source = named.map_or_else(|| parse(source), |(_, wanted)| Ok(wanted.source.clone()))?;
         let found = choose(candidates(&manager.root, &source, &Platform::host()), &constraint_of(constraint)?);
         let installed = match found {
@@ -62,7 +62,7 @@ pub fn describe(what: &str, offline: bool, options: &PluginOptions) -> Result<()
 /// # Errors
 /// Something is wrong with one of them; everything that is was printed then.
 pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let manager = Manager { cache: None, ..manager(directory, environment(None)?.as_ref(), false)? };
+    let manager = Manager { cache: None, ..manager(directory, environment(None)?.as_ref(), policy(None)?)? };
     let mut report = Report::default();
     let mut wrong = 0;
     let mut say = |what: String, verdict: Result<(), String>| {

@@ -3,6 +3,7 @@
 
 use crate::load::http::Watch;
 use crate::manager::install::Event;
+use crate::manager::trust::grant;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
@@ -45,10 +46,10 @@ impl Progress {
             Event::Fetching { .. } if self.bars.is_some() => return,
             Event::Fetching { url } => format!("Fetching {url}"),
             Event::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
-            Event::Asks { source, beyond } => format!(
-                "{source} asks for {beyond}, and does not run before that is granted: rustomize plugin trust {source} {}",
-                beyond.flags()
-            ),
+            Event::Asks { source, origin, beyond } => {
+                let command = grant(source, origin, beyond);
+                format!("{source} asks for {beyond}, and does not run before that is granted: {command}")
+            }
             Event::Kept(_) | Event::Installed(_) => return,
         };
         // Nobody may be there to read it.

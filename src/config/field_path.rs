@@ -4,9 +4,13 @@
 use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Error, Result};
 use crate::steps;
+use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
 use std::cell::OnceCell;
+
+/// Parts that a path may have: as many as a document has levels, at the most.
+const MAX_PARTS: usize = MAX_DEPTH;
 
 /// One part of a field path.
 #[derive(Debug)]
@@ -107,24 +111,30 @@ fn escaped(c: char) -> Cow<'static, str> {
 
 /// Splits the field path of a source at its dots. `\.` is a dot in a key, as is one between
 /// brackets.
-pub fn parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
-    texts(path)
-        .iter()
-        .map(|text| text.trim())
-        .filter(|text| !text.is_empty())
-        .map(|text| part(arena.text(text)))
-        .collect()
+///
+/// # Errors
+/// It has too many parts.
+pub fn parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+    let texts = texts(path)?;
+    let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+    Ok(texts.map(|text| part(arena.text(text))).collect())
 }
 
 /// As [`parts`], for the field path of a target, where blanks count.
-pub fn target_parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
-    texts(path).iter().map(|text| part(arena.text(text))).collect()
+///
+/// # Errors
+/// As [`parts`].
+pub fn target_parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+    Ok(texts(path)?.iter().map(|text| part(arena.text(text))).collect())
 }
 
 /// As [`parts`], for the field path of a var, where `ports[0]` is an item too.
-pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
+///
+/// # Errors
+/// As [`parts`].
+pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
     let mut all = Vec::new();
-    for text in texts(path) {
+    for text in texts(path)? {
         let index = text
             .strip_suffix(']')
             .and_then(|t| t.rsplit_once('['))
@@ -133,12 +143,12 @@ pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Vec<Part<'a>> {
         let found = [key, index].map(str::trim).into_iter().filter(|text| !text.is_empty());
         all.extend(found.map(|text| part(arena.text(text))));
     }
-    all
+    Ok(all)
 }
 
 /// The texts between the dots of a path, which may begin with a dot. A text with a `[` first goes
 /// on to the next `]` before a dot; it loses its brackets if there is no `=` in it.
-fn texts(path: &str) -> Vec<String> {
+fn texts(path: &str) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut pieces = escaped_split(path.strip_prefix('.').unwrap_or(path)).into_iter();
     while let Some(mut text) = pieces.next() {
@@ -156,7 +166,11 @@ fn texts(path: &str) -> Vec<String> {
         }
         texts.push(text);
     }
-    texts
+    if texts.len() > MAX_PARTS {
+        let message = format!("a field path has {} parts, more than {MAX_PARTS}", texts.len());
+        return Err(Error::input(message));
+    }
+    Ok(texts)
 }
 
 /// The texts between dots that have no `\` before them; the `\` goes.
@@ -251,7 +265,7 @@ mod tests {
     #[test]
     fn paths() {
         let arena = Arena::new();
-        let show = |path| target_parts(&arena, path).iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
+        let show = |path| target_parts(&arena, path).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
         assert_eq!(show("a.b\\.c.[d.e/f]"), [r#"Key("a")"#, r#"Key("b.c")"#, r#"Key("d.e/f")"#]);
         assert_eq!(show("a.0.*.-"), [r#"Key("a")"#, "Index(0)", "All", "Last"]);
         assert_eq!(show(".a..+7.-7"), [r#"Key("a")"#, r#"Key("")"#, "Index(7)", r#"Key("-7")"#]);

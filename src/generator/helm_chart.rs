@@ -14,15 +14,17 @@
 //! *Example*: `testdata/reference/helm_chart.txtar`
 
 use super::Generator;
+use super::helm_command::HelmCommand;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Error, ErrorKind, Result};
-use crate::load::{Root, join};
+use crate::load::{Root, join, path};
 use crate::pipeline::{Session, documents_to_resources};
 use crate::process::{Call, Failed, Failure, Limits, PrivateDirectory, run};
 use crate::resource::{Behavior, Resource};
 use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
 use regex::Regex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -93,12 +95,24 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if options.command.is_empty() {
             return Err(fault("must specify --helm-command"));
         }
+        let namespace = match asked_by {
+            _ if !chart.namespace.is_empty() => chart.namespace,
+            AskedBy::Field { namespace } => namespace,
+            AskedBy::Object => "",
+        };
         if chart.name.is_empty() {
             return Err(fault("chart name cannot be empty"));
         }
         let leads_elsewhere = |part: &str| part == ".." || part.contains('\0');
-        if chart.name.starts_with(['/', '-']) || chart.name.split('/').any(leads_elsewhere) {
+        if let Some((field, value)) = option_like(&chart, namespace) {
+            let error = fault(&format!("the {field} of a chart may not begin with '-': '{value}'"));
+            return Err(error.hint("helm would take it for an option"));
+        }
+        if chart.name.starts_with('/') || chart.name.split('/').any(leads_elsewhere) {
             return Err(fault("a chart's name may not lead out of the chart home"));
+        }
+        if !chart.repo.is_empty() && chart.version.contains('/') {
+            return Err(fault(&format!("the version of a chart may not have a '/': '{}'", chart.version)));
         }
         for path in &chart.additional_values_files {
             let loaded = session.files.bytes(root, path).map_err(Error::from);
@@ -111,16 +125,18 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(fault("valuesMerge must be one of [merge override replace]"));
         }
         session.note_helm_api_versions(&chart.api_versions);
-        let namespace = match asked_by {
-            _ if !chart.namespace.is_empty() => chart.namespace,
-            AskedBy::Field { namespace } => namespace,
-            AskedBy::Object => "",
-        };
         let debug = match asked_by {
             AskedBy::Field { .. } => options.debug || chart.debug == Some(true),
             AskedBy::Object => chart.debug.unwrap_or(options.debug),
         };
-        Ok(HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug })
+        let generator = HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug };
+        let at = |e: Error| e.at(session.arena.place(generator.chart.pos));
+        root.hold(&generator.home().join(generator.chart.name)).map_err(at)?;
+        if !generator.globals.config_home.is_empty() {
+            let config = std::path::absolute(generator.globals.config_home).unwrap_or_default();
+            root.hold(&config).map_err(at)?;
+        }
+        Ok(generator)
     }
 
     /// The directory that holds charts, for this one.
@@ -133,22 +149,36 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    fn run(&self, session: &Session<'a>, args: Vec<OsString>, temporary: &Path) -> Result<Vec<u8>> {
+    /// Whether helm's configuration is in the tree that is built: plugins of helm that lie there
+    /// run commands.
+    fn is_of_the_tree(&self, config: &Path) -> bool {
+        let Some(real) = path::real(config).filter(|_| config.is_absolute()) else { return true };
+        let here = std::path::absolute(".").and_then(|here| here.canonicalize());
+        real.starts_with(&self.root.real) || here.map_or(true, |here| real.starts_with(here))
+    }
+
+    fn run(&self, session: &Session<'a>, command: HelmCommand, temporary: &Path) -> Result<Vec<u8>> {
         let config = match self.globals.config_home {
             "" => temporary.join("helm"),
             home => home.into(),
         };
         let options = session.helm();
+        let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+        let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![
+            ("HELM_CONFIG_HOME".into(), config.clone().into()),
+            ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
+            ("HELM_DATA_HOME".into(), config.join(".data").into()),
+        ];
+        let variable = session.plugins.options.variable;
+        if variable("HELM_PLUGINS").is_none_or(|place| place.is_empty()) && self.is_of_the_tree(&config) {
+            environment.push(("HELM_PLUGINS".into(), temporary.join("no-plugins").into()));
+        }
         let call = Call {
             program: Path::new(&options.command),
             args,
             directory: None,
-            environment: vec![
-                ("HELM_CONFIG_HOME".into(), config.clone().into()),
-                ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
-                ("HELM_DATA_HOME".into(), config.join(".data").into()),
-            ],
+            environment,
             inherits: true,
             without: &[],
             stdin: None,
@@ -183,7 +213,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
     fn check_version(&self, session: &Session<'a>, temporary: &Path) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
-        let printed = self.run(session, vec!["version".into(), "--short".into()], temporary)?;
+        let printed = self.run(session, HelmCommand::new("version").switch("--short", true), temporary)?;
         let printed = String::from_utf8_lossy(&printed);
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());
@@ -215,22 +245,13 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if directory.is_dir() {
             return Ok(());
         }
-        let mut args: Vec<OsString> =
-            vec!["pull".into(), "--untar".into(), "--untardir".into(), home.as_os_str().into()];
-        match chart.repo.starts_with("oci://") {
-            true => {
-                let repo = chart.repo.strip_suffix('/').unwrap_or(chart.repo);
-                args.push(format!("{repo}/{}", chart.name).into());
-            }
-            false => args.extend(["--repo".into(), chart.repo.into(), chart.name.into()]),
-        }
-        if !chart.version.is_empty() {
-            args.extend(["--version".into(), chart.version.into()]);
-        }
-        if chart.devel {
-            args.push("--devel".into());
-        }
-        let pulled = self.run(session, args, temporary).and_then(|_| self.check_place(home, &directory));
+        let command = HelmCommand::new("pull").switch("--untar", true).option("--untardir", &home.to_string_lossy());
+        let command = match chart.repo.starts_with("oci://") {
+            true => command.word(format!("{}/{}", chart.repo.strip_suffix('/').unwrap_or(chart.repo), chart.name)),
+            false => command.option("--repo", chart.repo).word(chart.name),
+        };
+        let command = command.option("--version", chart.version).switch("--devel", chart.devel);
+        let pulled = self.run(session, command, temporary).and_then(|_| self.check_place(home, &directory));
         if pulled.is_err() {
             // Half a chart would be taken for a whole one the next time.
             let _ = std::fs::remove_dir_all(&directory);
@@ -294,38 +315,47 @@ impl<'a> HelmChartInflationGenerator<'a> {
         Ok(text.into_bytes())
     }
 
-    fn template_args(&self, session: &Session<'a>, chart: &Path, values: &Path) -> Vec<OsString> {
+    fn template(&self, session: &Session<'a>, chart: &Path, values: &Path) -> HelmCommand {
         let c = &self.chart;
-        let mut args: Vec<OsString> = vec!["template".into()];
-        args.push(if c.release_name.is_empty() { "--generate-name" } else { c.release_name }.into());
-        args.push(chart.as_os_str().into());
-        let mut with = |flag: &str, value: &str| {
-            if !value.is_empty() {
-                args.extend([OsString::from(flag), value.into()]);
-            }
-        };
-        with("--namespace", self.namespace);
-        with("--name-template", c.name_template);
-        with("-f", &values.to_string_lossy());
+        let mut command = HelmCommand::new("template")
+            .word(if c.release_name.is_empty() { "--generate-name" } else { c.release_name })
+            .word(chart)
+            .option("--namespace", self.namespace)
+            .option("--name-template", c.name_template)
+            .path("-f", &values.to_string_lossy());
         for path in &c.additional_values_files {
-            with("-f", &join(&self.root.real.to_string_lossy(), path));
+            command = command.path("-f", &join(&self.root.real.to_string_lossy(), path));
         }
-        if c.api_versions.is_empty() {
-            session.helm_api_versions().iter().for_each(|version| with("--api-versions", version));
-        } else {
-            c.api_versions.iter().for_each(|version| with("--api-versions", version));
+        let known = session.helm_api_versions();
+        let versions: Vec<&str> =
+            if c.api_versions.is_empty() { known.iter().map(|v| &**v).collect() } else { c.api_versions.clone() };
+        for version in versions {
+            command = command.option("--api-versions", version);
         }
-        with("--kube-version", if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version });
-        let switches = [
-            ("--include-crds", c.include_crds),
-            ("--skip-tests", c.skip_tests),
-            ("--no-hooks", c.skip_hooks),
-            ("--debug", self.debug),
-            ("--devel", c.devel),
-        ];
-        args.extend(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| OsString::from(flag)));
-        args
+        let kube_version = if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version };
+        command
+            .option("--kube-version", kube_version)
+            .switch("--include-crds", c.include_crds)
+            .switch("--skip-tests", c.skip_tests)
+            .switch("--no-hooks", c.skip_hooks)
+            .switch("--debug", self.debug)
+            .switch("--devel", c.devel)
     }
+}
+
+/// The field of a chart whose value looks like an option, and the value.
+fn option_like<'c>(chart: &HelmChart<'c>, namespace: &'c str) -> Option<(&'static str, &'c str)> {
+    let fields = [
+        ("name", chart.name),
+        ("version", chart.version),
+        ("repo", chart.repo),
+        ("releaseName", chart.release_name),
+        ("namespace", namespace),
+        ("nameTemplate", chart.name_template),
+        ("kubeVersion", chart.kube_version),
+    ];
+    let versions = chart.api_versions.iter().map(|version| ("apiVersions", *version));
+    fields.into_iter().chain(versions).find(|(_, value)| value.starts_with('-'))
 }
 
 /// Locks a directory until the handle is dropped; waits for others that have it.
@@ -349,7 +379,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(session, &chart)?).map_err(no_file)?;
-        let printed = self.run(session, self.template_args(session, &chart, &values), &temporary)?;
+        let printed = self.run(session, self.template(session, &chart, &values), &temporary)?;
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);
         let name = format!("the output of helm for chart '{}'", self.chart.name);
         let text = String::from_utf8(printed)

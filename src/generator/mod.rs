@@ -2,6 +2,7 @@
 
 mod config_map;
 pub mod helm_chart;
+pub mod helm_command;
 mod iam_policy;
 pub mod key_values;
 pub mod name_hash;

@@ -157,7 +157,9 @@ impl Git {
         for batch in wanted.chunks(FETCHES) {
             std::thread::scope(|scope| {
                 for spec in batch {
-                    scope.spawn(move || drop(self.checkout_if_known(spec)));
+                    // What no thread fetches is fetched where it is used.
+                    let fetch = move || drop(self.checkout_if_known(spec));
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, fetch);
                 }
             });
         }

@@ -2,7 +2,7 @@
 
 use crate::diag::{Error, ErrorKind};
 use std::io::Read;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, StatusCode, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
@@ -12,6 +12,8 @@ const MAX_REDIRECTS: usize = 10;
 /// Fetches files.
 pub struct Http {
     agent: ureq::Agent,
+    /// For one file, redirects included.
+    timeout: Duration,
     limit: u64,
     offline: bool,
     watch: Option<Watch>,
@@ -50,14 +52,13 @@ impl Http {
     /// Nothing is fetched yet. `timeout` is for one file, redirects included; `limit` is in bytes.
     pub fn new(timeout: Duration, limit: u64, offline: bool) -> Self {
         let config = ureq::Agent::config_builder()
-            .timeout_global(Some(timeout))
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
             .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .user_agent(concat!("rustomize/", env!("CARGO_PKG_VERSION")))
             .build();
-        Http { agent: config.into(), limit, offline, watch: None }
+        Http { agent: config.into(), timeout, limit, offline, watch: None }
     }
 
     /// Tells somebody how much has come of the files that are fetched from now on.
@@ -81,6 +82,19 @@ impl Http {
     /// # Errors
     /// As [`Http::get`], less an answer that is no success.
     pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer, Fault> {
+        self.ask_until(url, headers, self.deadline())
+    }
+
+    /// When a file that is asked for now has to be here.
+    pub fn deadline(&self) -> Instant {
+        Instant::now() + self.timeout
+    }
+
+    /// As [`Http::ask`], for which there may be more than one try.
+    ///
+    /// # Errors
+    /// As [`Http::ask`].
+    pub fn ask_until(&self, url: &str, headers: &[(&str, &str)], deadline: Instant) -> Result<Answer, Fault> {
         let fault = |message: String| Fault { is_answer: false, error: Error::new(ErrorKind::Io, message) };
         if self.offline {
             let error = Error::new(ErrorKind::Io, format!("'{url}' would be fetched, and this run is offline"));
@@ -96,6 +110,9 @@ impl Http {
             let is_theirs = at.scheme() == first.scheme() && at.authority() == first.authority();
             let sent = headers.iter().filter(|_| is_theirs);
             let request = sent.fold(self.agent.get(at.clone()), |request, (name, value)| request.header(*name, *value));
+            // A time of none would be no limit.
+            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let request = request.config().timeout_global(Some(left)).build();
             let mut response = request.call().map_err(|e| fault(format!("'{url}' cannot be fetched: {e}")))?;
             let status = response.status();
             if status.is_redirection() {

@@ -3,15 +3,17 @@
 //!
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
 //!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with.
-//! * [`http`]: files over HTTP.
+//! * [`http`]: files over HTTP; [`limit`]: how large files on disk may be.
 
 pub mod git;
 pub mod git_cache;
 pub mod git_command;
 pub mod http;
+pub mod limit;
 pub mod path;
 pub mod repo_spec;
 
+pub use limit::FileLimit;
 pub use path::{clean, join};
 pub use repo_spec::RepoSpec;
 
@@ -78,6 +80,7 @@ impl Default for RemoteOptions {
 pub struct Files<'a> {
     pub arena: &'a Arena,
     restrictor: Restrictor,
+    limit: FileLimit,
     sources: RefCell<HashMap<PathBuf, &'a Source>>,
     directories: RefCell<HashMap<PathBuf, Rc<Directory>>>,
     git: Git,
@@ -122,6 +125,21 @@ impl Root {
         join(&self.relative, path)
     }
 
+    /// Holds a path to the repository that this root was cloned from, with all links below it. A
+    /// root that was not cloned may name what it likes.
+    ///
+    /// # Errors
+    /// It leads out of the repository.
+    pub fn hold(&self, path: &Path) -> Result<()> {
+        match &self.remote {
+            Some(remote) if !path::stays_in(&remote.directory, path) => {
+                let message = "security; charts of kustomizations found in cloned git repos must be within the repo";
+                Err(Error::input(format!("{message}, '{}' is not", path.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The repository this root was cloned from.
     pub fn remote(&self) -> Option<&Remote> {
         self.remote.as_deref()
@@ -152,10 +170,11 @@ impl From<NotLoaded> for Error {
 
 impl<'a> Files<'a> {
     /// Nothing is read yet.
-    pub fn new(arena: &'a Arena, restrictor: Restrictor, remote: RemoteOptions) -> Self {
+    pub fn new(arena: &'a Arena, restrictor: Restrictor, limit: FileLimit, remote: RemoteOptions) -> Self {
         Files {
             arena,
             restrictor,
+            limit,
             sources: RefCell::default(),
             directories: RefCell::default(),
             git: Git::new(remote.cache.clone(), remote.offline, remote.timeout),
@@ -298,7 +317,7 @@ impl<'a> Files<'a> {
         if let Some(source) = self.sources.borrow().get(&real) {
             return Ok(source);
         }
-        let text = decoded(read(&file, path)?, path)?;
+        let text = decoded(read(&file, path, self.limit)?, path)?;
         let source = self.arena.add_file(join(&root.shown, path), text);
         self.sources.borrow_mut().insert(real, source);
         Ok(source)
@@ -313,7 +332,7 @@ impl<'a> Files<'a> {
             return Ok(self.fetch(path)?.to_vec());
         }
         let (_, file) = self.open(root, path)?;
-        read(&file, path)
+        read(&file, path, self.limit)
     }
 
     /// Opens a file, under the restrictor, and tells its real path. Parent directories are resolved
@@ -437,23 +456,35 @@ impl Directory {
 }
 
 /// Reads a regular file.
-fn read(file: &OwnedFd, named: &str) -> Result<Vec<u8>, NotLoaded> {
-    let stat = rustix::fs::fstat(file).map_err(|e| missing(named, &e.into()))?;
+fn read(file: &OwnedFd, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoaded> {
+    let unread = |e: io::Error| match e.kind() {
+        io::ErrorKind::FileTooLarge => {
+            let error = Error::new(ErrorKind::Io, format!("'{named}' cannot be read: {e}"));
+            not_loaded(error.hint("--file-size-limit sets the limit"))
+        }
+        io::ErrorKind::OutOfMemory => not_loaded(Error::new(ErrorKind::Io, format!("'{named}' cannot be read: {e}"))),
+        _ => missing(named, &e),
+    };
+    let stat = rustix::fs::fstat(file).map_err(|e| unread(e.into()))?;
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind != FileType::RegularFile {
         let error = Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
         return Err(NotLoaded { missing: kind == FileType::Directory, error });
     }
-    let mut bytes: Vec<u8> = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0) + 1);
+    let mut bytes = limit.room(u64::try_from(stat.st_size).unwrap_or(0)).map_err(unread)?;
     loop {
         if bytes.len() == bytes.capacity() {
-            bytes.reserve(bytes.len());
+            limit.check(bytes.len() as u64).map_err(unread)?;
+            let more = bytes.len() as u64;
+            FileLimit::grow(&mut bytes, more).map_err(unread)?;
         }
         match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
             // As long as it said it is: there is no more to come.
-            Ok(n) if n == 0 || bytes.len() as i64 == stat.st_size => return Ok(bytes),
+            Ok(n) if n == 0 || bytes.len() as i64 == stat.st_size => {
+                return limit.check(bytes.len() as u64).map(|()| bytes).map_err(unread);
+            }
             Ok(_) | Err(Errno::INTR) => {}
-            Err(e) => return Err(missing(named, &e.into())),
+            Err(e) => return Err(unread(e.into())),
         }
     }
 }

@@ -1,5 +1,9 @@
 //! Paths as text: joined and cleaned by their words alone, as upstream does before it looks at
-//! links.
+//! links; and where they lead when links are followed.
+
+use hashbrown::HashSet;
+use std::fs::DirEntry;
+use std::path::{Component, Path, PathBuf};
 
 /// Removes `.`, empty parts and `..` that have something before them. An empty path becomes `.`.
 pub fn clean(path: &str) -> String {
@@ -25,9 +29,38 @@ pub fn join(base: &str, path: &str) -> String {
     if path.starts_with('/') { clean(path) } else { clean(&format!("{base}/{path}")) }
 }
 
+/// The place of a path when all links are followed; what does not exist yet has none. `None` where
+/// that cannot be told.
+pub fn real(path: &Path) -> Option<PathBuf> {
+    let existing = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
+    let new = path.strip_prefix(existing).ok()?;
+    if new.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let mut real = existing.canonicalize().ok()?;
+    real.extend(new);
+    Some(real)
+}
+
+/// Whether a path leads to a place in a directory, which has no links in its own path, and so does
+/// every link below that place, and below what those lead to. O(entries below them).
+pub fn stays_in(directory: &Path, path: &Path) -> bool {
+    let mut seen = HashSet::new();
+    let mut queue = vec![path.to_owned()];
+    while let Some(path) = queue.pop() {
+        let Some(real) = real(&path).filter(|real| real.starts_with(directory)) else { return false };
+        let entries = std::fs::read_dir(&real).into_iter().flatten().flatten();
+        if seen.insert(real) {
+            let leads_on = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink());
+            queue.extend(entries.filter(leads_on).map(|entry| entry.path()));
+        }
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{clean, join};
 
     #[test]
     fn cleaning() {

@@ -6,6 +6,7 @@
 use crate::diag::{Error, ErrorKind, Result};
 use flate2::read::GzDecoder;
 use hashbrown::HashSet;
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,6 +21,9 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Most bytes that come out for each that goes in, beyond [`FREE_BYTES`]: what compilers and people
 /// make is far below.
 const MOST_RATIO: u64 = 200;
+
+/// Most bytes that say of one entry what it is: its header, its long name, its records.
+const MOST_BYTES_OF_HEAD: u64 = 1 << 20;
 
 /// What may come out of any archive.
 const FREE_BYTES: u64 = 64 << 20;
@@ -56,11 +60,35 @@ fn fault(message: String) -> Error {
 pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path) -> Result<()> {
     let limit = (bytes.len() as u64).saturating_mul(MOST_RATIO).saturating_add(FREE_BYTES).min(MOST_BYTES);
     let mut target = Target { shown, into, known: HashSet::new(), entries: 0, left: limit };
+    let meter = Meter { total: Cell::new(limit), head: Cell::new(u64::MAX) };
     match form(bytes) {
-        Form::Tar => target.tar(bytes),
-        Form::TarGz => target.tar(GzDecoder::new(bytes)),
+        Form::Tar => target.tar(Metered { from: bytes, meter: &meter }),
+        Form::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
         Form::Zip => target.zip(bytes),
         Form::File => target.file(Path::new(name), true, bytes),
+    }
+}
+
+/// What may still be read of an archive: every byte counts, whatever it is for.
+struct Meter {
+    total: Cell<u64>,
+    /// Until the next entry has its name.
+    head: Cell<u64>,
+}
+
+/// A stream that ends in an error where its meter does.
+struct Metered<'m, R> {
+    from: R,
+    meter: &'m Meter,
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(buffer)?;
+        for left in [&self.meter.total, &self.meter.head] {
+            left.set(left.get().checked_sub(n as u64).ok_or(io::ErrorKind::FileTooLarge)?);
+        }
+        Ok(n)
     }
 }
 
@@ -79,11 +107,23 @@ impl Target<'_> {
         fault(format!("the archive '{}' is refused: {what}", self.shown))
     }
 
-    fn tar(&mut self, from: impl Read) -> Result<()> {
+    fn tar(&mut self, from: Metered<'_, impl Read>) -> Result<()> {
+        let meter = from.meter;
         let mut archive = tar::Archive::new(from);
-        let damaged = |target: &Target<'_>, e: io::Error| target.wrong(format!("it is damaged: {e}"));
-        for entry in archive.entries().map_err(|e| damaged(self, e))? {
+        let damaged = |target: &Target<'_>, e: io::Error| match e.kind() {
+            io::ErrorKind::FileTooLarge if meter.total.get() > MOST_BYTES_OF_HEAD => {
+                target.wrong(format!("the head of an entry has more than {MOST_BYTES_OF_HEAD} bytes"))
+            }
+            io::ErrorKind::FileTooLarge => target.grows(),
+            _ => target.wrong(format!("it is damaged: {e}")),
+        };
+        let mut entries = archive.entries().map_err(|e| damaged(self, e))?;
+        loop {
+            meter.head.set(MOST_BYTES_OF_HEAD);
+            let Some(entry) = entries.next() else { break };
             let mut entry = entry.map_err(|e| damaged(self, e))?;
+            meter.head.set(u64::MAX);
+            self.count(1)?;
             let path = entry.path().map_err(|e| damaged(self, e))?.into_owned();
             let mode = entry.header().mode().map_err(|e| damaged(self, e))?;
             match entry.header().entry_type() {
@@ -102,6 +142,7 @@ impl Target<'_> {
     fn zip(&mut self, bytes: &[u8]) -> Result<()> {
         let damaged = |target: &Target<'_>, e: zip::result::ZipError| target.wrong(format!("it is damaged: {e}"));
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(self, e))?;
+        self.count(archive.len())?;
         for i in 0..archive.len() {
             let mut entry = archive.by_index(i).map_err(|e| damaged(self, e))?;
             // As it is written there: what a library makes of a path that leaves is no path of
@@ -118,12 +159,21 @@ impl Target<'_> {
         Ok(())
     }
 
+    /// Notes that there are so many entries more.
+    fn count(&mut self, entries: usize) -> Result<()> {
+        self.entries += entries;
+        match self.entries > MOST_ENTRIES {
+            true => Err(self.wrong(format!("it has more than {MOST_ENTRIES} entries"))),
+            false => Ok(()),
+        }
+    }
+
+    fn grows(&self) -> Error {
+        self.wrong("it grows beyond all measure when it is unpacked")
+    }
+
     /// The place of an entry, which is in the directory and new.
     fn place(&mut self, path: &Path) -> Result<Option<PathBuf>> {
-        self.entries += 1;
-        if self.entries > MOST_ENTRIES {
-            return Err(self.wrong(format!("it has more than {MOST_ENTRIES} entries")));
-        }
         let Some(text) = path.to_str() else {
             return Err(self.wrong(format!("the name '{}' is no UTF-8", path.display())));
         };
@@ -181,9 +231,12 @@ impl Target<'_> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(mode);
         let mut file: File = options.open(self.into.join(&place)).map_err(|e| cannot(self, e))?;
-        let written = io::copy(&mut from.take(self.left + 1), &mut file).map_err(|e| cannot(self, e))?;
+        let written = io::copy(&mut from.take(self.left + 1), &mut file).map_err(|e| match e.kind() {
+            io::ErrorKind::FileTooLarge => self.grows(),
+            _ => cannot(self, e),
+        })?;
         if written > self.left {
-            return Err(self.wrong("it grows beyond all measure when it is unpacked"));
+            return Err(self.grows());
         }
         self.left -= written;
         Ok(())

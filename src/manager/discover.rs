@@ -4,7 +4,10 @@
 use super::content;
 use super::describe::{Command, DescribeError};
 use super::manifest::Manifest;
-use super::name::{FileName, NameError, PREFIX, Platform, SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX};
+use super::name::{
+    BESIDE, FileName, NameError, ORIGIN_SUFFIX, PREFIX, Platform, SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX,
+};
+use super::origin::Origin;
 use super::place::partial;
 use super::source::Source;
 use super::version::Constraint;
@@ -82,6 +85,15 @@ impl Installed {
     /// The key that had signed it when it was installed, if a signature was asked for then.
     pub fn signer(&self) -> Option<String> {
         Some(fs::read_to_string(sum_name(&self.path, SIGNED_SUFFIX)).ok()?.trim_end().to_owned())
+    }
+
+    /// Where it came from when it was installed. A file that cannot be read says no known place.
+    pub fn origin(&self) -> Origin {
+        match fs::read_to_string(sum_name(&self.path, ORIGIN_SUFFIX)) {
+            Ok(text) => Origin::Elsewhere(text.trim_end().to_owned()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Origin::Own,
+            Err(_) => Origin::Elsewhere(String::new()),
+        }
     }
 
     /// How it is started.
@@ -216,8 +228,7 @@ fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
 }
 
 fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
-    let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ".partial"];
-    let is_beside = |name: &str| beside.iter().any(|end| name.ends_with(end));
+    let is_beside = |name: &str| BESIDE.iter().chain([&".partial"]).any(|end| name.ends_with(end));
     let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.exists();
     let files = entries(directory).into_iter().filter(|(name, path)| is_candidate(name, path));
     files

@@ -8,6 +8,7 @@ use super::content;
 use super::requirements::check_head;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use crate::yaml::{Arena, Node, first_document};
 use std::fs;
 use std::io;
@@ -104,7 +105,7 @@ impl Environment {
             return Err(Error::new(ErrorKind::Usage, message));
         }
         let path = directory.join(FILE);
-        let text = match fs::read_to_string(&path) {
+        let text = match FileLimit::default().read_to_string(&path) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
             Err(e) => return Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),

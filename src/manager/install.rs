@@ -8,10 +8,12 @@ use super::describe::{Command, DescribeError, Description};
 use super::discover::{Installed, sum_name};
 use super::fetch::{Artifact, Base, Transfer, is_repository};
 use super::lock::{Lock, Locked, Pinned, Provided};
-use super::manifest::Manifest;
-use super::name::{FileName, Platform, SIGNED_SUFFIX};
+use super::manifest::{Manifest, Runtime};
+use super::name::{FileName, ORIGIN_SUFFIX, Platform, SIGNED_SUFFIX};
+use super::origin::Origin;
 use super::permissions::Permissions;
 use super::place::LockedRoot;
+use super::policy::Policy;
 use super::prepare::{
     Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, is_of_this_machine, side_by_side,
 };
@@ -19,7 +21,6 @@ use super::requirements::Requirement;
 use super::runtime;
 use super::sdk;
 use super::source::Source;
-use super::trust::Trust;
 use super::version::{Version, VersionError};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
@@ -32,7 +33,7 @@ pub enum Event<'e> {
     /// Something is fetched.
     Fetching { url: &'e str },
     /// A plugin asks for what nothing grants yet.
-    Asks { source: &'e Source, beyond: &'e Permissions },
+    Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
     /// A plugin is there, and was before.
     Kept(&'e Installed),
     /// A plugin is there now.
@@ -65,12 +66,10 @@ pub struct Installer<'i> {
     pub root: &'i LockedRoot,
     pub transfer: &'i Transfer,
     pub options: &'i PluginOptions,
-    /// Whose plugins may be installed.
-    pub trust: &'i Trust,
+    /// What may be installed.
+    pub policy: &'i Policy,
     /// What is locked already; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
-    /// Only what is locked is installed.
-    pub is_frozen: bool,
     /// Whether the lock that comes out has all platforms, or this one.
     pub all_platforms: bool,
     /// Told what happens.
@@ -95,30 +94,17 @@ impl<'i> Installer<'i> {
         root: &'i LockedRoot,
         transfer: &'i Transfer,
         options: &'i PluginOptions,
-        trust: &'i Trust,
+        policy: &'i Policy,
         events: &'i (dyn Fn(Event<'_>) + Sync),
     ) -> Self {
         let (known, lock, done, prepared) = Default::default();
-        let (is_frozen, all_platforms, parallel) = (false, true, PARALLEL);
-        Installer {
-            root,
-            transfer,
-            options,
-            trust,
-            known,
-            is_frozen,
-            all_platforms,
-            events,
-            parallel,
-            prepared,
-            lock,
-            done,
-        }
+        let (all_platforms, parallel) = (true, PARALLEL);
+        Installer { root, transfer, options, policy, known, all_platforms, events, parallel, prepared, lock, done }
     }
 
     fn preparer(&self) -> Preparer<'_> {
-        let Installer { root, transfer, trust, events, .. } = *self;
-        Preparer { root, transfer, trust, events, known: &self.known, is_frozen: self.is_frozen }
+        let Installer { root, transfer, policy, events, .. } = *self;
+        Preparer { root, transfer, policy, events, known: &self.known }
     }
 
     /// Installs what is required, and what that needs. Relative paths are those of `base`.
@@ -214,6 +200,7 @@ impl<'i> Installer<'i> {
                     false => base.clone(),
                 };
                 self.install_below(&needs, &own, chain)?;
+                self.check_callable(&needs)?;
                 self.link(&installed.path, &needs)?;
                 (self.events)(Event::Kept(&installed));
                 let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
@@ -233,41 +220,63 @@ impl<'i> Installer<'i> {
         let needs = self.needs(&unpacked.path, &unpacked.pinned)?;
         let file = self.file_name(wanted, choice, &unpacked)?;
         self.install_below(&needs, &unpacked.base, chain)?;
+        self.check_callable(&needs)?;
         let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
         let source = wanted.source.clone();
-        let (installed, description) = match self.preparer().present(&source, &file.version, &unpacked.pinned.content) {
-            Some(there) => {
-                self.link(&there.path, &needs)?;
-                (self.events)(Event::Kept(&there));
-                let description = self.describe(&there.path)?;
-                (there, description)
-            }
-            None => {
-                // A plugin that cannot say what it does, or may not do it, is not installed.
-                let finish = || {
-                    if target.is_dir() {
-                        runtime::prepare(&Manifest::read(&target)?, &target, self.options)?;
-                        self.link(&target, &needs)?;
-                    }
-                    let description = self.describe(&target)?;
-                    if let Some(rule) = self.trust.rule(&wanted.source)? {
-                        let home = self.options.home();
-                        rule.check_permissions(&wanted.source, &description.permissions, home.as_deref())?;
-                    }
-                    if let Some(signer) = &unpacked.signer {
-                        self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
-                    }
-                    Ok(description)
-                };
-                let (sum, description) = self.root.put(&unpacked.path, &target, finish)?;
-                let installed = Installed { source, path: target, file, sum };
-                (self.events)(Event::Installed(&installed));
-                (installed, description)
-            }
-        };
+        let (installed, description) =
+            match self.preparer().present(&source, &unpacked.origin, &file.version, &unpacked.pinned.content) {
+                Some(there) => {
+                    self.link(&there.path, &needs)?;
+                    (self.events)(Event::Kept(&there));
+                    let description = self.describe(&there.path)?;
+                    (there, description)
+                }
+                None => {
+                    // A plugin that cannot say what it does, or may not do it, is not installed.
+                    let finish = || {
+                        if target.is_dir() {
+                            runtime::prepare(&Manifest::read(&target)?, &target, self.options)?;
+                            self.link(&target, &needs)?;
+                        }
+                        let description = self.describe(&target)?;
+                        if let Some(rule) = self.policy.trust.rule(&wanted.source, &unpacked.origin)? {
+                            let (home, asked) = (self.options.home(), &description.permissions);
+                            rule.check_permissions(&wanted.source, &unpacked.origin, asked, home.as_deref())?;
+                        }
+                        if let Origin::Elsewhere(place) = &unpacked.origin {
+                            self.root.write(&sum_name(&target, ORIGIN_SUFFIX), &format!("{place}\n"), 0o644)?;
+                        }
+                        if let Some(signer) = &unpacked.signer {
+                            self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
+                        }
+                        Ok(description)
+                    };
+                    let (sum, description) = self.root.put(&unpacked.path, &target, finish)?;
+                    let installed = Installed { source, path: target, file, sum };
+                    (self.events)(Event::Installed(&installed));
+                    (installed, description)
+                }
+            };
         let Unpacked { pinned, .. } = unpacked;
         let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
         Ok((installed, locked))
+    }
+
+    /// Holds what a plugin needs to what it can call: programs.
+    fn check_callable(&self, needs: &[Requirement]) -> Result<()> {
+        for need in needs {
+            let Some(installed) = self.done.get(&need.source).filter(|installed| installed.path.is_dir()) else {
+                continue;
+            };
+            if Manifest::read(&installed.path)?.runtime == Runtime::SharedObject {
+                let message =
+                    format!("'{}' ({}) is a shared object, which a plugin cannot call", need.name, need.source);
+                return Err(fault(message)
+                    .at(need.place.clone())
+                    .hint("only a build loads those: it has to need a program, or a plugin that a runtime runs"));
+            }
+        }
+        Ok(())
     }
 
     /// Gives a directory a way to the plugins that it needs, which are installed (U41).
@@ -391,7 +400,7 @@ impl<'i> Installer<'i> {
         }
         let preparer = self.preparer();
         // Only what it is known by is wanted: the files go at once.
-        let pinned = |(_, other): &(String, &Artifact)| Ok(preparer.unpacked(&wanted.source, other, base)?.pinned);
+        let pinned = |(_, other): &(String, &Artifact)| Ok(preparer.unpacked(wanted, other, base)?.pinned);
         let pinned: Vec<Result<Pinned>> = side_by_side(self.parallel, &unknown, pinned);
         for ((name, _), pinned) in unknown.into_iter().zip(pinned) {
             match pinned {
@@ -402,9 +411,11 @@ impl<'i> Installer<'i> {
             }
         }
         let (flags, home) = (self.options.isolation.permissions(), self.options.home());
-        let beyond = self.trust.ungranted(&wanted.source, &description.permissions, &flags, home.as_deref())?;
+        let origin = Origin::of(wanted, base)?;
+        let (trust, asked) = (&self.policy.trust, &description.permissions);
+        let beyond = trust.ungranted(&wanted.source, &origin, asked, &flags, home.as_deref())?;
         if !beyond.is_empty() {
-            (self.events)(Event::Asks { source: &wanted.source, beyond: &beyond });
+            (self.events)(Event::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
         }
         let provides = description.components().map(|(role, component)| Provided {
             role,

@@ -1,11 +1,13 @@
 //! [`Location`]: where the versions of a plugin are fetched from (P01, P14).
 
+use super::host;
 use super::source::Source;
+use super::version::Version;
 use crate::load::RepoSpec;
 use crate::load::http::is_url;
+use percent_encoding::percent_decode_str;
 use std::fmt;
-use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a plugin comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,17 +26,55 @@ pub enum Location {
 
 /// Why a text is no location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocationError(String);
+pub enum LocationError {
+    /// It is of no form that is known.
+    Form(String),
+    /// Its host or its path is written in another way than the canonical one; which that is.
+    Spelling { text: String, canonical: String },
+    /// It leads through `.` or `..`, or its host is none.
+    Path(String),
+    /// It would be fetched without encryption, from another machine.
+    Plain(String),
+}
 
 impl fmt::Display for LocationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' is no place to fetch a plugin from: write 'https://host/file', 'git::https://host/repository//directory', \
-             'oci://host/repository' or './path'",
-            self.0
-        )
+        match self {
+            LocationError::Form(text) => write!(
+                f,
+                "'{}' is no place to fetch a plugin from: write 'https://host/file', \
+                 'git::https://host/repository//directory', 'oci://host/repository' or './path'",
+                host::without_user(text)
+            ),
+            LocationError::Spelling { text, canonical } => {
+                let text = host::without_user(text);
+                write!(f, "'{text}' is another spelling of '{canonical}', and each place has only one")
+            }
+            LocationError::Path(text) => {
+                let text = host::without_user(text);
+                write!(f, "'{text}' is not written plainly: its host is not a name or an address, or it has '..'")
+            }
+            LocationError::Plain(text) => write!(f, "{}", plain(text)),
+        }
     }
+}
+
+/// Why a URL is not fetched: what comes without encryption may come from anybody.
+pub fn plain(url: &str) -> String {
+    let url = host::without_user(url);
+    let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
+    format!(
+        "'{url}' would be fetched without encryption, which only this machine's own addresses are: write '{encrypted}'"
+    )
+}
+
+/// Whether what a URL gives is encrypted on its way, or does not leave this machine.
+pub fn is_protected(url: &str) -> bool {
+    let url = url.get(..5).filter(|start| start.eq_ignore_ascii_case("git::")).map_or(url, |start| &url[start.len()..]);
+    let Some((scheme, _)) = url.split_once("://") else { return true };
+    let host = host::of_url(url);
+    let is_own = host::canonical(host).is_some_and(|host| host::is_this_machine(&host));
+    is_own || !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "git" | "ftp")
 }
 
 impl std::error::Error for LocationError {}
@@ -45,7 +85,40 @@ impl Location {
     /// # Errors
     /// It is of no form that is known.
     pub fn parse(text: &str) -> Result<Location, LocationError> {
-        let wrong = || LocationError(text.to_owned());
+        let location = Location::of(text)?;
+        match is_protected(text) {
+            true => check_spelling(text).map(|()| location),
+            false => Err(LocationError::Plain(text.to_owned())),
+        }
+    }
+
+    /// Whether a URL is one of what lies here: of the version of a source, for a platform as a lock
+    /// file writes it.
+    pub fn gives(&self, source: &Source, url: &str, version: Option<&Version>, platform: &str) -> bool {
+        match self {
+            Location::Releases => {
+                let version = version.map(ToString::to_string).unwrap_or_default();
+                let base = format!("{}/releases/download/v{version}/", repository_url(source));
+                url.strip_prefix(&base).is_some_and(|name| !name.contains(['/', '\\', '?', '#', '%']))
+            }
+            Location::Http(template) => {
+                let (os, arch) = platform.split_once('_').unwrap_or((platform, ""));
+                let version = version.map(ToString::to_string).unwrap_or_default();
+                let wanted = template.replace("{version}", &version).replace("{os}", os).replace("{arch}", arch);
+                url == wanted
+            }
+            Location::Git(spec) => {
+                RepoSpec::parse(url).is_some_and(|found| (&found.url, &found.path) == (&spec.url, &spec.path))
+            }
+            Location::Oci(name) => {
+                url.strip_prefix("oci://").and_then(|url| url.split_once('@')).is_some_and(|u| u.0 == name)
+            }
+            Location::Local(path) => Path::new(url) == path,
+        }
+    }
+
+    fn of(text: &str) -> Result<Location, LocationError> {
+        let wrong = || LocationError::Form(text.to_owned());
         if text.is_empty() {
             return Ok(Location::Releases);
         }
@@ -70,23 +143,40 @@ impl Location {
     }
 }
 
-/// The beginning of a URL for a host: encrypted, but on this machine itself, as with other clients
-/// of registries.
-pub fn scheme(host: &str) -> &'static str {
-    let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
-    let bare = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(bare, _)| bare);
-    let address: Option<IpAddr> = bare.trim_start_matches('[').trim_end_matches(']').parse().ok();
-    if bare == "localhost" || address.is_some_and(|address| address.is_loopback()) { "http" } else { "https" }
+/// Holds what is behind a scheme to the one spelling of its host, and to a path without detours:
+/// rules are compared with these.
+fn check_spelling(text: &str) -> Result<(), LocationError> {
+    let Some((scheme, rest)) = text.split_once("://") else { return Ok(()) };
+    if scheme.to_ascii_lowercase().ends_with("file") {
+        return Ok(());
+    }
+    let at = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(at);
+    // Who logs in somewhere is no part of where that is.
+    let (user, host) = match host.rsplit_once('@') {
+        Some((user, host)) if scheme.ends_with("ssh") => (format!("{user}@"), host),
+        _ => (String::new(), host),
+    };
+    let decoded = percent_decode_str(path.split(['?', '#']).next().unwrap_or_default()).decode_utf8_lossy();
+    let is_detour = decoded.split(['/', '\\']).any(|part| matches!(part, "." | ".."));
+    let Some(canonical) = host::canonical(host).filter(|_| !is_detour) else {
+        return Err(LocationError::Path(text.to_owned()));
+    };
+    let canonical = format!("{}://{user}{canonical}{path}", scheme.to_ascii_lowercase());
+    match canonical == text {
+        true => Ok(()),
+        false => Err(LocationError::Spelling { text: text.to_owned(), canonical }),
+    }
 }
 
 /// The repository of the releases of a source.
 pub fn repository_url(source: &Source) -> String {
-    format!("{}://{}/{}", scheme(source.host()), source.host(), source.repository())
+    format!("{}://{}/{}", host::scheme(source.host()), source.host(), source.repository())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Location, repository_url, scheme};
+    use super::{Location, LocationError, is_protected, repository_url};
     fn parse(text: &str) -> Option<Location> {
         Location::parse(text).ok()
     }
@@ -105,11 +195,49 @@ mod tests {
     }
 
     #[test]
+    fn a_place_has_one_spelling() {
+        for (text, want) in [
+            ("https://H.io/a", "https://h.io/a"),
+            ("HTTPS://h.io/a", "https://h.io/a"),
+            ("git::https://h.io.:443/A.git", "git::https://h.io/A.git"),
+            ("oci://u@h.io/a", "oci://h.io/a"),
+            ("ssh://git@H.io/a/b", "ssh://git@h.io/a/b"),
+        ] {
+            let canonical = want.to_owned();
+            let text = text.to_owned();
+            // A registry's address has no place for a user at all.
+            let is_form = Location::parse(&text) == Err(LocationError::Form(text.clone()));
+            assert!(is_form || Location::parse(&text) == Err(LocationError::Spelling { text, canonical }), "{want}");
+        }
+        for text in ["https://h.io/a/../b", "https://h.io/a/%2e%2E/b", "https://h..io/a"] {
+            assert_eq!(Location::parse(text), Err(LocationError::Path(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn without_encryption_only_from_this_machine() {
+        for text in ["http://127.0.0.1:1/a", "git::http://localhost/a/b", "https://h.io/a", "./a", "git@h.io:a/b"] {
+            assert!(is_protected(text) && parse(text).is_some(), "{text}");
+        }
+        for text in
+            ["http://h.io/a", "HTTP://h.io/a", "git::http://h.io/a.git", "http://0.0.0.0/a", "http://127.0.0.1@h.io/a"]
+        {
+            assert_eq!(Location::parse(text), Err(LocationError::Plain(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_password_is_in_no_message() {
+        for text in ["https://u:word@h.io/a", "http://u:word@h.io/a", "oci://u:word@h.io/a", "https://u:word@h..io/a"] {
+            let error = Location::parse(text).unwrap_err().to_string();
+            assert!(error.contains("://...@h.") && !error.contains("word"), "{error}");
+        }
+    }
+
+    #[test]
     fn p14_releases_are_those_of_the_repository_with_the_prefix() {
         let url = |source: &str| repository_url(&source.parse().unwrap());
         assert_eq!(url("github.com/x/y"), "https://github.com/x/rustomize-plugin-y");
         assert_eq!(url("127.0.0.1:8080/x/y"), "http://127.0.0.1:8080/x/rustomize-plugin-y");
-        assert_eq!(["localhost", "localhost:5000", "[::1]:5000", "127.0.0.1"].map(scheme), ["http"; 4]);
-        assert_eq!(["127.0.0.1.h.io", "localhost.h.io:80", "h.io", "10.0.0.1:80"].map(scheme), ["https"; 4]);
     }
 }

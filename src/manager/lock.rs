@@ -11,9 +11,9 @@ use super::source::Source;
 use super::version::Version;
 use crate::atomic;
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -101,7 +101,7 @@ impl Lock {
     /// It cannot be read, or is not of its form.
     pub fn read(directory: &Path) -> Result<Option<Lock>> {
         let path = directory.join(FILE);
-        let text = match fs::read(&path) {
+        let text = match FileLimit::default().read(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),

@@ -9,9 +9,9 @@ use super::sdk::{Client, clients};
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use crate::yaml::{Arena, Node, Value, first_document};
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The names of the file, first that is there. The second is Pulumi's.
@@ -176,7 +176,8 @@ impl Manifest {
                 Error::new(ErrorKind::Plugin, message).hint("a directory is a plugin if that file says how it is run")
             );
         };
-        let text = fs::read_to_string(&path)
+        let text = FileLimit::default()
+            .read_to_string(&path)
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display())))?;
         Manifest::parse(&path.display().to_string(), name == FILES[1], text)
     }

@@ -16,6 +16,13 @@ pub const TREE_SUM_SUFFIX: &str = "_H1SUM";
 /// signature was asked for.
 pub const SIGNED_SUFFIX: &str = "_SIGNED";
 
+/// What follows a plugin's name in that of the file with the place that it came from, where that is
+/// another one than its source names.
+pub const ORIGIN_SUFFIX: &str = "_ORIGIN";
+
+/// The ends of the names of all files that lie beside a plugin while it is installed.
+pub const BESIDE: [&str; 4] = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ORIGIN_SUFFIX];
+
 /// A system and a processor in the words of release files: Go's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Platform {

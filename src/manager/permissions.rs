@@ -96,6 +96,17 @@ impl Permissions {
         }
     }
 
+    /// This and what else is granted, each once.
+    #[must_use]
+    pub fn and(mut self, more: &Permissions) -> Permissions {
+        self.network |= more.network;
+        for (all, more) in [(&mut self.read, &more.read), (&mut self.write, &more.write), (&mut self.env, &more.env)] {
+            let new: Vec<String> = more.iter().filter(|value| !all.contains(value)).cloned().collect();
+            all.extend(new);
+        }
+        self
+    }
+
     /// The paths to read, and those to write, in the home of a user.
     pub fn paths(&self, home: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let all =

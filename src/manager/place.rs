@@ -5,7 +5,7 @@
 
 use super::content;
 use super::discover::{Candidate, sum_file, sum_name};
-use super::name::{SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX};
+use super::name::BESIDE;
 use crate::atomic::{self, Staged};
 use crate::diag::{Error, ErrorKind, Result};
 use std::fs::{self, File, TryLockError};
@@ -129,7 +129,7 @@ impl LockedRoot {
         let marker = partial(to);
         self.write(&marker, "it was not installed to its end", 0o644)?;
         // An older sum of the same name goes first: a new plugin is never held to it.
-        let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX].map(|suffix| sum_name(to, suffix));
+        let beside = BESIDE.map(|suffix| sum_name(to, suffix));
         for old in beside.into_iter().chain([to.to_owned()]) {
             let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
             match removed {
@@ -166,7 +166,7 @@ pub fn remove(root: &Path, candidates: &[Candidate]) -> Result<Vec<PathBuf>> {
     for candidate in candidates {
         let path = &candidate.path;
         // Without its sum a binary is not considered: that goes first.
-        let beside = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX].map(|suffix| sum_name(path, suffix));
+        let beside = BESIDE.map(|suffix| sum_name(path, suffix));
         for file in beside.iter().chain([path, &partial(path)]) {
             let removed = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
             match removed {

@@ -6,13 +6,14 @@ use super::discover::{Installed, candidates};
 use super::fetch::{Artifact, Base, Content, Transfer};
 use super::install::Event;
 use super::location::Location;
-use super::lock::{Lock, Pinned};
+use super::lock::{Lock, Locked, Pinned};
 use super::manifest::Manifest;
 use super::name::{PREFIX, Platform};
+use super::origin::Origin;
 use super::place::LockedRoot;
+use super::policy::Policy;
 use super::requirements::Requirement;
 use super::source::Source;
-use super::trust::Trust;
 use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
 use std::fs;
@@ -26,9 +27,8 @@ use tempfile::TempDir;
 pub(super) struct Preparer<'i> {
     pub(super) root: &'i LockedRoot,
     pub(super) transfer: &'i Transfer,
-    pub(super) trust: &'i Trust,
+    pub(super) policy: &'i Policy,
     pub(super) known: &'i Lock,
-    pub(super) is_frozen: bool,
     pub(super) events: &'i (dyn Fn(Event<'_>) + Sync),
 }
 
@@ -63,6 +63,8 @@ pub(super) struct Unpacked {
     pub(super) pinned: Pinned,
     /// The key that has signed it, where a signature is asked for.
     pub(super) signer: Option<String>,
+    /// Where it came from.
+    pub(super) origin: Origin,
     /// Where its own relative paths begin.
     pub(super) base: Base,
     /// What holds it.
@@ -80,7 +82,7 @@ impl Preparer<'_> {
     /// Its source is not trusted, there is no version that is wanted, or the first one cannot be
     /// fetched or unpacked.
     pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Prepared> {
-        self.trust.rule(&wanted.source)?;
+        self.policy.trust.rule(&wanted.source, &Origin::of(wanted, base)?)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
         let mut choices = self.choices(wanted, &location)?;
         let mut ready = None;
@@ -104,9 +106,9 @@ impl Preparer<'_> {
         artifact: &Artifact,
         base: &Base,
     ) -> Result<Ready> {
-        match self.kept(wanted, choice) {
+        match self.kept(wanted, choice, base)? {
             Some((installed, pinned)) => Ok(Ready::Kept(installed, pinned)),
-            None => self.unpacked(&wanted.source, artifact, base).map(Ready::Unpacked),
+            None => self.unpacked(wanted, artifact, base).map(Ready::Unpacked),
         }
     }
 
@@ -123,17 +125,18 @@ impl Preparer<'_> {
     }
 
     /// What is installed of a choice, and stays. What lies in the tree is looked at anew.
-    fn kept(&self, wanted: &Requirement, choice: &Choice) -> Option<(Installed, Pinned)> {
-        let pinned = choice.pinned.as_ref().filter(|_| !is_local(wanted))?;
-        let installed = self.present(&wanted.source, choice.version.as_ref()?, &pinned.content)?;
-        Some((installed, pinned.clone()))
+    fn kept(&self, wanted: &Requirement, choice: &Choice, base: &Base) -> Result<Option<(Installed, Pinned)>> {
+        let pinned = choice.pinned.as_ref().filter(|_| !is_local(wanted));
+        let (Some(pinned), Some(version)) = (pinned, &choice.version) else { return Ok(None) };
+        let installed = self.present(&wanted.source, &Origin::of(wanted, base)?, version, &pinned.content);
+        Ok(installed.map(|installed| (installed, pinned.clone())))
     }
 
     /// What may be the version that is wanted, best first.
     fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<Choice>> {
         let host = Platform::host();
         // What lies in the tree may change, and is locked anew where that is meant to happen.
-        let may_change = matches!(location, Location::Local(_)) && !self.is_frozen;
+        let may_change = matches!(location, Location::Local(_)) && !self.policy.is_frozen;
         let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from && !may_change);
         let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
         if let Some(locked) = known {
@@ -148,10 +151,11 @@ impl Preparer<'_> {
                 let (os, arch) = name.split_once('_')?;
                 Some(pinned.artifact(Platform { os: os.to_owned(), arch: arch.to_owned() }))
             });
+            self.check_urls(wanted, location, locked)?;
             let artifacts = [pinned.artifact(platform.clone())].into_iter().chain(others).collect();
             return Ok(vec![Choice { version: locked.version(), artifacts, pinned: Some(pinned.clone()) }]);
         }
-        if self.is_frozen {
+        if self.policy.is_frozen {
             let message =
                 "it is not locked, or as something that is not allowed any more, and what is locked may not change"
                     .to_owned();
@@ -174,24 +178,46 @@ impl Preparer<'_> {
         Ok(versions.into_iter().map(|version| Choice { version, artifacts: Vec::new(), pinned: None }).collect())
     }
 
-    /// An installed plugin that is just what is wanted.
-    pub(super) fn present(&self, source: &Source, version: &Version, content: &str) -> Option<Installed> {
+    /// Holds the URLs of a lock file to what the requirement says: trust is in the place that is
+    /// named there.
+    fn check_urls(&self, wanted: &Requirement, location: &Location, locked: &Locked) -> Result<()> {
+        for (platform, pinned) in &locked.platforms {
+            if location.gives(&wanted.source, &pinned.url, locked.version().as_ref(), platform) {
+                continue;
+            }
+            let message =
+                format!("plugins.lock fetches it from '{}', where what is required does not lead", pinned.url);
+            return Err(fault(message).hint(format!("lock it anew: rustomize plugin lock --upgrade {}", wanted.name)));
+        }
+        Ok(())
+    }
+
+    /// An installed plugin that is just what is wanted, and came from there.
+    pub(super) fn present(
+        &self,
+        source: &Source,
+        origin: &Origin,
+        version: &Version,
+        content: &str,
+    ) -> Option<Installed> {
         let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
         let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
         // What was installed before a signature was asked for is fetched anew.
-        let is_signed = |installed: &Installed| matches!(self.trust.rule(source), Ok(rule) if rule.is_none_or(|rule| rule.is_signed(installed)));
-        wanted.find(|installed| is_signed(installed) && installed.verify().is_ok())
+        let is_trusted =
+            |there: &Installed| there.origin() == *origin && self.policy.trust.check_installed(there).is_ok();
+        wanted.find(|installed| is_trusted(installed) && installed.verify().is_ok())
     }
 
     /// Fetches an artifact and unpacks it where it can be renamed from.
-    pub(super) fn unpacked(&self, source: &Source, artifact: &Artifact, base: &Base) -> Result<Unpacked> {
+    pub(super) fn unpacked(&self, wanted: &Requirement, artifact: &Artifact, base: &Base) -> Result<Unpacked> {
+        let (source, origin) = (&wanted.source, Origin::of(wanted, base)?);
         (self.events)(Event::Fetching { url: &artifact.url });
         let staged = self.root.stage()?;
         let content = staged.path().join("content");
         fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(artifact, base)?;
         let mut signer = None;
-        if let Some(rule) = self.trust.rule(source)? {
+        if let Some(rule) = self.policy.trust.rule(source, &origin)? {
             rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
             match &fetched.content {
                 // Before anything of it is unpacked.
@@ -228,7 +254,7 @@ impl Preparer<'_> {
         let bytes = || files.iter().map(|(_, file)| file.metadata().map_or(0, |m| m.len())).sum();
         make_executable(&path).map_err(cannot)?;
         let pinned = Pinned { url: artifact.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
-        Ok(Unpacked { path, pinned, signer, base: base_of(fetched, base), _staged: staged })
+        Ok(Unpacked { path, pinned, signer, origin, base: base_of(fetched, base), _staged: staged })
     }
 }
 
@@ -245,17 +271,20 @@ impl Choice {
 pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((i, item)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?)))
-                {
-                    let result = work(item);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((i, result));
-                }
-            });
+    let take_turns = || {
+        while let Some((i, item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, items.get(i)?))) {
+            let result = work(item);
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((i, result));
         }
+    };
+    std::thread::scope(|scope| {
+        // Where the system gives fewer threads, there are fewer turns at once.
+        for _ in 1..threads.clamp(1, items.len().max(1)) {
+            if std::thread::Builder::new().spawn_scoped(scope, take_turns).is_err() {
+                break;
+            }
+        }
+        take_turns();
     });
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(i, _)| *i);

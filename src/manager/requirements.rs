@@ -1,10 +1,11 @@
 //! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it needs (P41).
 
 use super::location::{Location, LocationError};
-use super::source::Source;
+use super::source::{Source, SourceError};
 use super::version::Constraint;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use crate::yaml::{Arena, Node, Place, Pos, Value, first_document, json};
 use std::path::Path;
 
@@ -126,7 +127,7 @@ impl Requirements {
     /// It cannot be read, or is not of its form.
     pub fn read(directory: &Path) -> Result<Requirements> {
         let path = directory.join(FILE);
-        match std::fs::read_to_string(&path) {
+        match FileLimit::default().read_to_string(&path) {
             Ok(text) => Requirements::parse(&path.display().to_string(), text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Requirements::default()),
             Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
@@ -231,7 +232,10 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
 fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
     let mut raw = RawRequirement::default();
     raw.decode(node, cx)?;
-    let source = raw.source.parse().map_err(|e| cx.error(node.pos, format!("the source '{}' {e}", raw.source)))?;
+    let source = raw.source.parse().map_err(|e: SourceError| {
+        let error = cx.error(node.pos, format!("the source '{}' {e}", raw.source));
+        e.hint().into_iter().fold(error, Error::hint)
+    })?;
     let constraint = match raw.version {
         "" => Constraint::default(),
         text => text.parse().map_err(|e: super::version::ConstraintError| cx.error(node.pos, e.to_string()))?,

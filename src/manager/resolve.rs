@@ -6,15 +6,17 @@
 use super::content;
 use super::describe::{Command, Component, Description, Protocol, Role};
 use super::discover::{Candidate, Installed, Refusal, Verified, all, candidates, choose};
+use super::held::HeldCopy;
 use super::location::Location;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::name::Platform;
 use super::permissions::Permissions;
+use super::policy::Policy;
 use super::requirements::{Requirement, Requirements};
 use super::sdk;
 use super::source::Source;
-use super::trust::{Trust, not_granted};
+use super::trust::not_granted;
 use crate::atomic;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
@@ -43,18 +45,17 @@ pub struct Manager {
     pub projects: Vec<Project>,
     /// The homes of the environment's bundles, first that has something.
     pub bundles: Vec<PathBuf>,
-    /// Whether what is required has to be locked.
-    pub is_frozen: bool,
-    /// Whose plugins may be used.
-    pub trust: Trust,
+    /// What may be used.
+    pub policy: Policy,
     /// The directories with programs that may be plugins (U08); none where those do not count.
     pub path: Vec<PathBuf>,
     /// What was looked at so far.
     pub looked: Looked,
 }
 
-/// The apiVersion and the kind of a configuration object, and the component that it asks for.
-type Asked = (String, String, Option<String>);
+/// The apiVersion and the kind of a configuration object, the component that it asks for, and where
+/// it stands.
+type Asked = (String, String, Option<String>, Role);
 
 /// What a manager has found: a build looks at nothing twice.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +65,8 @@ pub struct Looked {
     all: OnceCell<Rc<Vec<Candidate>>>,
     /// What holds to its sum, by its path.
     verified: RefCell<BTreeMap<PathBuf, Verified>>,
+    /// What runs, by its path.
+    held: RefCell<BTreeMap<PathBuf, Rc<HeldCopy>>>,
     /// What is used.
     found: RefCell<BTreeMap<Asked, Found>>,
     /// By the sum of the content.
@@ -161,13 +164,18 @@ impl Manager {
         role: Role,
         asked: Option<&str>,
     ) -> Result<Option<Use>> {
-        let key = (api_version(id), id.gvk.kind.to_owned(), asked.map(str::to_owned));
+        let wanted = Wanted { id, role, asked };
+        let key = (api_version(id), id.gvk.kind.to_owned(), asked.map(str::to_owned), role);
         if let Some(known) = self.looked.found.borrow().get(&key) {
             return Ok(Some(Use::Installed(Box::new(known.clone()))));
         }
         let mut found = None;
         for project in &self.projects {
-            found = found.or(self.required(project, options, id, asked)?);
+            found = found.or(self.required(project, options, &wanted)?);
+        }
+        if found.is_none() {
+            // Nothing that is not locked is even asked what it does.
+            self.policy.check_unlocked(&format!("a plugin for {id}"))?;
         }
         if found.is_none() && asked.is_none() {
             for home in &self.bundles {
@@ -177,44 +185,41 @@ impl Manager {
             }
         }
         let found = match found {
-            None => self.discovered(options, id, asked)?,
+            None => self.discovered(options, &wanted)?,
             required => required,
         };
         let Some(found) = found else { return Ok(self.ambient(id, role).map(Use::Ambient)) };
-        let source = &found.installed.source;
-        if self.trust.rule(source)?.is_some_and(|rule| !rule.is_signed(&found.installed)) {
-            let message = format!("'{source}' has to be signed, and nothing says that what is installed of it is");
-            return Err(fault(message).hint(format!(
-                "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
-            )));
-        }
+        let (source, origin) = (&found.installed.source, found.installed.origin());
+        self.policy.trust.check_installed(&found.installed)?;
         let (flags, home) = (options.isolation.permissions(), options.home());
-        let beyond = self.trust.ungranted(source, &found.permissions, &flags, home.as_deref())?;
+        let beyond = self.policy.trust.ungranted(source, &origin, &found.permissions, &flags, home.as_deref())?;
         if !beyond.is_empty() && options.isolation.installed != Level::Off {
-            return Err(not_granted(source, &beyond));
+            return Err(not_granted(source, &origin, &beyond));
         }
         self.looked.found.borrow_mut().insert(key, found.clone());
         Ok(Some(Use::Installed(Box::new(found))))
     }
 
     /// The plugin that a `plugins.yaml` requires for a configuration object.
-    fn required(
-        &self,
-        project: &Project,
-        options: &PluginOptions,
-        id: &ResId<'_>,
-        asked: Option<&str>,
-    ) -> Result<Option<Found>> {
+    fn required(&self, project: &Project, options: &PluginOptions, wanted: &Wanted<'_>) -> Result<Option<Found>> {
         let mut missing: Option<&Requirement> = None;
         let mut required: Vec<Found> = Vec::new();
+        let mut misplaced: Option<Error> = None;
         for requirement in &project.requirements.plugins {
-            if !may_provide(requirement, id, asked) {
+            if !may_provide(requirement, wanted.id, wanted.asked) {
                 continue;
             }
             match self.installed(project, requirement).map_err(|e| e.at(requirement.place.clone()))? {
                 Some(verified) => {
-                    let component = self.component(options, &verified.installed, &requirement.name, id, asked);
-                    if let Ok(Some((description, component))) = component {
+                    let component = match self.component(options, &verified.installed, &requirement.name, wanted) {
+                        Ok(component) => component,
+                        Err(NoComponent::Misplaced(error)) => {
+                            misplaced.get_or_insert(error);
+                            None
+                        }
+                        Err(NoComponent::Refused(why)) => return Err(unusable(requirement, &why)),
+                    };
+                    if let Some((description, component)) = component {
                         let locked = project.lock.as_ref().and_then(|lock| lock.of(&requirement.source));
                         let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions, None));
                         if let Some(beyond) = beyond.filter(|beyond| !beyond.is_empty()) {
@@ -230,9 +235,9 @@ impl Manager {
             }
         }
         match required.len() {
-            0 => {}
+            0 => misplaced.map_or(Ok(()), Err)?,
             1 => return Ok(required.pop()),
-            _ => return Err(ambiguous(id, &required)),
+            _ => return Err(ambiguous(wanted.id, &required)),
         }
         // The explicit requirement beats whatever lies about (P42), also where it is not there.
         if let Some(requirement) = missing {
@@ -242,15 +247,20 @@ impl Manager {
     }
 
     /// The plugin for a configuration object that nobody requires and that is there.
-    fn discovered(&self, options: &PluginOptions, id: &ResId<'_>, asked: Option<&str>) -> Result<Option<Found>> {
+    fn discovered(&self, options: &PluginOptions, wanted: &Wanted<'_>) -> Result<Option<Found>> {
         let mut discovered: Vec<Found> = Vec::new();
+        let mut misplaced: Option<Error> = None;
         let is_required = |c: &Candidate| self.requirements().any(|(_, r)| Some(&r.source) == c.source.as_ref());
         let everything = self.looked.all.get_or_init(|| Rc::new(all(&self.root, &Platform::host())));
         for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
             // They come best first; one that is not what its name says gives way to the next (P43).
             for installed in group.iter().filter_map(|c| c.verdict.as_ref().ok()) {
-                match self.component(options, installed, installed.source.name(), id, asked) {
-                    Err(_) => {}
+                match self.component(options, installed, installed.source.name(), wanted) {
+                    Err(NoComponent::Refused(_)) => {}
+                    Err(NoComponent::Misplaced(error)) => {
+                        misplaced.get_or_insert(error);
+                        break;
+                    }
                     Ok(None) => break,
                     // Only what is used is hashed.
                     Ok(Some((description, component))) => {
@@ -261,9 +271,10 @@ impl Manager {
                 }
             }
         }
-        match discovered.len() {
-            0 | 1 => Ok(discovered.pop()),
-            _ => Err(ambiguous(id, &discovered)),
+        match (discovered.len(), misplaced) {
+            (0, Some(misplaced)) => Err(misplaced),
+            (0 | 1, _) => Ok(discovered.pop()),
+            _ => Err(ambiguous(wanted.id, &discovered)),
         }
     }
 
@@ -275,6 +286,19 @@ impl Manager {
         let verified = installed.verify().ok()?;
         self.looked.verified.borrow_mut().insert(installed.path.clone(), verified.clone());
         Some(verified)
+    }
+
+    /// A copy of an installed plugin that runs in its place. One build makes one.
+    ///
+    /// # Errors
+    /// It cannot be copied, or is not what was installed.
+    pub fn held(&self, installed: &Installed) -> std::result::Result<Rc<HeldCopy>, Refusal> {
+        if let Some(known) = self.looked.held.borrow().get(&installed.path) {
+            return Ok(known.clone());
+        }
+        let held = Rc::new(HeldCopy::of(installed)?);
+        self.looked.held.borrow_mut().insert(installed.path.clone(), held.clone());
+        Ok(held)
     }
 
     /// What a program in PATH is called that is for a kind of configuration objects (U08).
@@ -310,11 +334,15 @@ impl Manager {
         let name = format!("plugin '{}' ({})", requirement.name, requirement.source);
         let relock = "run 'rustomize plugin lock' and commit plugins.lock";
         let Some(locked) = project.lock.as_ref().and_then(|lock| lock.of(&requirement.source)) else {
-            if self.is_frozen || project.lock.is_some() {
+            if self.policy.is_frozen || project.lock.is_some() {
                 return Err(fault(format!("{name} is required and not locked")).hint(relock));
             }
             return Ok(choose(found, &requirement.constraint));
         };
+        if locked.from != requirement.from {
+            let message = format!("{name} is locked from '{}', and required from '{}'", locked.from, requirement.from);
+            return Err(fault(message).hint(relock));
+        }
         let version = locked.version().filter(|version| requirement.constraint.allows(version));
         let Some(version) = version else {
             let message = format!("{name} is locked as v{}, which is not {}", locked.version, requirement.constraint);
@@ -365,6 +393,7 @@ impl Manager {
             plugins.push((installed.ok_or_else(|| not_installed(requirement))?, requirement.parameters.clone()));
         }
         if self.requirements().next().is_none() {
+            self.policy.check_unlocked("what is installed, and no plugins.yaml requires,")?;
             let found = all(&self.root, &Platform::host());
             let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
             let best = best.filter_map(|candidate| candidate.verdict.as_ref().ok()?.verify().ok());
@@ -372,7 +401,7 @@ impl Manager {
         }
         let mut everything = Vec::new();
         for (verified, parameters) in plugins {
-            self.trust.rule(&verified.installed.source)?;
+            self.policy.trust.check_installed(&verified.installed)?;
             let wrong = |why: Refusal| fault(format!("'{}': {why}", verified.installed.path.display()));
             let description = self.describe(options, &verified.installed).map_err(wrong)?;
             for (_, component) in description.components() {
@@ -394,18 +423,28 @@ impl Manager {
         options: &PluginOptions,
         installed: &Installed,
         name: &str,
-        id: &ResId<'_>,
-        asked: Option<&str>,
-    ) -> std::result::Result<Option<(Rc<Description>, Component)>, Refusal> {
-        let description = self.describe(options, installed)?;
-        let is_for = |component: &Component| match asked {
+        wanted: &Wanted<'_>,
+    ) -> std::result::Result<Option<(Rc<Description>, Component)>, NoComponent> {
+        let description = self.describe(options, installed).map_err(NoComponent::Refused)?;
+        let is_for = |component: &Component| match wanted.asked {
             Some(asked) => {
                 asked == name && is_default(component, name) || asked == format!("{name}-{}", component.name)
             }
-            None => component.kind == id.gvk.kind && component.api_version == api_version(id),
+            None => component.kind == wanted.id.gvk.kind && component.api_version == api_version(wanted.id),
         };
-        let component = description.components().map(|(_, component)| component).find(|c| is_for(c)).cloned();
-        Ok(component.map(|component| (description, component)))
+        let all: Vec<(Role, &Component)> =
+            description.components().filter(|(_, component)| is_for(component)).collect();
+        match (all.iter().find(|(role, _)| *role == wanted.role), all.first()) {
+            (Some((_, component)), _) => {
+                let component = (*component).clone();
+                Ok(Some((description, component)))
+            }
+            (None, None) => Ok(None),
+            (None, Some((role, _))) => {
+                let message = format!("'{}' is a {role} for {}, not a {}", installed.source, wanted.id, wanted.role);
+                Err(NoComponent::Misplaced(fault(message).hint(format!("list the object under '{role}s'"))))
+            }
+        }
     }
 
     /// What an installed plugin says of itself, from the cache if it was asked before (P46), held
@@ -438,8 +477,8 @@ impl Manager {
             Some(description) => description,
             None => {
                 // What does not hold to its sum is not run, not even to ask it.
-                installed.verify()?;
-                let description = Description::ask(&installed.command()?, options).map_err(Refusal::Describe)?;
+                let description =
+                    Description::ask(&self.held(installed)?.command, options).map_err(Refusal::Describe)?;
                 // Without it the next build asks again.
                 if let Some(path) = &kept {
                     let _ = keep(path, &description);
@@ -453,6 +492,30 @@ impl Manager {
             None => description,
         })
     }
+}
+
+/// What an object asks for, and where it stands.
+struct Wanted<'w> {
+    id: &'w ResId<'w>,
+    role: Role,
+    /// The component that it names.
+    asked: Option<&'w str>,
+}
+
+/// Why a plugin has nothing for an object.
+enum NoComponent {
+    /// It does not say what it does, or not what its name says.
+    Refused(Refusal),
+    /// It is for such objects in another place.
+    Misplaced(Error),
+}
+
+/// What is required and does not say what it does may be the one that is wanted: nothing takes its
+/// place.
+fn unusable(requirement: &Requirement, why: &Refusal) -> Error {
+    fault(format!("plugin '{}' ({}) cannot be used: {why}", requirement.name, requirement.source))
+        .at(requirement.place.clone())
+        .hint("it is required, and nothing else takes its place: 'rustomize plugin verify' says more")
 }
 
 /// A plugin, and what of it is meant.

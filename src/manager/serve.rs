@@ -141,22 +141,25 @@ fn metadata(path: String, file: &Path) -> io::Result<Metadata> {
 
 /// Answers whoever connects, for ever. `log` is told each request and how it was answered.
 pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(String) + Sync)) {
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let Ok((stream, _)) = listener.accept() else {
-                        // Too many open files, or a client that has gone: others go on.
-                        std::thread::sleep(Duration::from_millis(20));
-                        continue;
-                    };
-                    if let Some(line) = one(stream, environment) {
-                        log(line);
-                    }
-                }
-            });
+    let answer = || {
+        loop {
+            let Ok((stream, _)) = listener.accept() else {
+                // Too many open files, or a client that has gone: others go on.
+                std::thread::sleep(Duration::from_millis(20));
+                continue;
+            };
+            if let Some(line) = one(stream, environment) {
+                log(line);
+            }
         }
-    });
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..THREADS {
+            let _: io::Result<std::thread::ScopedJoinHandle<'_, ()>> =
+                std::thread::Builder::new().spawn_scoped(scope, answer);
+        }
+        answer()
+    })
 }
 
 /// Answers one request, and says how; nothing where nobody asked anything.

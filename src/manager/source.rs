@@ -1,5 +1,7 @@
 //! [`Source`]: the address that names a plugin, and where it lies below a root (P01 to P14).
 
+use super::host;
+use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,7 +10,7 @@ use std::str::FromStr;
 const PREFIXES: [&str; 4] = ["rustomize-plugin-", "packer-plugin-", "rustomize-", "packer-"];
 
 /// Most parts behind the host.
-const MOST_PARTS: usize = 15;
+pub(super) const MOST_PARTS: usize = 15;
 
 /// A plugin's address: a host and two to fifteen parts, as in `github.com/acme/app`. The last part
 /// is the plugin's name.
@@ -27,6 +29,14 @@ pub enum SourceError {
     Part(String),
     /// The name begins with a prefix; what it would be without.
     Prefixed(String),
+    /// A pattern has `**` before its end.
+    Rest,
+    /// The host is no name and no address.
+    Host(String),
+    /// It has a character that an address has no place for.
+    Character(char),
+    /// It is written otherwise than all others write it; how they do.
+    Spelling(String),
 }
 
 impl fmt::Display for SourceError {
@@ -41,11 +51,37 @@ impl fmt::Display for SourceError {
             SourceError::Prefixed(raw) => {
                 write!(f, "ends in a name with a prefix that goes without saying: use '{raw}'")
             }
+            SourceError::Rest => f.write_str("has '**' before its end: '**' stands at the end, '*' for one part"),
+            SourceError::Host(host) => write!(f, "has the host '{host}', which is no name and no address"),
+            SourceError::Character(c) => write!(f, "has the character {c:?}, which no source has"),
+            SourceError::Spelling(_) => f.write_str("is another spelling of a source, and each has only one"),
         }
     }
 }
 
 impl std::error::Error for SourceError {}
+
+impl SourceError {
+    /// What to write instead, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            SourceError::Spelling(canonical) => Some(format!("write it as '{canonical}'")),
+            _ => None,
+        }
+    }
+}
+
+/// The canonical spelling of an address, or of a pattern for addresses, as far as there is one:
+/// what is encoded is decoded, and what means nothing is gone. Rules are compared with this alone.
+pub(super) fn canonical(text: &str) -> String {
+    let decoded = percent_decode_str(text).decode_utf8_lossy();
+    let plain: String = decoded.chars().filter(|c| c.is_ascii() && !c.is_ascii_control() && *c != ' ').collect();
+    let plain = plain.to_ascii_lowercase();
+    let (host, path) = plain.split_once('/').unwrap_or((&plain, ""));
+    let host = host::canonical(host).unwrap_or_else(|| host.to_owned());
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    if path.is_empty() { host } else { format!("{host}/{path}") }
+}
 
 impl FromStr for Source {
     type Err = SourceError;
@@ -69,12 +105,33 @@ impl FromStr for Source {
             n if n > MOST_PARTS => return Err(SourceError::TooLong(n)),
             _ => {}
         }
+        check_spelling(text)?;
+        if !host::is_canonical(parts[0]) {
+            return Err(SourceError::Host(parts[0].to_owned()));
+        }
         let name = parts[parts.len() - 1];
-        if let Some(raw) = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)) {
+        if let Some(raw) = prefixed(name) {
             return Err(SourceError::Prefixed(raw.to_owned()));
         }
         Ok(Source(text.to_owned()))
     }
+}
+
+/// What a name is without a prefix, if it has one.
+pub(super) fn prefixed(name: &str) -> Option<&str> {
+    PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))
+}
+
+/// Holds an address, or a pattern for addresses, to its one spelling.
+///
+/// # Errors
+/// It is another one, or has a character that none has.
+pub(super) fn check_spelling(text: &str) -> Result<(), SourceError> {
+    let canonical = canonical(text);
+    if canonical != text {
+        return Err(SourceError::Spelling(canonical));
+    }
+    text.chars().find(|c| *c == '%').map_or(Ok(()), |c| Err(SourceError::Character(c)))
 }
 
 impl fmt::Display for Source {
@@ -149,6 +206,20 @@ mod tests {
         for part in ["..", ".", "", "a\0b"] {
             assert_eq!(source(&format!("h.io/{part}/x")), Err(SourceError::Part(part.to_owned())));
         }
+    }
+
+    #[test]
+    fn a_source_has_one_spelling() {
+        let spelling = |text: &str| match source(text) {
+            Err(SourceError::Spelling(canonical)) => canonical,
+            other => panic!("{text}: {other:?}"),
+        };
+        for text in ["H.io/a/b", "h.io./a/b", "h.io:443/a/b", "u@h.io/a/b", "h.io/a/B", "h.io/%61/b", "h.io/a/b\u{a0}"]
+        {
+            assert_eq!(spelling(text), "h.io/a/b", "{text}");
+        }
+        assert_eq!(source("h.io/a/100%"), Err(SourceError::Character('%')));
+        assert_eq!(source("h..io/a/b"), Err(SourceError::Host("h..io".to_owned())));
     }
 
     #[test]

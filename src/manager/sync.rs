@@ -67,6 +67,10 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
                 "{server}/v3/file_content/{mount}/{}?environment={environment}",
                 utf8_percent_encode(&path, PATH)
             );
+            if file.mode & 0o400 == 0 {
+                let message = format!("'{url}' names the file '{path}' with mode {:o}", file.mode);
+                return Err(Error::new(ErrorKind::Io, message).hint("its owner could not read it: nothing was changed"));
+            }
             if wanted.insert(format!("{folder}/{path}"), (file, content)).is_some() {
                 return Err(Error::new(ErrorKind::Io, format!("'{url}' names the file '{path}' twice")));
             }
@@ -140,5 +144,10 @@ fn here(current: &Path) -> Result<BTreeMap<String, Metadata>> {
         Ok((path, metadata))
     };
     let files = content::files(current).map_err(io("read", current))?;
-    files.into_iter().map(|(path, file)| read(path, &file).map_err(io("read", &file))).collect()
+    let read = |(path, file): (String, PathBuf)| match read(path, &file) {
+        // What cannot be read is fetched again.
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
+        other => Some(other.map_err(io("read", &file))),
+    };
+    files.into_iter().filter_map(read).collect()
 }

@@ -5,14 +5,16 @@
 //! installed, as what it was when it was locked.
 
 use super::discover::Installed;
-use super::permissions::{Permissions, is_like};
-use super::requirements::{API_VERSION, check_head};
+use super::origin::Origin;
+use super::pattern::{Pattern, matches};
+use super::permissions::Permissions;
+use super::requirements::check_head;
 use super::source::Source;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
 use crate::yaml::{Arena, Node, Place, first_document};
 use minisign_verify::{PublicKey, Signature};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -20,29 +22,35 @@ use std::time::{Duration, SystemTime};
 /// The name of the file.
 pub const FILE: &str = "trust.yaml";
 
-const KIND: &str = "TrustPolicy";
+/// The kind of the file.
+pub(super) const KIND: &str = "TrustPolicy";
+
+/// A `from` that any place is.
+pub const EVERYWHERE: &str = "**";
 
 /// What a user trusts.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     /// The file; `None` if there is none, and nothing is asked.
     path: Option<PathBuf>,
-    rules: Vec<Rule>,
+    pub(super) rules: Vec<Rule>,
 }
 
 /// What holds for the sources of a pattern.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// `*` is any part of a source or of a name in it, `**` at the end all that follows.
-    pattern: String,
-    is_allowed: bool,
+    pub(super) pattern: Pattern,
+    /// Where they come from, as [`Origin`] says it, with `*` and `**` as in a pattern; `None` for
+    /// the place that their source names.
+    pub(super) from: Option<String>,
+    pub(super) is_allowed: bool,
     /// The minisign keys of which one has to have signed; none if no signature is asked for.
-    keys: Vec<String>,
+    pub(super) keys: Vec<String>,
     /// How long a release has to have been there.
-    min_age: Option<Duration>,
+    pub(super) min_age: Option<Duration>,
     /// What plugins are granted; `None` if the rule does not say, which grants nothing.
-    permissions: Option<Permissions>,
-    place: Option<Place>,
+    pub(super) permissions: Option<Permissions>,
+    pub(super) place: Option<Place>,
 }
 
 #[derive(Default)]
@@ -55,6 +63,7 @@ struct RawFile<'a> {
 #[derive(Default)]
 struct RawRule<'a> {
     source: &'a str,
+    from: &'a str,
     deny: bool,
     require: &'a str,
     keys: Vec<&'a str>,
@@ -80,6 +89,7 @@ impl<'a> Decode<'a> for RawRule<'a> {
             node,
             &mut [
                 ("source", &mut self.source),
+                ("from", &mut self.from),
                 ("deny", &mut self.deny),
                 ("require", &mut self.require),
                 ("keys", &mut self.keys),
@@ -103,14 +113,14 @@ impl Trust {
     /// # Errors
     /// It cannot be read, or is not of its form.
     pub fn read(path: &Path, is_named: bool) -> Result<Trust> {
-        match fs::read_to_string(path) {
+        match FileLimit::default().read_to_string(path) {
             Ok(text) => Trust::parse(path, text),
             Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
             Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
         }
     }
 
-    fn parse(path: &Path, text: String) -> Result<Trust> {
+    pub(super) fn parse(path: &Path, text: String) -> Result<Trust> {
         let arena = Arena::new();
         let source = arena.add_source(path.display().to_string(), text);
         let cx = Decoder::strict(&arena);
@@ -129,70 +139,67 @@ impl Trust {
     pub fn ungranted(
         &self,
         source: &Source,
+        origin: &Origin,
         asked: &Permissions,
         others: &Permissions,
         home: Option<&Path>,
     ) -> Result<Permissions> {
-        let granted = self.rule(source)?.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
+        let granted = self.rule(source, origin)?.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
         Ok(asked.beyond(&granted, home).beyond(others, home))
     }
 
-    /// The rule for a source, the first that is for it; `None` if there is no file.
+    /// The rule for a source that comes from somewhere, the first that is for both; `None` if
+    /// there is no file.
     ///
     /// # Errors
     /// It is denied, or no rule allows it.
-    pub fn rule(&self, source: &Source) -> Result<Option<&Rule>> {
+    pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Option<&Rule>> {
         let Some(path) = &self.path else { return Ok(None) };
         let shown = path.display();
-        let Some(rule) = self.rules.iter().find(|rule| is_match(&rule.pattern, &source.to_string())) else {
-            let error = refused(format!("the source '{source}' is not trusted: no rule in '{shown}' is for it"));
-            return Err(error.hint(format!("if you trust it, add it there: - source: {source}")));
+        let Some(rule) = self.rules.iter().find(|rule| rule.is_for(source, origin)) else {
+            let message = format!("the source '{source}'{origin} is not trusted: no rule in '{shown}' is for it");
+            let rule = match origin {
+                Origin::Own => format!("- source: {source}"),
+                Origin::Elsewhere(text) => format!("- {{source: {source}, from: '{text}'}}"),
+            };
+            let command = format!("rustomize plugin trust {source} {}", origin.flag());
+            return Err(refused(message)
+                .hint(format!("if you trust it, add it there: {rule}"))
+                .hint(format!("this does so: {}", command.trim_end())));
         };
         if rule.is_allowed {
             return Ok(Some(rule));
         }
-        Err(refused(format!("the source '{source}' is denied by '{}' in '{shown}'", rule.pattern))
+        let pattern = rule.pattern.text();
+        Err(refused(format!("the source '{source}'{origin} is denied by '{pattern}' in '{shown}'"))
             .at(rule.place.clone()))
+    }
+
+    /// The rule for what is installed, which was signed where that is asked for.
+    ///
+    /// # Errors
+    /// It is denied, no rule allows it, or nothing says that it was signed.
+    pub fn check_installed(&self, installed: &Installed) -> Result<()> {
+        let source = &installed.source;
+        if self.rule(source, &installed.origin())?.is_none_or(|rule| rule.is_signed(installed)) {
+            return Ok(());
+        }
+        let message = format!("'{source}' has to be signed, and nothing says that what is installed of it is");
+        Err(refused(message).hint(format!(
+            "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
+        )))
     }
 }
 
 /// Why a plugin may not run: it asks for what nobody has granted.
-pub fn not_granted(source: &Source, beyond: &Permissions) -> Error {
+pub fn not_granted(source: &Source, origin: &Origin, beyond: &Permissions) -> Error {
     refused(format!("'{source}' asks for {beyond}, which nothing grants"))
-        .hint(format!("if you trust it with that: rustomize plugin trust {source} {}", beyond.flags()))
+        .hint(format!("if you trust it with that: {}", grant(source, origin, beyond)))
 }
 
-/// The text of a file with one more rule, before all others, everything else as it was; an empty
-/// text becomes a file.
-///
-/// # Errors
-/// The file, or what becomes of it, is not of its form, or is written in a way that no line can be
-/// added to.
-pub fn with(path: &Path, text: &str, rule: &str) -> Result<String> {
-    let text = match text.trim().is_empty() {
-        true => format!("apiVersion: {API_VERSION}\nkind: {KIND}\nrules:\n"),
-        false if text.ends_with('\n') => text.to_owned(),
-        false => format!("{text}\n"),
-    };
-    Trust::parse(path, text.clone())?;
-    let mut lines: Vec<&str> = text.lines().collect();
-    let new = match lines.iter().position(|line| line.starts_with("rules:")) {
-        None => format!("{text}rules:\n- {rule}\n"),
-        Some(at) => {
-            let rest = lines[at]["rules:".len()..].trim_start();
-            if !(rest.is_empty() || rest.starts_with('#')) {
-                let error = Error::input(format!("'rules' in '{}' is written on one line", path.display()));
-                return Err(error.hint(format!("add it by hand: - {rule}")));
-            }
-            let first = lines[at + 1..].iter().find(|line| line.trim_start().starts_with('-'));
-            let indent = first.map_or(0, |line| line.len() - line.trim_start().len());
-            let line = format!("{}- {rule}", " ".repeat(indent));
-            lines.insert(at + 1, &line);
-            lines.join("\n") + "\n"
-        }
-    };
-    Trust::parse(path, new.clone())?;
-    Ok(new)
+/// The command that grants something.
+pub fn grant(source: &Source, origin: &Origin, beyond: &Permissions) -> String {
+    format!("rustomize plugin trust {source} {}{}", origin.flag(), beyond.flags())
 }
 
 fn rule(raw: RawRule<'_>) -> Result<Rule> {
@@ -200,6 +207,11 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
     if raw.source.is_empty() {
         return Err(wrong("a rule has no 'source'".to_owned()).hint("as in source: github.com/acme/*"));
     }
+    let pattern = Pattern::parse(raw.source).map_err(|e| {
+        let error = wrong(format!("the pattern '{}' {e}", raw.source));
+        e.hint().into_iter().fold(error, Error::hint)
+    })?;
+    let from = from_of(&pattern, raw.from).map_err(wrong)?;
     let asks = match (raw.require, raw.keys.is_empty()) {
         ("minisign", true) => return Err(wrong("a signature is required, and 'keys' says whose".to_owned())),
         ("minisign", false) | ("", false) => true,
@@ -215,7 +227,8 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
         text => Some(age(text).ok_or_else(|| wrong(format!("'{text}' is no time, as in 72h or 7d")))?),
     };
     Ok(Rule {
-        pattern: raw.source.to_owned(),
+        pattern,
+        from,
         is_allowed: !raw.deny,
         keys: raw.keys.iter().map(|&key| key.to_owned()).collect(),
         min_age,
@@ -224,29 +237,38 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
     })
 }
 
+/// The `from` of a rule, held to what an [`Origin`] can be.
+fn from_of(pattern: &Pattern, from: &str) -> std::result::Result<Option<String>, String> {
+    if from.starts_with('.') {
+        return Err(format!(
+            "'from' is '{from}', and a rule has no directory where that begins: write it from the root"
+        ));
+    }
+    Origin::of_rule(pattern.text(), from, Path::new("/")).map_err(|e| e.to_string())
+}
+
 fn age(text: &str) -> Option<Duration> {
     let units = [('m', 60), ('h', 3600), ('d', 86400)];
     let (number, seconds) = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))?;
     Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
-/// Whether a pattern is for a source. Part by part: `acme*` is not for what lies below another
-/// owner.
-fn is_match(pattern: &str, source: &str) -> bool {
-    let mut parts = source.split('/');
-    for wanted in pattern.split('/') {
-        if wanted == "**" {
-            return parts.next().is_some();
-        }
-        match parts.next() {
-            Some(part) if is_like(wanted, part) => {}
-            _ => return false,
+impl Rule {
+    /// Whether it is for a source that comes from somewhere. One that denies is for what is fetched
+    /// from there, too, whatever that is called.
+    fn is_for(&self, source: &Source, origin: &Origin) -> bool {
+        let is_source = self.pattern.is_for(&source.to_string());
+        match (&self.from, origin) {
+            (None, _) if !self.is_allowed => {
+                is_source || origin.address().is_some_and(|address| self.pattern.is_above(&address))
+            }
+            (None, Origin::Own) => is_source,
+            (None, Origin::Elsewhere(_)) => false,
+            (Some(from), Origin::Own) => is_source && from == EVERYWHERE,
+            (Some(from), Origin::Elsewhere(text)) => is_source && (from == EVERYWHERE || matches(from, text)),
         }
     }
-    parts.next().is_none()
-}
 
-impl Rule {
     /// Whether a signature is asked for.
     pub fn wants_signature(&self) -> bool {
         !self.keys.is_empty()
@@ -257,11 +279,17 @@ impl Rule {
     ///
     /// # Errors
     /// It asks for more.
-    pub fn check_permissions(&self, source: &Source, asked: &Permissions, home: Option<&Path>) -> Result<()> {
+    pub fn check_permissions(
+        &self,
+        source: &Source,
+        origin: &Origin,
+        asked: &Permissions,
+        home: Option<&Path>,
+    ) -> Result<()> {
         let beyond = self.permissions.as_ref().map(|granted| asked.beyond(granted, home)).unwrap_or_default();
         match beyond.is_empty() {
             true => Ok(()),
-            false => Err(not_granted(source, &beyond).at(self.place.clone())),
+            false => Err(not_granted(source, origin, &beyond).at(self.place.clone())),
         }
     }
 
@@ -282,7 +310,8 @@ impl Rule {
         if let Some(key) = self.keys.iter().find(|key| is_by(key)) {
             return Ok(key);
         }
-        let message = format!("'{shown}' is not signed by one of the keys that are trusted for '{}'", self.pattern);
+        let message =
+            format!("'{shown}' is not signed by one of the keys that are trusted for '{}'", self.pattern.text());
         Err(refused(message).at(self.place.clone()).hint("nothing was installed"))
     }
 
@@ -304,7 +333,7 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trust, age, is_match, with};
+    use super::{Origin, Trust, age};
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
@@ -315,16 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_part_by_part() {
-        for (pattern, yes, no) in [
-            ("github.com/acme/*", "github.com/acme/app", "github.com/acme-evil/app"),
-            ("github.com/acme/*", "github.com/acme/x", "github.com/acme/x/y"),
-            ("github.com/**", "github.com/a/b/c", "gitlab.com/a/b"),
-            ("*/acme/app-*", "h.io/acme/app-one", "h.io/acme/app"),
-            ("h.io/a/b", "h.io/a/b", "h.io/a/bc"),
-        ] {
-            assert!(is_match(pattern, yes) && !is_match(pattern, no), "{pattern}");
-        }
+    fn ages_have_units() {
         assert_eq!(age("7d"), Some(Duration::from_secs(7 * 86400)));
         assert!(age("").is_none() && age("7").is_none() && age("-1h").is_none() && age("7\u{e9}").is_none());
     }
@@ -335,7 +355,10 @@ mod tests {
             parse("rules:\n- {source: h.io/acme/bad, deny: true}\n- {source: 'h.io/acme/*', minReleaseAge: 48h}\n")
                 .unwrap();
         let rule = |source: &str| {
-            trust.rule(&source.parse().unwrap()).map(|rule| rule.cloned().unwrap()).map_err(|e| e.to_string())
+            trust
+                .rule(&source.parse().unwrap(), &Origin::Own)
+                .map(|rule| rule.cloned().unwrap())
+                .map_err(|e| e.to_string())
         };
         assert!(rule("h.io/acme/bad").unwrap_err().contains("is denied by 'h.io/acme/bad'"));
         assert!(rule("h.io/other/app").unwrap_err().contains("add it there: - source: h.io/other/app"));
@@ -347,31 +370,48 @@ mod tests {
             good.check_age("x", before(47), now).unwrap_err().to_string().contains("is 47 hours old, and has to be 48")
         );
         assert!(good.check_age("x", None, now).unwrap_err().to_string().contains("nothing says how old"));
-        assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap()).unwrap().is_none());
+        assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap(), &Origin::Own).unwrap().is_none());
     }
 
     #[test]
-    fn a_rule_is_added_before_all_others() {
-        let path = Path::new("trust.yaml");
-        assert_eq!(with(path, "", "source: a/b/c").unwrap(), format!("{HEAD}rules:\n- source: a/b/c\n"));
-        let text = format!("{HEAD}# whom\nrules: # first wins\n  # old\n  - source: x\n");
-        let want = format!("{HEAD}# whom\nrules: # first wins\n  - source: a/b/c\n  # old\n  - source: x\n");
-        assert_eq!(with(path, &text, "source: a/b/c").unwrap(), want);
-        assert!(
-            with(path, &format!("{HEAD}rules: []\n"), "source: a").unwrap_err().to_string().contains("on one line")
+    fn a_rule_is_for_a_source_from_a_place() {
+        let trust = parse(
+            "rules:\n- {source: 'evil.io/**', deny: true}\n- {source: 'h.io/a/*', from: 'https://h.io/**'}\n\
+             - {source: 'h.io/a/*'}\n- {source: 'x.io/**', from: '**'}\n",
         );
-        assert!(with(path, "", "sorce: a").unwrap_err().to_string().contains("unknown field"));
+        let trust = trust.unwrap();
+        let line = |source: &str, from: &str| {
+            let origin = if from.is_empty() { Origin::Own } else { Origin::Elsewhere(from.to_owned()) };
+            let rule = trust.rule(&source.parse().unwrap(), &origin).ok()??;
+            rule.place.as_ref().map(|place| place.line)
+        };
+        for (source, from, want) in [
+            ("h.io/a/p", "", Some(6)),
+            ("h.io/a/p", "https://h.io/x/y", Some(5)),
+            ("h.io/a/p", "/w/p", None),
+            ("h.io/a/p", "https://evil.io/x", None),
+            ("x.io/a/p", "", Some(7)),
+            ("x.io/a/p", "/w/p", Some(7)),
+            ("x.io/a/p", "git::https://evil.io/a/b.git", None),
+            ("evil.io/a/p", "/w/p", None),
+        ] {
+            assert_eq!(line(source, from), want, "{source} {from}");
+        }
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         for (rules, words) in [
             ("rules: [{deny: true}]\n", "no 'source'"),
-            ("rules: [{source: x, require: minisign}]\n", "'keys' says whose"),
-            ("rules: [{source: x, keys: [nonsense]}]\n", "no public key"),
-            ("rules: [{source: x, require: gpg}]\n", "'checksum' or 'minisign'"),
-            ("rules: [{source: x, minReleaseAge: soon}]\n", "no time"),
-            ("rules: [{source: x, allow: true}]\n", "unknown field"),
+            ("rules: [{source: h.io/a}]\n", "fewer than three parts"),
+            ("rules: [{source: H.io/a/b}]\n", "write it as 'h.io/a/b'"),
+            ("rules: [{source: h.io/a/b, from: ./p}]\n", "write it from the root"),
+            ("rules: [{source: h.io/a/b, from: 'https://H.io/p'}]\n", "another spelling of 'https://h.io/p'"),
+            ("rules: [{source: h.io/a/b, require: minisign}]\n", "'keys' says whose"),
+            ("rules: [{source: h.io/a/b, keys: [nonsense]}]\n", "no public key"),
+            ("rules: [{source: h.io/a/b, require: gpg}]\n", "'checksum' or 'minisign'"),
+            ("rules: [{source: h.io/a/b, minReleaseAge: soon}]\n", "no time"),
+            ("rules: [{source: h.io/a/b, allow: true}]\n", "unknown field"),
         ] {
             let error = parse(rules).unwrap_err();
             assert!(error.contains(words), "{rules}: {error}");

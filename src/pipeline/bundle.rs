@@ -24,7 +24,10 @@ pub(super) fn learn(session: &Session<'_>) -> Result<()> {
     let mut all = Vec::new();
     for path in &session.options.schemas {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = session
+            .options
+            .file_limit
+            .read_to_string(path)
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read the schema '{shown}': {e}")))?;
         let source = session.arena.add_source(shown, text);
         let malformed = |m: Malformed| Error::malformed(session.arena, m);

@@ -23,7 +23,7 @@ pub use target::Target;
 use crate::config::TransformerConfig;
 use crate::diag::{Error, Result, Warning};
 use crate::generator::helm_chart::HelmOptions;
-use crate::load::{Files, RemoteOptions, Restrictor};
+use crate::load::{FileLimit, Files, RemoteOptions, Restrictor};
 use crate::plugin::Plugins;
 use crate::resource::{INTERNAL, Order, ResMap, Resource, order};
 use crate::schema::Schemas;
@@ -40,6 +40,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub restrictor: Restrictor,
+    /// How large the files may be that are read.
+    pub file_limit: FileLimit,
     /// The order of the output, unless the kustomization says one.
     pub order: Option<Order>,
     /// Sets the label `app.kubernetes.io/managed-by` on everything.
@@ -74,7 +76,7 @@ impl<'a> Session<'a> {
     pub fn new(arena: &'a Arena, options: Options) -> Self {
         Session {
             arena,
-            files: Files::new(arena, options.restrictor, options.remote.clone()),
+            files: Files::new(arena, options.restrictor, options.file_limit, options.remote.clone()),
             plugins: Plugins::new(options.plugins.clone()),
             helm_api_versions: RefCell::new(options.helm.api_versions.clone()),
             options,

@@ -10,6 +10,7 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
 use crate::manager::describe::Role;
+use crate::manager::held::HeldCopy;
 use crate::manager::requirements::PARAMETERS;
 use crate::pipeline::Session;
 use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
@@ -61,6 +62,8 @@ pub struct Program {
     pub path: PathBuf,
     /// The same file, open since its content was looked at.
     pub opened: Option<Rc<File>>,
+    /// A copy that runs in its place.
+    pub held: Option<Rc<HeldCopy>>,
     /// What comes before the arguments of a plugin: the file that is run, if the executable runs
     /// files.
     pub args: Vec<OsString>,
@@ -86,6 +89,7 @@ impl Program {
         Program {
             path,
             opened: None,
+            held: None,
             args,
             directory: None,
             needs,
@@ -123,11 +127,15 @@ impl Program {
         };
         readable.extend(of_needs.iter().map(PathBuf::as_path));
         readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
+        // What was looked at is run, whatever lies at its path by now. A script runs from a copy:
+        // its interpreter opens a path.
+        if let Some(file) = self.held.as_ref().and_then(|held| held.file.as_deref()) {
+            readable.extend(self.path.parent());
+            return options.confined(&self.isolation, file, args, &readable);
+        }
         let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
             return options.confined(&self.isolation, &self.path, args, &readable);
         };
-        // What was looked at is run, whatever lies at its path by now. A script has no such way:
-        // its interpreter opens the path.
         let inherited = rustix::io::dup(opened)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
         if !path.exists() {
@@ -141,7 +149,7 @@ impl Program {
 }
 
 /// Whether the system runs a file itself.
-fn is_binary(file: &File) -> bool {
+pub(super) fn is_binary(file: &File) -> bool {
     let mut start = [0; 4];
     std::os::unix::fs::FileExt::read_exact_at(file, &mut start, 0).is_ok_and(|()| start == *b"\x7fELF")
 }

@@ -4,13 +4,14 @@
 //! sorted keys, no comments, and the annotations with which upstream finds resources again. *Cost*:
 //! the process, and printing and reading the resources once each.
 
+use super::container::Container;
 use super::exec::{Program, explain};
 use super::isolation::Confined;
 use super::wire;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
-use crate::load::{Root, path};
+use crate::load::Root;
 use crate::pipeline::Session;
 use crate::process::{Call, run};
 use crate::resource::{ResMap, Resource};
@@ -72,22 +73,6 @@ struct Spec<'a> {
 }
 
 #[derive(Debug, Default)]
-struct Container<'a> {
-    image: &'a str,
-    network: bool,
-    mounts: Vec<Mount<'a>>,
-    envs: Vec<&'a str>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Mount<'a> {
-    kind: &'a str,
-    source: &'a str,
-    target: &'a str,
-    writable: bool,
-}
-
-#[derive(Debug, Default)]
 struct Exec<'a> {
     path: &'a str,
     args: Vec<&'a str>,
@@ -101,36 +86,6 @@ impl<'a> Decode<'a> for Spec<'a> {
         let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
             &mut [("deferFailure", &mut defer_failure), ("container", &mut self.container), ("exec", &mut self.exec)];
         cx.object(node, fields)?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for Container<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("image", &mut self.image),
-                ("network", &mut self.network),
-                ("mounts", &mut self.mounts),
-                ("envs", &mut self.envs),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for Mount<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("type", &mut self.kind),
-                ("src", &mut self.source),
-                ("dst", &mut self.target),
-                ("rw", &mut self.writable),
-            ],
-        )?;
         Ok(())
     }
 }
@@ -227,7 +182,7 @@ impl Function {
         let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.place.clone());
         if !spec.container.image.is_empty() {
             (function.program.path, function.program.args) =
-                (options.runtime.clone(), container_args(&spec.container, options, root).map_err(fault)?);
+                (options.runtime.clone(), spec.container.arguments(options, root).map_err(fault)?);
         } else if spec.exec.path.is_empty() {
             session.warn(format!("{}: its annotation names neither an image nor a path: nothing runs", function.name));
             function.is_empty = true;
@@ -446,75 +401,6 @@ fn note_path<'a>(arena: &'a Arena, resource: &mut Resource<'a>) {
         arena.text(&format!("{folder}{}_{}.yaml", id.gvk.kind.to_lowercase(), id.name))
     });
     resource.add_metadata_entries("annotations", [(&PATH[0], &path), (&PATH[1], &path)]);
-}
-
-/// The arguments of docker, podman or nerdctl, as upstream gives them.
-fn container_args(spec: &Container<'_>, options: &FunctionOptions, root: &Root) -> Result<Vec<OsString>, String> {
-    if spec.network && !options.network {
-        return Err("couldn't execute function: network required but not enabled with --network".to_owned());
-    }
-    let network = if spec.network { "host" } else { "none" };
-    let user = options.user.as_deref().unwrap_or("nobody");
-    let mut args: Vec<OsString> =
-        ["run", "--rm", "-i", "-a", "STDIN", "-a", "STDOUT", "-a", "STDERR", "--network", network]
-            .into_iter()
-            .chain(["--user", user, "--security-opt=no-new-privileges"])
-            .map(OsString::from)
-            .collect();
-    for mount in &spec.mounts {
-        let cleaned = path::clean(mount.source);
-        if mount.source.starts_with('/') || cleaned == ".." || cleaned.starts_with("../") {
-            return Err(format!(
-                "source path '{}' of a mount is not permitted; mount paths must be under the current kustomization directory",
-                mount.source
-            ));
-        }
-    }
-    let given = options.mounts.iter().map(|text| mount(text));
-    for mount in spec.mounts.iter().cloned().chain(given) {
-        let source = match path::clean(mount.source).as_str() {
-            "." => root.real.to_path_buf(),
-            cleaned => root.real.join(cleaned),
-        };
-        let mut text = OsString::from(format!("type={},source=", mount.kind));
-        text.push(source);
-        text.push(format!(",target={}", mount.target));
-        text.push(if mount.writable { "" } else { ",readonly" });
-        args.extend(["--mount".into(), text]);
-    }
-    let mut set: Vec<(&str, &str)> = Vec::new();
-    let mut passed: Vec<&str> = Vec::new();
-    let always = ["LOG_TO_STDERR=true", "STRUCTURED_RESULTS=true"];
-    for item in spec.envs.iter().copied().chain(always).chain(options.variables.iter().map(String::as_str)) {
-        match item.split_once('=') {
-            Some((name, value)) => {
-                set.retain(|(known, _)| *known != name);
-                set.push((name, value));
-            }
-            None if !passed.contains(&item) => passed.push(item),
-            None => {}
-        }
-    }
-    set.sort_unstable();
-    args.extend(set.iter().flat_map(|(name, value)| ["-e".into(), format!("{name}={value}").into()]));
-    args.extend(passed.iter().flat_map(|name| ["-e".into(), OsString::from(name)]));
-    args.push(spec.image.into());
-    Ok(args)
-}
-
-/// A mount as `--mount` says it; words that it does not know do not count.
-fn mount(text: &str) -> Mount<'_> {
-    let mut mount = Mount::default();
-    for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
-        match key {
-            "type" => mount.kind = value,
-            "src" | "source" => mount.source = value,
-            "dst" | "target" => mount.target = value,
-            "rw" => mount.writable = value == "true",
-            _ => {}
-        }
-    }
-    mount
 }
 
 /// Appends a text with every line deeper; `first` stands before the first line.

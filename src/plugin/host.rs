@@ -53,10 +53,10 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
     confine(confinement)?;
     let watched = input.try_clone()?;
     // A plugin that never returns does not outlive who asked it.
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         wait_for_end(&watched);
         end();
-    });
+    })?;
     let mut input = BufReader::new(input);
     let plugin = match Plugin::open(path) {
         Ok(plugin) => plugin,

@@ -3,7 +3,7 @@
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`wire`]: resources to bytes and back, with the annotations that plugins see.
 //! * [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and
-//!   containers.
+//!   containers; [`container`]: what the engine of a container is called with.
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
 //! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
@@ -13,6 +13,7 @@
 
 pub mod classify;
 pub mod confine;
+pub mod container;
 pub mod exec;
 pub mod function;
 pub mod go;
@@ -26,6 +27,7 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::generator::Generator;
 use crate::load::Root;
 use crate::manager::describe::{Command, Protocol};
+use crate::manager::held::HeldCopy;
 use crate::manager::resolve::{COMPONENT, Found, Managed, Manager, Use};
 use crate::pipeline::Session;
 use crate::process::Limits;
@@ -205,16 +207,24 @@ impl External {
     ) -> Result<Self> {
         let options = &session.plugins.options;
         let isolation = options.isolation.of_installed(&found.permissions, options.variable);
-        let Command { program: path, args, directory, needs, environment } = found.command;
-        if found.protocol == Protocol::SharedObject {
+        let held = held(session, &found)?;
+        // A script is called by the path that the user knows.
+        let is_shared_object = found.protocol == Protocol::SharedObject;
+        let command = match &held {
+            Some(held) if held.file.is_none() || is_shared_object => held.command.clone(),
+            _ => found.command,
+        };
+        let Command { program: path, args, directory, needs, environment } = command;
+        if is_shared_object {
             let own = locate::program_for(&path, &path, options)?;
-            return SharedObjectPlugin::load(session, root, config, mode, (&own, &path), &isolation)
-                .map(External::SharedObject);
+            let plugin = SharedObjectPlugin::load(session, root, config, mode, (&own, &path), &isolation);
+            return plugin.map(External::SharedObject);
         }
         let component = Some(found.component.name);
         let program = Program {
             path,
             opened: found.opened,
+            held,
             args,
             directory,
             needs,
@@ -240,6 +250,18 @@ impl External {
             External::Function(function) => function.print_for(session, map),
         }
     }
+}
+
+/// The copy of an installed plugin that runs in its place. None of a program that the system runs
+/// from what was opened and hashed.
+fn held(session: &Session<'_>, found: &Found) -> Result<Option<Rc<HeldCopy>>> {
+    if found.protocol != Protocol::SharedObject && found.opened.as_deref().is_some_and(exec::is_binary) {
+        return Ok(None);
+    }
+    let Some(manager) = session.plugins.manager.get().and_then(Option::as_ref) else { return Ok(None) };
+    let path = found.installed.path.display();
+    let wrong = |why| Error::new(ErrorKind::Plugin, format!("'{path}' does not run: {why}"));
+    manager.held(&found.installed).map(Some).map_err(wrong)
 }
 
 /// Why there is no plugin for a configuration object.

@@ -113,8 +113,8 @@ impl Conversation {
         widen(&stdin);
         widen(&from);
         let mark = orphans::mark();
+        let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
         let (handle, group) = start(call.expression(&mark).stdin_file(stdin).stdout_file(stdout).stderr_file(stderr))?;
-        let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr });
         Ok(Conversation { handle, group, mark, to, from, errors })
     }
 

@@ -2,20 +2,22 @@
 //! nothing left behind.
 //!
 //! * [`run`] asks a child once, [`conversation`] as often as it likes.
+//! * `private`: directories for what must not stay behind.
 //! * `orphans`: what a child has started, and what left its group.
 
 pub mod conversation;
 mod orphans;
+mod private;
+
+pub use private::PrivateDirectory;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs::Permissions;
 use std::io::{self, PipeReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -101,10 +103,8 @@ pub struct Failed {
     pub stderr: String,
 }
 
-/// What must not outlive this process: process groups that run, and directories with
-/// configurations.
+/// What must not outlive this process: process groups that run.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
-static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -120,60 +120,7 @@ pub fn end_all() {
     let lock = |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     lock(&RUNNING).drain(..).for_each(|pid| end(Some(pid)));
     orphans::end(None);
-    for directory in DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).drain(..) {
-        let _ = std::fs::remove_dir_all(directory);
-    }
-}
-
-/// A directory that only this user can look into, removed when it is dropped and by [`end_all`].
-pub struct PrivateDirectory(Option<tempfile::TempDir>);
-
-impl PrivateDirectory {
-    /// Makes one in the system's place for temporary files.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn new(prefix: &str) -> io::Result<Self> {
-        PrivateDirectory::new_in(&tempfile::env::temp_dir(), prefix)
-    }
-
-    /// Makes one in another directory.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
-        let mut directories = DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let directory =
-            tempfile::Builder::new().prefix(prefix).permissions(Permissions::from_mode(0o700)).tempdir_in(parent)?;
-        directories.push(directory.path().to_owned());
-        Ok(PrivateDirectory(Some(directory)))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        self.0.as_ref().map_or(Path::new(""), tempfile::TempDir::path)
-    }
-
-    /// Gives it another name in one step, and keeps it.
-    ///
-    /// # Errors
-    /// It cannot be renamed: then it is removed.
-    pub fn keep_as(mut self, place: &Path) -> io::Result<()> {
-        std::fs::rename(self.path(), place)?;
-        forget(self.path());
-        drop(self.0.take().map(tempfile::TempDir::keep));
-        Ok(())
-    }
-}
-
-fn forget(path: &Path) {
-    DIRECTORIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|d| *d != path);
-}
-
-impl Drop for PrivateDirectory {
-    fn drop(&mut self) {
-        forget(self.path());
-    }
+    private::remove_all();
 }
 
 /// Runs a child to its end: until it has exited and closed its stdout and stderr. It costs the
@@ -201,10 +148,12 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
         }
         None => expression.stdin_null(),
     };
+    // First the threads: a system that gives none has no child to end then.
+    let keep = Keep::All { limit: options.output, expected };
+    let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
+    let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
     let (handle, group) = start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
     let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-    let output = read_in_thread(stdout_reader, Keep::All { limit: options.output, expected });
-    let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr });
     let outcome = collect(&handle, output, options, deadline);
     if outcome.is_err() {
         end(group);
@@ -311,10 +260,10 @@ enum Keep {
 fn write_in_thread(bytes: Vec<u8>) -> io::Result<(PipeReader, JoinHandle<Vec<u8>>)> {
     let (reader, mut writer) = io::pipe()?;
     widen(&reader);
-    let thread = std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().spawn(move || {
         let _ = writer.write_all(&bytes);
         bytes
-    });
+    })?;
     Ok((reader, thread))
 }
 
@@ -323,16 +272,16 @@ fn widen(pipe: &PipeReader) {
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_SIZE);
 }
 
-fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> Receiver<io::Result<Vec<u8>>> {
+fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
     let (send, receive) = channel();
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let result = match keep {
             Keep::All { limit, expected } => read_all(&mut pipe, limit, expected),
             Keep::Tail { pass } => read_tail(&mut pipe, pass),
         };
         let _ = send.send(result);
-    });
-    receive
+    })?;
+    Ok(receive)
 }
 
 fn read_all(pipe: &mut PipeReader, limit: u64, expected: usize) -> io::Result<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! JSON patches (RFC 6902) as kustomize applies them.
 
+use super::copies::{Copies, check_depth};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::plugin::wire;
@@ -49,6 +50,11 @@ impl<'a> Pointer<'a> {
 
     fn is_root(&self) -> bool {
         self.text == Some("")
+    }
+
+    /// How many parts it has.
+    fn len(&self) -> usize {
+        self.parts.as_ref().map_or(0, Vec::len)
     }
 }
 
@@ -185,9 +191,10 @@ pub fn apply<'a>(
         reprint::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
     }
     let run_all = |node: &mut Node<'a>| {
+        let mut copies = Copies::default();
         for operation in operations {
             let in_value = || operation.value.as_ref().and_then(|v| arena.place(v.pos));
-            run(node, operation).map_err(|e| e.at(in_value().or_else(|| arena.place(operation.pos))))?;
+            run(node, operation, &mut copies).map_err(|e| e.at(in_value().or_else(|| arena.place(operation.pos))))?;
         }
         check_whole(node)
     };
@@ -237,7 +244,7 @@ fn check_whole(node: &Node<'_>) -> Result<()> {
     }
 }
 
-fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
+fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<()> {
     let op = operation.op.unwrap_or("unknown");
     if !matches!(op, "add" | "remove" | "replace" | "move" | "copy" | "test") {
         return Err(Error::input(format!("Unexpected kind: {op}"))
@@ -260,13 +267,16 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
         "replace" => replace(root, path, value()),
         "move" => {
             let taken = remove(root, &operation.from).map_err(|e| e.context("in the 'from' of a move"))?;
-            add(root, path, taken)
+            // Where it is not deeper than it was, its depth need not be looked at.
+            match path.len() > operation.from.len() {
+                true => add(root, path, taken),
+                false => put(root, path, taken),
+            }
         }
         "copy" => {
             let copied = get(root, &operation.from, op)
                 .map_err(|e| e.context("in the 'from' of a copy"))?
-                .cloned()
-                .unwrap_or_default();
+                .map_or_else(|| Ok(Node::default()), |node| copies.copy(node))?;
             add(root, path, copied)
         }
         _ => test(root, operation),
@@ -320,6 +330,11 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
 }
 
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
+    check_depth(path.len(), &value)?;
+    put(root, path, value)
+}
+
+fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "add")?;
     match &mut node.value {
         Value::Mapping(m) => insert(m, last, value),
@@ -366,6 +381,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
 }
 
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
+    check_depth(path.len(), &value)?;
     let (node, last) = container(root, path, "replace")?;
     match &mut node.value {
         Value::Mapping(m) => insert(m, last, value),

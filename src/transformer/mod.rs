@@ -2,6 +2,7 @@
 //! which they run is in [`crate::pipeline::plan`].
 
 pub mod annotations;
+mod copies;
 pub mod hash;
 mod image_names;
 pub mod image_tag;

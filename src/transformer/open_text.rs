@@ -1,6 +1,7 @@
 //! [`OpenText`]: a text that replacement after replacement changes a piece of. It is taken apart once, and put together when
 //! something else looks at its resource.
 
+use super::copies::check_text;
 use super::structured_text;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
@@ -63,15 +64,15 @@ impl<'s, 'a> OpenText<'s, 'a> {
     /// Puts the text together, if one is open.
     ///
     /// # Errors
-    /// None: a text that is open has its place.
+    /// The text is too long.
     pub(super) fn close(open: &mut Option<Self>, map: &mut ResMap<'a>, arena: &'a Arena) -> Result<()> {
         let Some(text) = open.take().filter(|text| text.is_changed) else { return Ok(()) };
         let closed = match text.content {
             Content::Pieces { pieces, delimiter } => {
                 let pieces: Vec<&str> = pieces.into();
-                (arena.text(&pieces.join(delimiter)), true)
+                (arena.text(check_text(&pieces.join(delimiter))?), true)
             }
-            Content::Json(json) => (json.print(arena), false),
+            Content::Json(json) => (check_text(json.print(arena))?, false),
         };
         map.edit_in_place(text.place, |resource| {
             let node = structured_text::lookup_mut(resource.node_mut(), text.path);

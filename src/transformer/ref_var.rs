@@ -122,7 +122,7 @@ impl<'a> RefVarTransformer<'a> {
                 return Err(fault(message).hint("an objref without apiVersion means no group and no version"));
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
-            match lookup(holder.node(), &var_parts(arena, path))? {
+            match lookup(holder.node(), &var_parts(arena, path)?)? {
                 Some(node) if is_unreadable_number(node) => {
                     let message =
                         format!("the value of var '{}' is a number in a spelling that vars cannot have", var.name);

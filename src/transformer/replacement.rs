@@ -16,6 +16,7 @@
 //! for every target: one that changes it changes what later ones get.
 //! *Example*: `testdata/reference/replacement.txtar`
 
+use super::copies::{Copies, check_depth, check_text};
 use super::open_text::OpenText;
 use super::{Transformer, structured_text};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
@@ -116,7 +117,7 @@ fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>
         (None, Some(value)) => Source::Value(value),
         (Some(selector), None) => {
             let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path };
-            Source::Field { selector: selector.clone(), path: parts(arena, path) }
+            Source::Field { selector: selector.clone(), path: parts(arena, path)? }
         }
         (None, None) => return Err(incomplete()),
     };
@@ -132,7 +133,7 @@ fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a
     Ok(Target {
         select: Matcher::new(select)?,
         reject: target.reject.iter().filter(|r| !r.is_empty()).map(Matcher::new).collect::<Result<_>>()?,
-        paths: paths.iter().map(|path| (*path, target_parts(arena, path))).collect(),
+        paths: paths.iter().map(|path| Ok((*path, target_parts(arena, path)?))).collect::<Result<_>>()?,
         options: target.options.clone(),
     })
 }
@@ -386,15 +387,16 @@ impl<'a> Target<'a> {
 
     fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
         let mut value = Cow::Borrowed(value);
+        let mut copies = Copies::default();
         for (text, path) in &self.paths {
             if structured_text::replace(arena, resource, path, self.options.create, &value)? {
                 continue;
             }
             let found = match own {
                 Some(source) if value.as_scalar().is_none() => {
-                    self.copy_within(arena, resource, path, (&mut value, source))
+                    self.copy_within(arena, resource, path, (&mut value, source), &mut copies)
                 }
-                _ => self.copy(arena, resource, path, &mut value, own),
+                _ => self.copy(arena, resource, path, (&mut value, own), &mut copies),
             };
             let found = found.map_err(|e| e.context(format!("at the field path '{text}'")))?;
             resource.settle_shared();
@@ -413,14 +415,14 @@ impl<'a> Target<'a> {
         arena: &'a Arena,
         resource: &mut Resource<'a>,
         path: &[Part<'a>],
-        value: &mut Cow<'_, Node<'a>>,
-        own: Option<&Source<'a>>,
+        (value, own): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>),
+        copies: &mut Copies,
     ) -> Result<usize> {
         let source = own.and_then(|source| source.place(resource));
         let mut found = 0;
         visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
             found += 1;
-            set(arena, node, value, &self.options)?;
+            self.set(arena, node, value, (path.len(), copies))?;
             if source.is_some_and(|source| std::ptr::eq(source, node))
                 && let (Some(new), Some(old)) = (node.as_scalar(), value.to_mut().as_scalar_mut())
             {
@@ -440,6 +442,7 @@ impl<'a> Target<'a> {
         resource: &mut Resource<'a>,
         path: &[Part<'a>],
         (value, source): (&mut Cow<'_, Node<'a>>, &Source<'a>),
+        copies: &mut Copies,
     ) -> Result<usize> {
         let is_mapping = matches!(value.value, Value::Mapping(_));
         let mut found = 0;
@@ -459,10 +462,53 @@ impl<'a> Target<'a> {
             let mut at = 0;
             visit(arena, resource.node_mut(), path, false, &mut |node| {
                 at += 1;
-                if at == nth { set(arena, node, value, &self.options) } else { Ok(()) }
+                if at == nth { self.set(arena, node, value, (path.len(), copies)) } else { Ok(()) }
             })?;
         }
         Ok(found)
+    }
+
+    /// Puts a value into a node: as text into a scalar, which keeps its type and style; else in
+    /// place of what is there. The node is so many levels below its resource.
+    fn set(
+        &self,
+        arena: &'a Arena,
+        node: &mut Node<'a>,
+        value: &Node<'a>,
+        (depth, copies): (usize, &mut Copies),
+    ) -> Result<()> {
+        let options = &self.options;
+        let no_text = || Error::input("delimiter option can only be used with scalar nodes");
+        let mut copied = || {
+            check_depth(depth, value)?;
+            copies.copy(value).map(|copy| copy.value)
+        };
+        let Value::Scalar(old) = &mut node.value else {
+            if !options.delimiter.is_empty() {
+                return Err(no_text());
+            }
+            node.value = copied()?;
+            return Ok(());
+        };
+        let text = value.as_scalar().map_or("", |s| s.text);
+        let text = match options.delimiter.is_empty() {
+            true => text,
+            false => arena.text(check_text(&spliced(old.text, text, options))?),
+        };
+        if is_made(old) {
+            match &value.value {
+                // What was made on the way has no type: it is read anew from its text.
+                Value::Scalar(_) => *old = Scalar { text, ..MADE },
+                _ if !options.delimiter.is_empty() => return Err(no_text()),
+                _ => node.value = copied()?,
+            }
+            return Ok(());
+        }
+        // Nothing in place of a null is a null still.
+        let tag = if text.is_empty() && old.is_null() { old.tag } else { old.resolved_tag() };
+        let scalar = Scalar { text, style: old.style, tag };
+        node.set_scalar(scalar);
+        Ok(())
     }
 }
 
@@ -561,36 +607,6 @@ fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
     let mut m = Mapping::new();
     m.insert(key, Scalar::plain(value).into());
     m.into()
-}
-
-/// Puts a value into a node: as text into a scalar, which keeps its type and style; else in place
-/// of what is there.
-fn set<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Node<'a>, options: &FieldOptions<'a>) -> Result<()> {
-    let Value::Scalar(old) = &mut node.value else {
-        if !options.delimiter.is_empty() {
-            return Err(Error::input("delimiter option can only be used with scalar nodes"));
-        }
-        node.value = value.value.clone();
-        return Ok(());
-    };
-    let text = value.as_scalar().map_or("", |s| s.text);
-    let text = if options.delimiter.is_empty() { text } else { arena.text(&spliced(old.text, text, options)) };
-    if is_made(old) {
-        match &value.value {
-            // What was made on the way has no type: it is read anew from its text.
-            Value::Scalar(_) => *old = Scalar { text, ..MADE },
-            _ if !options.delimiter.is_empty() => {
-                return Err(Error::input("delimiter option can only be used with scalar nodes"));
-            }
-            other => node.value = other.clone(),
-        }
-        return Ok(());
-    }
-    // Nothing in place of a null is a null still.
-    let tag = if text.is_empty() && old.is_null() { old.tag } else { old.resolved_tag() };
-    let scalar = Scalar { text, style: old.style, tag };
-    node.set_scalar(scalar);
-    Ok(())
 }
 
 /// The pieces of a text with one replaced, or one more in front or behind.

@@ -4,6 +4,7 @@
 //! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by
 //! [`Layout`], which keeps order and comments; what that cannot print is refused.
 
+use super::copies::check_text;
 use super::replacement::visit;
 use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
@@ -51,11 +52,11 @@ pub(super) fn replace<'a>(
             return Err(fault
                 .hint("anchors, tags, explicit keys, and texts folded or over several lines are not supported there"));
         };
-        text.text = arena.text(&layout.print(&content));
+        text.text = arena.text(check_text(&layout.print(&content))?);
         return Ok(true);
     }
     let Some(printed) = print(&content, text.text) else { return Ok(false) };
-    text.text = arena.text(&printed);
+    text.text = arena.text(check_text(&printed)?);
     Ok(true)
 }
 

@@ -3,6 +3,7 @@
 use crate::servers::{Files, git_server};
 use crate::support::{Run, Tree, git};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -208,4 +209,266 @@ fn m6_a_clone_of_another_user_is_not_used() {
         std::os::unix::fs::chown(version.ancestors().nth(above).unwrap(), Some(1), None).unwrap();
         is_not_used(&tree, &entry, &version);
     }
+}
+
+/// Says a version, and notes the arguments of all else, one a line.
+const HELM: &str = r#"#!/bin/sh
+[ "$1" = version ] && { echo v3.14.1; exit; }
+printf '%s\n' "$@" >> "$CALLS"
+while [ $# -gt 0 ]; do case $1 in --untardir) mkdir -p "$2/app"; : > "$2/app/values.yaml";; esac; shift; done
+"#;
+
+fn helm(txtar: &str) -> Tree {
+    let mut tree = Tree::new(txtar);
+    tree.write("charts/app/values.yaml", "");
+    tree.write("../home/helm", HELM);
+    tree.variables.insert("CALLS", tree.home().join("calls").to_string_lossy().into_owned());
+    tree
+}
+
+fn inflate(tree: &Tree, directory: &str) -> Run {
+    let helm = tree.home().join("helm").to_string_lossy().into_owned();
+    let run = tree.run(&["build", directory, "--enable-helm", "--helm-command", &helm]);
+    tree.assert_nothing_left();
+    run
+}
+
+fn calls(tree: &Tree) -> String {
+    fs::read_to_string(tree.home().join("calls")).unwrap_or_default()
+}
+
+#[test]
+fn h11_a_value_of_a_chart_is_no_option_of_helm() {
+    for field in ["releaseName", "version", "repo", "namespace", "kubeVersion", "nameTemplate", "name"] {
+        let tree = helm("");
+        let name = if field == "name" { "" } else { "name: app, " };
+        tree.write("kustomization.yaml", &format!("helmCharts: [{{{name}{field}: '--post-renderer=./x'}}]\n"));
+        inflate(&tree, ".").fails_with(&[field, "begin", "'-'", "kustomization.yaml:1:14"]);
+        assert_eq!(calls(&tree), "", "{field}");
+    }
+    let tree = helm("");
+    tree.write("kustomization.yaml", "helmCharts: [{name: app, apiVersions: [v1, '--post-renderer=./x']}]\n");
+    inflate(&tree, ".").fails_with(&["apiVersions", "'-'"]);
+    // The namespace of the kustomization is a value, too.
+    tree.write("kustomization.yaml", "namespace: '--debug'\nhelmCharts: [{name: app, releaseName: r}]\n");
+    inflate(&tree, ".").fails_with(&["namespace", "'-'"]);
+    assert_eq!(calls(&tree), "");
+    // A harmless value is one argument, whatever it looks like.
+    tree.write("kustomization.yaml", "helmCharts: [{name: app, releaseName: r, namespace: 'n --debug'}]\n");
+    inflate(&tree, ".").ok();
+    let start = format!("template\nr\n{}/charts/app\n--namespace\nn --debug\n-f\n", tree.path().display());
+    assert!(calls(&tree).starts_with(&start), "{}", calls(&tree));
+}
+
+#[test]
+fn h11_a_version_leads_nowhere() {
+    for version in ["1/../../../x", "../x", "1/x", "/x"] {
+        let tree = helm("");
+        let chart = format!("{{name: app, releaseName: r, repo: 'https://h.invalid', version: '{version}'}}");
+        tree.write("kustomization.yaml", &format!("helmCharts: [{chart}]\n"));
+        inflate(&tree, ".").fails_with(&["version", "kustomization.yaml:1:14"]);
+        assert_eq!(calls(&tree), "", "{version}");
+        assert!(!tree.path().join("x").exists() && !tree.path().join("../x").exists());
+    }
+    let tree = helm("");
+    tree.write(
+        "kustomization.yaml",
+        "helmCharts: [{name: app, repo: 'https://h.invalid', version: '>=1.0 <2 || ^3'}]\n",
+    );
+    inflate(&tree, ".").ok();
+}
+
+#[test]
+fn h11_a_values_file_is_one_file() {
+    let tree = helm("");
+    // helm takes what stands between commas for files of their own.
+    tree.write("x,/etc/passwd", "");
+    tree.write(
+        "kustomization.yaml",
+        "helmCharts: [{name: app, releaseName: r, additionalValuesFiles: ['x,/etc/passwd']}]\n",
+    );
+    inflate(&tree, ".").ok();
+    let said = calls(&tree);
+    assert!(said.contains(&format!("-f\n\"{}/x,/etc/passwd\"\n", tree.path().display())), "{said}");
+    let tree = helm("");
+    tree.write("charts/app,b/values.yaml", "");
+    tree.write("kustomization.yaml", "helmCharts: [{name: 'app,b', releaseName: r}]\n");
+    inflate(&tree, ".").ok();
+    assert!(calls(&tree).contains("app,b-kustomize-values.yaml\"\n"), "{}", calls(&tree));
+}
+
+#[test]
+fn h11_charts_of_a_remote_base_stay_in_it() {
+    let tree = helm("");
+    tree.write("../home/.charts/app/values.yaml", "v: secret\n");
+    let outside = tree.home().join(".charts");
+    let pulled = "name: new, version: '1', repo: 'https://h.invalid'";
+    for (i, (globals, chart)) in [
+        (format!("chartHome: {}", outside.display()), "name: app"),
+        (format!("chartHome: {}", outside.display()), pulled),
+        ("chartHome: link".to_owned(), "name: app"),
+        ("chartHome: ../../../x".to_owned(), pulled),
+        (format!("configHome: {}", outside.display()), "name: app"),
+        ("configHome: link".to_owned(), "name: app"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("base{i}");
+        let text = format!("helmGlobals: {{{globals}}}\nhelmCharts: [{{{chart}, releaseName: r}}]\n");
+        tree.write(&format!("{name}/kustomization.yaml"), &text);
+        tree.write(&format!("{name}/charts/app/values.yaml"), "");
+        symlink(&outside, tree.path().join(&name).join("link")).unwrap();
+        commit(&tree, &name);
+        tree.write("app/kustomization.yaml", &format!("resources: ['{}']\n", url(&tree, &name)));
+        inflate(&tree, "app").fails_with(&["security", "must be within the repo"]);
+        assert_eq!(calls(&tree), "", "{globals}");
+    }
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "something was pulled there");
+    // Links below the chart home: of the chart, in it by a name that is not UTF-8, and behind one
+    // that stays in the repository.
+    let name = std::ffi::OsStr::from_bytes(b"\xff");
+    let links = [Path::new("charts/app"), &Path::new("charts/app").join(name), Path::new("other/link")];
+    for (i, link) in links.into_iter().enumerate() {
+        let base = format!("linked{i}");
+        tree.write(&format!("{base}/kustomization.yaml"), "helmCharts: [{name: app, releaseName: r}]\n");
+        for directory in ["charts", "other"] {
+            tree.write(&format!("{base}/{directory}/empty"), "");
+        }
+        let place = tree.path().join(&base);
+        if i > 0 {
+            tree.write(&format!("{base}/charts/app/values.yaml"), "");
+            symlink("../../other", place.join("charts/app/inside")).unwrap();
+        }
+        symlink(outside.join("app"), place.join(link)).unwrap();
+        commit(&tree, &base);
+        tree.write("app/kustomization.yaml", &format!("resources: ['{}']\n", url(&tree, &base)));
+        inflate(&tree, "app").fails_with(&["security", "must be within the repo"]);
+    }
+}
+
+#[test]
+fn h11_helm_loads_no_plugin_that_lies_in_the_tree() {
+    let mut tree = helm("");
+    tree.variables.remove("CALLS");
+    tree.write(
+        "../home/helm",
+        "#!/bin/sh\n[ \"$1\" = version ] && { echo v3.14.1; exit; }\nenv | grep ^HELM_ > $HOME/env\n",
+    );
+    let home = tree.home();
+    let environment = || fs::read_to_string(home.join("env")).unwrap();
+    tree.write("kustomization.yaml", "helmGlobals: {configHome: conf}\nhelmCharts: [{name: app, releaseName: r}]\n");
+    tree.write("conf/.data/plugins/evil/plugin.yaml", "");
+    inflate(&tree, ".").ok();
+    assert!(environment().contains("HELM_CONFIG_HOME=conf\n"), "{}", environment());
+    let said = environment();
+    let plugins = said.lines().find_map(|line| line.strip_prefix("HELM_PLUGINS=")).unwrap();
+    assert!(Path::new(plugins).is_absolute() && !plugins.contains("conf"), "{plugins}");
+    // The user's own.
+    let own = tree.home().join("conf");
+    let text = format!("helmGlobals: {{configHome: {}}}\nhelmCharts: [{{name: app, releaseName: r}}]\n", own.display());
+    tree.write("kustomization.yaml", &text);
+    inflate(&tree, ".").ok();
+    assert!(environment().contains(&format!("HELM_DATA_HOME={}/.data\n", own.display())), "{}", environment());
+    assert!(!environment().contains("HELM_PLUGINS"), "{}", environment());
+}
+
+/// Runs a container of a function with a stand-in for its engine, and gives the engine's arguments.
+fn container(spec: &str, prepare: impl Fn(&Path)) -> (Run, String) {
+    let mut tree = Tree::new("-- kustomization.yaml --\nresources: [a.yaml]\ntransformers: [f.yaml]\n");
+    tree.write("a.yaml", &CONFIG_MAP.replace("VALUE", "1"));
+    let annotation = format!("config.kubernetes.io/function: |\n      container: {spec}\n");
+    tree.write(
+        "f.yaml",
+        &format!("apiVersion: ex.io/v1\nkind: F\nmetadata:\n  name: f\n  annotations:\n    {annotation}"),
+    );
+    tree.write("../home/engine", "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$HOME/calls\"\ncat\n");
+    tree.variables.insert("KRM_FN_RUNTIME", tree.home().join("engine").to_string_lossy().into_owned());
+    prepare(&tree.path());
+    let run = tree.build(&[]);
+    let root = tree.path().to_string_lossy().into_owned();
+    (run, calls(&tree).replace(&root, "ROOT"))
+}
+
+#[track_caller]
+fn no_container(spec: &str, prepare: impl Fn(&Path), words: &[&str]) {
+    let (run, called) = container(spec, prepare);
+    assert_eq!(called, "", "the engine was called");
+    run.fails_with(&[&["f.yaml"], words].concat());
+}
+
+#[test]
+fn m7_a_mount_stays_in_the_root() {
+    let link = |root: &Path| {
+        fs::create_dir(root.join("data")).unwrap();
+        symlink("/etc", root.join("link")).unwrap();
+        symlink("/etc", root.join("data/deep")).unwrap();
+        symlink("data", root.join("inside")).unwrap();
+    };
+    for source in ["link", "./link", "data/deep", "link/ssl", "link/new", "inside/deep/new"] {
+        let spec = format!("{{image: i, mounts: [{{type: bind, src: {source}, dst: /x}}]}}");
+        no_container(&spec, link, &["mount paths must be under the current kustomization directory"]);
+    }
+    for (source, want) in [("inside", "data"), ("data", "data"), ("data/new", "data/new")] {
+        let (run, called) = container(&format!("{{image: i, mounts: [{{type: bind, src: {source}, dst: /x}}]}}"), link);
+        run.ok();
+        assert!(called.contains(&format!("type=bind,source=ROOT/{want},target=/x,readonly\n")), "{called}");
+    }
+}
+
+#[test]
+fn m7_a_field_of_a_mount_is_one_field() {
+    let nothing = |_: &Path| {};
+    for mount in [
+        "type: 'bind,source=/etc', src: a, dst: /x",
+        "type: bind, src: a, dst: '/x,source=/etc'",
+        "type: bind, src: 'a,source=/etc', dst: /x",
+        "type: bind, src: a, dst: \"/x\\nsource=/etc\"",
+        "type: bind, src: a, dst: '\"/x'",
+    ] {
+        no_container(&format!("{{image: i, mounts: [{{{mount}}}]}}"), nothing, &["mount"]);
+    }
+    for kind in ["glob", "image", "devpts", "npipe"] {
+        no_container(&format!("{{image: i, mounts: [{{type: {kind}, src: a, dst: /x}}]}}"), nothing, &[kind]);
+    }
+}
+
+#[test]
+fn m7_an_image_is_no_option_of_the_engine() {
+    let nothing = |_: &Path| {};
+    for image in ["--privileged", "-v/:/host", "\"a\\nb\""] {
+        no_container(&format!("{{image: {image}}}"), nothing, &["image"]);
+    }
+}
+
+#[test]
+fn m8_a_plugin_from_git_copies_nothing_from_outside() {
+    let tree = Tree::new("");
+    let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: p\nversion: 0.1.0\nruntime: bash\ngenerators: [{apiVersion: ex.io/v1, kind: P}]\n";
+    let outside = tree.home().join("outside");
+    for directory in ["../home/outside", "repo/inside"] {
+        tree.write(&format!("{directory}/plugin.yaml"), manifest);
+        tree.write(&format!("{directory}/main.sh"), "");
+    }
+    let link = |to: &Path, name: &str| {
+        fs::create_dir_all(tree.path().join("repo/deep")).unwrap();
+        symlink(to, tree.path().join("repo").join(name)).unwrap();
+    };
+    link(&outside, "link");
+    link(&tree.home(), "above");
+    link(Path::new("../inside"), "deep/to-inside");
+    tree.write("repo/file/plugin.yaml", manifest);
+    link(&outside.join("main.sh"), "file/main.sh");
+    commit(&tree, "repo");
+    git(&tree.path().join("repo"), &["tag", "v0.1.0"]);
+    let install = |path: &str| {
+        let from = format!("git::{}//{path}", url(&tree, "repo"));
+        tree.run(&["plugin", "install", "--from", &from, "h.io/acme/p"])
+    };
+    install("link").fails_with(&["'link' leads out of the repository"]);
+    install("above/outside").fails_with(&["'above/outside' leads out of the repository"]);
+    install("file").fails_with(&["is neither a file nor a directory"]);
+    let installed = crate::support::files(&tree.home(), "plugin.yaml");
+    assert!(installed.iter().all(|path| !path.to_string_lossy().contains("acme")), "{installed:?}");
+    install("deep/to-inside").ok();
 }

@@ -1,6 +1,9 @@
 //! Attacks: what a kustomization, a plugin, a server or a directory of somebody else could do to the
-//! user, tried by programs. The name of a test begins with the letter and number of its attack.
+//! user, tried by programs. The name of a test begins with the letter and number of its attack, if
+//! it has one.
 
+mod budgets;
 mod commands;
 mod sandbox;
+mod secrets;
 mod trust;

@@ -1,9 +1,13 @@
 //! Names, addresses and files that would be taken for trusted ones.
 
-use crate::manager::{require, tree};
-use crate::support::Tree;
+use crate::hostile::place_any;
+use crate::install::host;
+use crate::manager::{install, require, root, script, script_with, tree};
+use crate::servers::{Files, Reply, git_server, serve, sha256};
+use crate::support::{Tree, git};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::{Arc, Mutex};
 
 /// A directory that is a plugin, for the kind `Made`.
 fn directory(tree: &Tree, path: &str, more: &str) {
@@ -16,6 +20,23 @@ fn directory(tree: &Tree, path: &str, more: &str) {
     );
     let main = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: local}\\n'\n";
     tree.write(&format!("{path}/main.sh"), main);
+}
+
+fn trust(tree: &Tree, rules: &str) {
+    tree.write(
+        "../home/.config/rustomize/trust.yaml",
+        &format!("apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: {rules}\n"),
+    );
+}
+
+/// `RUSTOMIZE_TOKEN_...` for an address of this machine.
+fn token_of(server: &str) -> &'static str {
+    format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_")).leak()
+}
+
+/// The same server under an address that is not known as one of this machine.
+fn foreign(server: &str) -> String {
+    server.replace("127.0.0.1", "0.0.0.0")
 }
 
 #[test]
@@ -57,4 +78,416 @@ fn s12_what_a_user_has_in_the_directory_of_a_placement_stays() {
     let mut names: Vec<String> = names.collect();
     names.sort();
     assert_eq!(names, [".rustomize-lock", ".rustomize-placed.json", ".staging", "ex.io"]);
+}
+
+#[test]
+fn m1_a_source_has_one_spelling() {
+    let tree = tree();
+    trust(&tree, "[{source: github.com/acme/bad, deny: true}, {source: '**', from: '**'}]");
+    install(&tree, "github.com/acme/bad", &script("1.0.0", "x")).fails_with(&["denied by"]);
+    for spelling in [
+        "GitHub.com/acme/bad",
+        "github.com/ACME/bad",
+        "github.com/acme/Bad",
+        "github.com./acme/bad",
+        "github.com:443/acme/bad",
+        "github.com:0443/acme/bad",
+        "user@github.com/acme/bad",
+        " github.com/acme/bad",
+        "github.com/acme/bad ",
+        "github.com/acme/b\u{200b}ad",
+        "github.com/acme/b%61d",
+        "github.com/%61cme/bad",
+        "github.com/acme/bad.git",
+    ] {
+        let shown = install(&tree, spelling, &script("1.0.0", "x"));
+        shown.fails_with(&["is another spelling", "write it as 'github.com/acme/bad'"]);
+        require(&tree, &format!("{{bad: {{source: \"{spelling}\", from: ./bad}}}}"));
+        tree.run(&["plugin", "install"]).fails_with(&["plugins.yaml:3:", "write it as 'github.com/acme/bad'"]);
+        fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    }
+    for (spelling, canonical) in [("127.0.0.1:80/a/b", "127.0.0.1/a/b"), ("[::0:1]/a/b", "[::1]/a/b")] {
+        install(&tree, spelling, &script("1.0.0", "x")).fails_with(&[&format!("write it as '{canonical}'")]);
+    }
+    for nothing in ["h..io/a/b", "127.1/a/b", "h.io/a/100%", "h.io/-a/..", "h.io:99999/a/b"] {
+        install(&tree, nothing, &script("1.0.0", "x")).fails_with(&["the source '"]);
+    }
+    assert!(!root(&tree).join("github.com").exists());
+    // A rule that is written otherwise would be for nothing.
+    trust(&tree, "[{source: GitHub.com/Acme/*, deny: true}, {source: '**', from: '**'}]");
+    install(&tree, "github.com/acme/bad", &script("1.0.0", "x"))
+        .fails_with(&["trust.yaml:3:", "write it as 'github.com/acme/*'"]);
+    // What is fetched from a denied place is denied, whatever it is called.
+    trust(&tree, "[{source: github.com/acme/*, deny: true}, {source: '**', from: '**'}]");
+    for from in ["git::https://github.com/acme/rustomize-plugin-bad.git", "https://github.com/acme/b%61d/app"] {
+        tree.run(&["plugin", "install", "--from", from, "h.io/good/app"]).fails_with(&["denied by"]);
+    }
+    tree.run(&["plugin", "install", "--from", "https://GitHub.com./acme/bad/app", "h.io/good/app"])
+        .fails_with(&["https://github.com/acme/bad/app"]);
+}
+
+#[test]
+fn h2_what_comes_from_elsewhere_inherits_no_rule() {
+    let tree = tree();
+    directory(&tree, "p", "permissions: {network: true}\n");
+    trust(&tree, "[{source: github.com/acme/*, permissions: {network: true}}]");
+    require(&tree, "{p: {source: github.com/acme/p, from: ./p}}");
+    let own = format!("{}/p", tree.path().canonicalize().unwrap().display());
+    let hint = format!("- {{source: github.com/acme/p, from: '{own}'}}");
+    tree.run(&["plugin", "install"]).fails_with(&[
+        "plugins.yaml:3:",
+        "'github.com/acme/p' from",
+        "is not trusted",
+        &hint,
+    ]);
+    tree.build(&[]).fails_with(&["is not trusted"]);
+    assert!(!root(&tree).join("github.com").exists());
+    // With a rule of its own it has what that grants, and not what the other one grants.
+    let rules = |grants: &str| {
+        trust(
+            &tree,
+            &format!(
+                "[{{source: github.com/acme/p, from: '{own}'{grants}}}, \
+                 {{source: github.com/acme/*, permissions: {{network: true}}}}]"
+            ),
+        );
+    };
+    rules("");
+    tree.run(&["plugin", "install"]).ok();
+    let grant = format!("rustomize plugin trust github.com/acme/p --from '{own}' --allow-net");
+    tree.build(&["--offline"]).fails_with(&["asks for the network", &grant]);
+    rules(", permissions: {network: true}");
+    assert!(tree.build(&["--offline"]).ok().contains("v: local"));
+    // Where it came from is remembered beside it: without its rule it does not run any more.
+    trust(&tree, "[{source: github.com/acme/*, permissions: {network: true}}]");
+    tree.build(&["--offline"]).fails_with(&["is not trusted"]);
+    fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    tree.build(&["--offline"]).fails_with(&["is not trusted"]);
+    // A `from` that is another one than what was locked is not what was locked.
+    rules(", permissions: {network: true}");
+    require(&tree, "{p: {source: github.com/acme/p, from: ./p}}");
+    tree.run(&["plugin", "install"]).ok();
+    require(&tree, "{p: {source: github.com/acme/p, from: ./q}}");
+    tree.build(&["--offline"]).fails_with(&["is locked from './p', and required from './q'", "rustomize plugin lock"]);
+}
+
+#[test]
+fn h2_a_dependency_in_a_repository_comes_from_that_repository() {
+    let tree = tree();
+    let repositories = tree.home().join("repositories");
+    let work = repositories.join("work");
+    fs::create_dir_all(&work).unwrap();
+    directory(
+        &tree,
+        "../home/repositories/work/app",
+        "dependencies: {dep: {source: github.com/acme/dep, from: ../dep}}\n",
+    );
+    directory(&tree, "../home/repositories/work/dep", "");
+    git(&work, &["init", "-q", "-b", "main"]);
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "1"]);
+    git(&repositories, &["clone", "-q", "--bare", "work", "app.git"]);
+    let server = git_server(repositories, Files::default());
+    let from = format!("git::http://{server}/app.git");
+    require(&tree, &format!("{{app: {{source: h.io/acme/app, from: '{from}//app?ref=main'}}}}"));
+    trust(&tree, &format!("[{{source: github.com/acme/*}}, {{source: h.io/acme/app, from: '{from}'}}]"));
+    tree.run(&["plugin", "install"]).fails_with(&["'github.com/acme/dep' from", &from, "is not trusted"]);
+    trust(&tree, &format!("[{{source: 'github.com/**', from: '{from}'}}, {{source: h.io/acme/app, from: '{from}'}}]"));
+    tree.run(&["plugin", "install"]).ok();
+}
+
+#[test]
+fn h9_a_token_is_for_one_host_alone() {
+    let mut tree = tree();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = asked.clone();
+    let realm = serve(move |request| {
+        let said = request.headers.get("authorization").cloned().unwrap_or_default();
+        seen.lock().unwrap().push(said);
+        Reply::ok("{\"token\": \"t\"}")
+    });
+    let elsewhere = realm.clone();
+    let registry = serve(move |request| match request.headers.get("authorization") {
+        None => {
+            let wants = format!("Bearer realm=\"http://{elsewhere}/token\",service=\"s\"");
+            Reply("401 Unauthorized", vec![("WWW-Authenticate".to_owned(), wants)], Vec::new())
+        }
+        Some(_) => Reply::ok("{\"name\": \"a\", \"tags\": []}"),
+    });
+    let from = format!("oci://{registry}/acme/app");
+    let args = ["plugin", "install", "--from", from.as_str(), "h.io/acme/app"];
+    // Nobody's token may come from anywhere.
+    tree.run(&args).fails_with(&["there is no version"]);
+    assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [""]);
+    // The user's password for the registry is for the registry.
+    tree.variables.insert(token_of(&registry), "u:registry".to_owned());
+    let said = tree.run(&args);
+    assert_eq!(*asked.lock().unwrap(), Vec::<String>::new(), "the password for {registry} went to {realm}");
+    said.fails_with(&["hands out tokens on another host", token_of(&realm)]);
+    // A host that the user names gets what is for it.
+    tree.variables.insert(token_of(&realm), "u:realm".to_owned());
+    tree.run(&args).fails_with(&["there is no version"]);
+    let basic = |pair: &str| {
+        use base64::Engine;
+        format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+    };
+    assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [basic("u:realm")]);
+}
+
+#[test]
+fn s8_without_encryption_only_this_machine_is_asked() {
+    let tree = tree();
+    let files = Files::default();
+    files.put("/app", script("1.0.0", "http"));
+    files.put("/v3/file_metadatas/plugins?environment=prod", "[]");
+    files.put("/v3/file_metadatas/schemas?environment=prod", "[]");
+    let server = files.serve();
+    let other = foreign(&server);
+    let words = ["without encryption", "https://"];
+    let install = |from: &str| tree.run(&["plugin", "install", "--exact", "--from", from, "h.io/acme/app"]);
+    install(&format!("http://{other}/app")).fails_with(&words);
+    install(&format!("git::http://{other}/app.git")).fails_with(&words);
+    require(&tree, &format!("{{app: {{source: h.io/acme/app, from: 'http://{other}/app'}}}}"));
+    tree.run(&["plugin", "install"]).fails_with(&["plugins.yaml:3:", words[0], words[1]]);
+    // A lock file is written by whoever writes the tree.
+    require(&tree, &format!("{{app: {{source: h.io/acme/app, from: 'http://{server}/app'}}}}"));
+    tree.run(&["plugin", "install"]).ok();
+    let lock = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+    tree.write(
+        "plugins.lock",
+        &lock
+            .replace("127.0.0.1", "0.0.0.0")
+            .replace(&format!("\"from\": \"http://{other}"), &format!("\"from\": \"http://{server}")),
+    );
+    fs::remove_dir_all(root(&tree)).unwrap();
+    files.asked();
+    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["where what is required does not lead"]);
+    tree.write("../home/.config/rustomize/environments/prod/modules/x", "");
+    let sync = |server: &str| tree.run(&["plugin", "sync", "--environment", "prod", "--from", server]);
+    sync(&format!("http://{other}")).fails_with(&words);
+    assert_eq!(files.asked(), 0, "something was asked without encryption");
+    sync(&format!("http://{server}")).ok();
+}
+
+#[test]
+fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
+    let mut tree = tree();
+    install(&tree, "h.io/acme/app", &script("1.0.0", "unlocked")).ok();
+    let words = ["only what is locked"];
+    assert!(tree.build(&[]).ok().contains("v: unlocked"));
+    tree.build(&["--frozen"]).fails_with(&words);
+    for ci in ["true", "1", "yes"] {
+        tree.variables.insert("CI", ci.to_owned());
+        tree.build(&[]).fails_with(&words);
+    }
+    // What a build would not use is shown as that.
+    assert!(tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok().contains("A build fails: "));
+    tree.run(&["plugin", "sync", "--placement", "laid"]).fails_with(&words);
+    assert!(!tree.path().join("laid").exists());
+    install(&tree, "h.io/acme/other", &script("1.0.0", "x")).fails_with(&words);
+    tree.run(&["plugin", "install", "h.io/acme/app"]).fails_with(&words);
+    assert!(!root(&tree).join("h.io/acme/other").exists());
+    // Who says otherwise is heard, and so is a variable that says no.
+    assert!(tree.build(&["--frozen=false"]).ok().contains("v: unlocked"));
+    for ci in ["false", "0", ""] {
+        tree.variables.insert("CI", ci.to_owned());
+        assert!(tree.build(&[]).ok().contains("v: unlocked"), "CI={ci}");
+    }
+    // A bundle is not locked, either.
+    tree.write(
+        "../home/.config/rustomize/environments/default/modules/one/plugin/ex.io/v1/made/Made",
+        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: bundle}\\n'\n",
+    );
+    fs::remove_dir_all(root(&tree)).unwrap();
+    assert!(tree.build(&[]).ok().contains("v: bundle"));
+    tree.variables.insert("CI", "1".to_owned());
+    tree.build(&[]).fails_with(&words);
+    // What is required and locked is used, and what was placed by hand.
+    directory(&tree, "plugins/app", "");
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "lock"]).ok();
+    assert!(tree.build(&[]).ok().contains("v: local"));
+    tree.run(&["plugin", "sync", "--placement", "laid"]).ok();
+    tree.plugin(
+        "Made",
+        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: placed}\\n'\n",
+    );
+    assert!(tree.build(&[]).ok().contains("v: placed"));
+}
+
+#[test]
+fn s5_a_required_plugin_that_fails_is_not_replaced() {
+    let tree = tree();
+    let none = "[{\"name\": \"other\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Other\"}]";
+    install(&tree, "h.io/acme/app", &script("1.0.0", "required")).ok();
+    install(&tree, "h.io/evil/app", &script("9.0.0", "evil")).ok();
+    install(&tree, "h.io/acme/beside", &script_with("1.0.0", "x1.0", none, "other")).ok();
+    require(&tree, "{app: {source: h.io/acme/app}, beside: {source: h.io/acme/beside}}");
+    assert!(tree.build(&[]).ok().contains("v: required"));
+    // From now on it does not say what it does.
+    let path = fs::read_dir(root(&tree).join("h.io/acme/app")).unwrap().map(|e| e.unwrap().path());
+    let binary = path.into_iter().find(|p| p.to_string_lossy().ends_with(host().1)).unwrap();
+    let failing = fs::read_to_string(&binary).unwrap().replace("[ \"$LANG\" != fail ]", "false");
+    fs::write(&binary, &failing).unwrap();
+    fs::write(format!("{}_SHA256SUM", binary.display()), sha256(failing.as_bytes())).unwrap();
+    tree.build(&[]).fails_with(&["plugins.yaml:3:", "plugin 'app' (h.io/acme/app)", "'describe' failed"]);
+}
+
+#[test]
+fn s14_a_shared_object_is_no_dependency() {
+    let tree = tree();
+    if !place_any(&tree, "Made", "", &[]) {
+        println!("skipped: no C compiler");
+        return;
+    }
+    let made = tree.home().join(".config/kustomize/plugin/ex.io/v1/made/Made.so");
+    fs::create_dir_all(tree.path().join("so")).unwrap();
+    fs::copy(&made, tree.path().join("so/plugin.so")).unwrap();
+    tree.write(
+        "so/plugin.yaml",
+        "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: so\ngenerators: [{apiVersion: ex.io/v1, kind: So}]\n",
+    );
+    directory(&tree, "app", "dependencies: {so: {source: h.io/acme/so, from: ../so}}\n");
+    require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    let words = ["'so' (h.io/acme/so)", "is a shared object", "cannot call"];
+    tree.run(&["plugin", "install"]).fails_with(&words);
+    // Where it is required besides, too.
+    require(&tree, "{so: {source: h.io/acme/so, from: ./so}, app: {source: h.io/acme/app, from: ./app}}");
+    tree.run(&["plugin", "install"]).fails_with(&words);
+    assert!(!tree.path().join("plugins.lock").exists());
+    assert!(!root(&tree).join("h.io/acme/app").exists());
+    require(&tree, "{so: {source: h.io/acme/so, from: ./so}}");
+    tree.run(&["plugin", "install"]).ok();
+}
+
+#[test]
+fn s15_a_plugin_stands_where_its_role_says() {
+    let tree = tree();
+    install(&tree, "h.io/acme/app", &script("1.0.0", "made")).ok();
+    assert!(tree.build(&[]).ok().contains("v: made"));
+    let words = ["'h.io/acme/app' is a generator", "not a transformer"];
+    tree.write("kustomization.yaml", "transformers: [g.yaml]\n");
+    tree.build(&[]).fails_with(&words);
+    require(&tree, "{app: {source: h.io/acme/app}}");
+    tree.build(&[]).fails_with(&words);
+    let named =
+        "apiVersion: ex.io/v1\nkind: Any\nmetadata:\n  name: g\n  annotations: {rustomize.dev/plugin: app-made}\n";
+    tree.write("g.yaml", named);
+    tree.build(&[]).fails_with(&words);
+    tree.write("kustomization.yaml", "validators: [g.yaml]\n");
+    tree.build(&[]).fails_with(&["'h.io/acme/app' is a generator", "not a validator"]);
+    // The same kind in two roles: each where it belongs.
+    let script = script("1.0.1", "made").replace(
+        "}'\n  exit",
+        ", \"transformers\": [{\"name\": \"changed\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Made\"}]}'\n  exit",
+    );
+    install(&tree, "h.io/acme/app", &script).ok();
+    tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n");
+    tree.write("kustomization.yaml", "transformers: [g.yaml]\n");
+    assert!(tree.build(&[]).ok().contains("c: changed"));
+    tree.write("kustomization.yaml", "generators: [g.yaml]\n");
+    assert!(tree.build(&[]).ok().contains("c: made"));
+}
+
+#[test]
+fn m_a_pattern_that_is_for_nothing_is_refused() {
+    let tree = tree();
+    for (pattern, words) in [
+        ("github.com/acme", "fewer than three parts"),
+        ("github.com", "fewer than three parts"),
+        ("github.com/*", "fewer than three parts"),
+        ("github.com/**/app", "'**' stands at the end"),
+        ("github.com/acme/rustomize-plugin-app", "use 'app'"),
+        ("github.com//app", "the part ''"),
+    ] {
+        trust(&tree, &format!("[{{source: '{pattern}'}}]"));
+        install(&tree, "github.com/acme/app", &script("1.0.0", "x")).fails_with(&["trust.yaml:3:", pattern, words]);
+        fs::remove_file(tree.home().join(".config/rustomize/trust.yaml")).unwrap();
+        tree.run(&["plugin", "trust", pattern]).fails_with(&[pattern, words]);
+        assert!(!tree.home().join(".config/rustomize/trust.yaml").exists());
+    }
+    for pattern in ["**", "github.com/**", "*/*/*", "github.com/acme/*", "github.com/acme/app-*"] {
+        trust(&tree, &format!("[{{source: '{pattern}'}}]"));
+        tree.run(&["plugin", "trust"]).ok();
+    }
+}
+
+#[test]
+fn m_trust_in_one_is_no_ban_of_all_others() {
+    let tree = tree();
+    let install = |source: &str| install(&tree, source, &script("1.0.0", "x"));
+    tree.run(&["plugin", "trust", "h.io/acme/app"]).ok();
+    install("h.io/acme/app").ok();
+    install("h.io/other/app").ok();
+    tree.run(&["plugin", "trust", "h.io/acme/bad", "--deny"]).ok();
+    install("h.io/acme/bad").fails_with(&["is denied"]);
+    // A rule for many does not take the place of what is said of one of them.
+    tree.run(&["plugin", "trust", "h.io/acme/*", "--from", "**"]).ok();
+    install("h.io/acme/bad").fails_with(&["is denied"]);
+    // Who wants to shut all others out says so.
+    tree.run(&["plugin", "trust", "**", "--deny"]).ok();
+    install("h.io/acme/one").ok();
+    install("h.io/other/two").fails_with(&["is denied"]);
+}
+
+#[test]
+fn m_what_was_granted_stays_granted() {
+    let mut tree = tree();
+    directory(&tree, "p", "permissions: {network: true, env: [ONE]}\n");
+    require(&tree, "{p: {source: h.io/acme/p, from: ./p}}");
+    tree.run(&["plugin", "install"]).ok();
+    // What the hints say, one after the other, ends in a build.
+    let mut grants = 0;
+    let mut follow = |tree: &Tree| loop {
+        let installed = tree.run(&["plugin", "install"]);
+        let run = if installed.status == Some(0) { tree.build(&["--offline"]) } else { installed };
+        let Some(at) = run.stderr.find("rustomize plugin trust ") else {
+            assert!(run.ok().contains("v: local"));
+            break;
+        };
+        let words = run.stderr[at..].lines().next().unwrap().replace('\'', "");
+        let words: Vec<&str> = words.split(' ').skip(1).collect();
+        tree.run(&words).ok();
+        grants += 1;
+        assert!(grants < 5, "the hints go in a circle: {words:?}");
+    };
+    follow(&tree);
+    directory(&tree, "p", "permissions: {network: true, env: [ONE, TWO]}\n");
+    follow(&tree);
+    assert_eq!(grants, 2, "{}", tree.run(&["plugin", "trust"]).stdout);
+    // A grant does not drop the signature that a wider rule asks for.
+    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+    trust(&tree, &format!("\n- source: h.io/acme/*\n  require: minisign\n  keys: [{key}]"));
+    tree.variables.insert("ONE", "1".to_owned());
+    tree.run(&["plugin", "trust", "h.io/acme/p", "--allow-net"]).ok();
+    let rules = tree.run(&["plugin", "trust"]).ok();
+    let first = rules.lines().find(|line| line.contains("h.io/acme/p")).unwrap();
+    assert!(first.contains(key) && first.contains("network: true"), "{rules}");
+}
+
+#[test]
+fn s9_hosts_that_differ_have_names_that_differ() {
+    use rustomize::manager::fetch::token_variable;
+    let hosts = [
+        "api.github.test",
+        "api-github.test",
+        "api.github-test",
+        "a.b",
+        "a-b",
+        "a--b",
+        "a-b.c",
+        "a.b-c",
+        "a.b:1",
+        "[::1]:5",
+        "[::1]",
+    ];
+    let names: Vec<Option<String>> = hosts.iter().map(|host| token_variable(host)).collect();
+    for (i, name) in names.iter().enumerate() {
+        assert!(name.is_some() && !names[..i].contains(name), "{}: {name:?}", hosts[i]);
+    }
+    assert_eq!(names[1].as_deref(), Some("RUSTOMIZE_TOKEN_API__GITHUB_TEST"));
+    for none in ["a_b.c", "A.b", "a.-b", "u@a.b", "a.b.", "a.b:443", "", "a..b"] {
+        assert_eq!(token_variable(none), None, "{none}");
+    }
 }

@@ -7,18 +7,19 @@
 pub mod oci;
 
 use super::content::sha256;
-use super::location::{Location, repository_url, scheme};
+use super::host;
+use super::location::{Location, is_protected, plain, repository_url};
 use super::name::{PREFIX, Platform};
 use super::source::Source;
 use super::version::Version;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::load::RepoSpec;
 use crate::load::git::Git;
-use crate::load::http::{Answer, Fault, Http, Watch, is_url, refused};
+use crate::load::http::{Answer, Http, Watch, is_url, refused};
+use crate::load::{FileLimit, RepoSpec};
 use base64::Engine;
 use oci::Repository;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often something is fetched that a network may have broken.
 const TRIES: u32 = 5;
@@ -64,7 +65,15 @@ pub enum Content {
 pub struct Base {
     pub directory: PathBuf,
     /// The clone that they may not leave.
-    pub within: Option<PathBuf>,
+    pub within: Option<Checkout>,
+}
+
+/// A clone of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Checkout {
+    pub directory: PathBuf,
+    /// What was cloned.
+    pub url: String,
 }
 
 impl Base {
@@ -73,13 +82,13 @@ impl Base {
         Base { directory: directory.to_owned(), within: None }
     }
 
-    /// The place of a path.
+    /// The place of a path, which may be a link, but leads to no other repository.
     fn resolve(&self, path: &str) -> Result<PathBuf> {
         let place = self.directory.join(path);
         let Some(within) = &self.within else { return Ok(place) };
         let real =
             |path: &Path| path.canonicalize().map_err(|e| fault(format!("cannot read '{}': {e}", path.display())));
-        if real(&place)?.starts_with(real(within)?) {
+        if real(&place)?.starts_with(real(&within.directory)?) {
             return Ok(place);
         }
         Err(fault(format!("'{path}' leads out of the repository that names it")))
@@ -105,20 +114,29 @@ impl Default for FetchLimits {
 pub struct Transfer {
     http: Http,
     git: Git,
+    /// For a file on this machine.
+    limit: FileLimit,
     secret: fn(&str) -> Option<String>,
 }
 
 /// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with
-/// `_` for what is neither letter nor digit.
-pub fn token_variable(host: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>())
+/// `__` for `-` and `_` for what else is neither letter nor digit. No two hosts have the same: a
+/// label neither begins nor ends with `-`, and `_`, which `.` becomes, is in the name of none.
+/// `None` for what is not the canonical spelling of such a host.
+pub fn token_variable(host: &str) -> Option<String> {
+    let plain = |c: char| match c {
+        '-' => "__".to_owned(),
+        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase().to_string(),
+        _ => "_".to_owned(),
+    };
+    let is_told_apart = host::is_canonical(host) && !host.contains('_');
+    is_told_apart.then(|| format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>()))
 }
 
-/// The host of a URL, with its port.
-fn host_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or_default()
+/// Refuses what would come without encryption from another machine. All that is fetched for
+/// plugins comes by here, whoever names it.
+fn check_protected(url: &str) -> Result<()> {
+    if is_protected(url) { Ok(()) } else { Err(fault(plain(url))) }
 }
 
 /// `user:password` as a header has it.
@@ -137,12 +155,24 @@ fn success(url: &str, answer: Answer) -> Result<Answer> {
     }
     let error = refused(url, answer.status).error;
     Err(match answer.status.as_u16() {
-        401 | 403 => error.hint(format!(
-            "if it is for you, say who you are: {}=TOKEN, or USER:PASSWORD",
-            token_variable(host_of(url))
-        )),
+        401 | 403 => match token_variable(host::of_url(url)) {
+            Some(name) => error.hint(format!("if it is for you, say who you are: {name}=TOKEN, or USER:PASSWORD")),
+            None => error,
+        },
         _ => error,
     })
+}
+
+/// Most tags of a repository.
+const MOST_TAGS: usize = 100_000;
+
+/// Holds the number of a repository's tags to its limit.
+fn check_tags(url: &str, count: usize) -> Result<()> {
+    if count <= MOST_TAGS {
+        return Ok(());
+    }
+    Err(fault(format!("'{url}' has more than {MOST_TAGS} tags"))
+        .hint("name the commit or the digest of the version in 'from', or a file over https"))
 }
 
 /// Holds bytes to a sum that was known before.
@@ -161,6 +191,7 @@ impl Transfer {
         Transfer {
             http: Http::new(limits.timeout, limits.size, offline),
             git: Git::new(cache, offline, Some(limits.timeout)),
+            limit: FileLimit(limits.size),
             secret: |_| None,
         }
     }
@@ -178,9 +209,7 @@ impl Transfer {
 
     /// Asks a server, as the user where there is a secret for it.
     fn ask_as_user(&self, url: &str) -> Result<Answer> {
-        let host = host_of(url);
-        let is_encrypted = url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
-        let secret = self.secret(host).filter(|_| is_encrypted || scheme(host) == "http");
+        let secret = self.secret(host::of_url(url));
         let header =
             secret.map(|secret| if secret.contains(':') { basic(&secret) } else { format!("Bearer {secret}") });
         let headers: Vec<(&str, &str)> = header.iter().map(|header| ("Authorization", header.as_str())).collect();
@@ -197,18 +226,22 @@ impl Transfer {
     /// # Errors
     /// It does not answer. What it says is the caller's to judge.
     pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
+        check_protected(url)?;
         let mut pause = PAUSE;
+        // All tries and redirects share the time that one file has.
+        let deadline = self.http.deadline();
         for _ in 1..TRIES {
-            match self.http.ask(url, headers) {
-                Ok(answer) if answer.status.is_server_error() => {}
-                Ok(answer) => return Ok(answer),
-                Err(Fault { is_answer: true, error }) => return Err(error),
-                Err(_) => {}
+            let answer = self.http.ask_until(url, headers, deadline);
+            let is_last = deadline <= Instant::now() + pause;
+            match answer {
+                Ok(answer) if is_last || !answer.status.is_server_error() => return Ok(answer),
+                Err(fault) if is_last || fault.is_answer => return Err(fault.error),
+                _ => {}
             }
             std::thread::sleep(pause);
             pause *= 2;
         }
-        self.http.ask(url, headers).map_err(|fault| fault.error)
+        self.http.ask_until(url, headers, deadline).map_err(|fault| fault.error)
     }
 
     /// The content of a file.
@@ -225,6 +258,9 @@ impl Transfer {
     /// # Errors
     /// They cannot be asked for.
     pub fn versions(&self, source: &Source, location: &Location) -> Result<Option<Vec<Version>>> {
+        if let Location::Git(spec) = location {
+            check_protected(&spec.url)?;
+        }
         let tags = match location {
             Location::Http(_) | Location::Local(_) => return Ok(None),
             Location::Git(spec) if !spec.reference.is_empty() => return Ok(None),
@@ -241,7 +277,9 @@ impl Transfer {
     }
 
     fn tags(&self, spec: &RepoSpec) -> Result<Vec<String>> {
-        Ok(self.git.tags(spec)?.into_iter().map(|(tag, _)| tag).collect())
+        let tags = self.git.tags(spec)?;
+        check_tags(&spec.url, tags.len())?;
+        Ok(tags.into_iter().map(|(tag, _)| tag).collect())
     }
 
     /// What there is of a version. `version` is one of [`Transfer::versions`], or what a constraint
@@ -254,6 +292,7 @@ impl Transfer {
         match location {
             Location::Local(path) => Ok(vec![any(path.display().to_string())]),
             Location::Git(spec) => {
+                check_protected(&spec.url)?;
                 let mut spec = (**spec).clone();
                 if let Some(version) = version.filter(|_| spec.reference.is_empty()) {
                     spec.reference = self.tag_of(&spec, version)?;
@@ -277,8 +316,7 @@ impl Transfer {
     }
 
     fn tag_of(&self, spec: &RepoSpec, version: &Version) -> Result<String> {
-        let tags = self.git.tags(spec)?.into_iter().map(|(tag, _)| tag);
-        let tag = tags.into_iter().find(|tag| tag.parse().ok().as_ref() == Some(version));
+        let tag = self.tags(spec)?.into_iter().find(|tag| tag.parse().ok().as_ref() == Some(version));
         tag.ok_or_else(|| fault(format!("'{}' has no tag v{version}", spec.url)))
     }
 
@@ -340,9 +378,12 @@ impl Transfer {
         let bytes = match url {
             _ if is_repository(url) => {
                 let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
-                let clone = self.git.checkout(&spec)?;
-                let released = self.git.time(&spec, &clone)?;
-                let own = Base { directory: clone.join(&spec.path), within: Some(clone) };
+                check_protected(&spec.url)?;
+                let directory = self.git.checkout(&spec)?;
+                let released = self.git.time(&spec, &directory)?;
+                let within = Checkout { directory: directory.clone(), url: spec.url };
+                let whole = Base { directory, within: Some(within) };
+                let own = Base { directory: whole.resolve(&spec.path)?, ..whole };
                 return Ok(Fetched { content: Content::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
@@ -361,7 +402,13 @@ impl Transfer {
                     let own = Base { directory: path, within: base.within.clone() };
                     return Ok(Fetched { content: Content::Directory(own), released });
                 }
-                std::fs::read(&path).map_err(|e| fault(format!("cannot read '{}': {e}", path.display())))?
+                self.limit.read(&path).map_err(|e| {
+                    let error = fault(format!("cannot read '{}': {e}", path.display()));
+                    match e.kind() {
+                        std::io::ErrorKind::FileTooLarge => error.hint("--size-limit sets the limit"),
+                        _ => error,
+                    }
+                })?
             }
         };
         if let Some(size) = artifact.size.filter(|size| *size != bytes.len() as u64) {

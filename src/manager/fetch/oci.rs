@@ -3,9 +3,11 @@
 //! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with
 //! one for each platform.
 
-use super::{Artifact, Transfer, basic, fault};
+use super::{Artifact, Transfer, basic, check_tags, fault};
 use crate::diag::Result;
-use crate::manager::location::scheme;
+use crate::load::http::is_url;
+use crate::manager::host::{self, scheme};
+use crate::manager::location::is_protected;
 use crate::manager::name::Platform;
 use serde::Deserialize;
 use std::cell::RefCell;
@@ -14,8 +16,8 @@ use std::cell::RefCell;
 const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
                          application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json";
 
-/// Most pages of a list of tags.
-const MOST_PAGES: usize = 100;
+/// Most pages of a list of tags: a registry may cut them as small as it likes.
+const MOST_PAGES: usize = 1_000;
 
 /// A repository in a registry.
 pub struct Repository<'t> {
@@ -76,14 +78,15 @@ impl<'t> Repository<'t> {
         let mut all = Vec::new();
         let mut next = Some(self.url("tags/list?n=1000"));
         for _ in 0..MOST_PAGES {
-            let Some(url) = next.take() else { break };
+            let Some(url) = next.take() else { return Ok(all) };
             let answer = self.ask(&url, "application/json")?;
             let page: Tags = parse(&url, &answer.body)?;
             all.extend(page.tags.unwrap_or_default());
+            check_tags(&format!("oci://{}/{}", self.host, self.path), all.len())?;
             let link = answer.headers.get("link").and_then(|link| link.to_str().ok());
             next = link.and_then(|link| self.next_page(link));
         }
-        Ok(all)
+        Err(fault(format!("'oci://{}/{}' lists its tags in more than {MOST_PAGES} pages", self.host, self.path)))
     }
 
     /// `</v2/path/tags/list?last=x>; rel="next"`: a page of the same registry.
@@ -158,12 +161,12 @@ impl<'t> Repository<'t> {
             return super::success(url, answer);
         }
         let wants = answer.headers.get("www-authenticate").and_then(|wants| wants.to_str().ok()).unwrap_or_default();
-        let secret = self.transfer.secret(self.host);
-        let secret = secret.map(|secret| basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }));
-        let token = match (token_url(wants), secret) {
+        let place = token_url(wants).filter(|place| place.starts_with("https://") || scheme(self.host) == "http");
+        let token = match (place, self.secret(self.host)) {
             (None, Some(secret)) if wants.starts_with("Basic ") => secret,
             (None, _) => return super::success(url, answer),
             (Some(place), secret) => {
+                let secret = if host::of_url(&place) == self.host { secret } else { self.secret_elsewhere(&place)? };
                 let headers: Vec<(&str, &str)> = secret.iter().map(|s| ("Authorization", s.as_str())).collect();
                 let given = super::success(&place, self.transfer.ask(&place, &headers)?)?;
                 let token: Token = parse(&place, &given.body)?;
@@ -172,6 +175,31 @@ impl<'t> Repository<'t> {
         };
         *self.token.borrow_mut() = Some(token.clone());
         super::success(url, self.transfer.ask(url, &[("Accept", accept), ("Authorization", &token)])?)
+    }
+}
+
+impl Repository<'_> {
+    /// What lets the user in on a host.
+    fn secret(&self, host: &str) -> Option<String> {
+        let secret = self.transfer.secret(host)?;
+        Some(basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }))
+    }
+
+    /// What lets the user in where a registry hands out tokens on another host: what is kept for
+    /// that host. What is kept for the registry is for the registry alone; a user who has nothing
+    /// for either is nobody there.
+    ///
+    /// # Errors
+    /// There is something for the registry, and nothing for the other host.
+    fn secret_elsewhere(&self, place: &str) -> Result<Option<String>> {
+        let host = host::of_url(place);
+        let secret = self.secret(host);
+        if secret.is_some() || self.secret(self.host).is_none() {
+            return Ok(secret);
+        }
+        let message = format!("'{}' hands out tokens on another host, '{host}', which nothing is kept for", self.host);
+        let hint = |name| format!("if that host is its own, say who you are there: {name}=USER:PASSWORD");
+        Err(super::token_variable(host).map(hint).into_iter().fold(fault(message), crate::diag::Error::hint))
     }
 }
 
@@ -184,9 +212,8 @@ fn token_url(wants: &str) -> Option<String> {
         Some(&parameters[start..start + parameters[start..].find('"')?])
     };
     let realm = value("realm")?;
-    let host = realm.split_once("://")?.1.split('/').next()?;
     // A token is as good as what it is for.
-    if !realm.starts_with("https://") && scheme(host) == "https" {
+    if !is_protected(realm) || !is_url(realm) {
         return None;
     }
     let query = ["service", "scope"].into_iter().filter_map(|name| Some(format!("{name}={}", value(name)?)));

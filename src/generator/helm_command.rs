@@ -1,0 +1,48 @@
+//! [`HelmCommand`]: the arguments of helm, those of kustomize in its order. No other place makes
+//! them. A value that begins with `-` is refused before it comes here.
+
+use std::ffi::OsString;
+
+/// A helm command.
+#[derive(Debug)]
+pub struct HelmCommand {
+    /// The arguments of helm.
+    pub arguments: Vec<OsString>,
+}
+
+impl HelmCommand {
+    /// A command without arguments.
+    pub fn new(name: &'static str) -> Self {
+        HelmCommand { arguments: vec![name.into()] }
+    }
+
+    /// Adds an option with a value, unless that is empty.
+    pub fn option(mut self, name: &'static str, value: &str) -> Self {
+        if !value.is_empty() {
+            self.arguments.extend([OsString::from(name), value.into()]);
+        }
+        self
+    }
+
+    /// Adds an option with one path. helm reads a list there, with commas between its items.
+    pub fn path(self, name: &'static str, path: &str) -> Self {
+        match path.contains([',', '"', '\n', '\r']) {
+            true => self.option(name, &format!("\"{}\"", path.replace('"', "\"\""))),
+            false => self.option(name, path),
+        }
+    }
+
+    /// Adds an option without a value where it is wanted.
+    pub fn switch(mut self, name: &'static str, is_on: bool) -> Self {
+        if is_on {
+            self.arguments.push(name.into());
+        }
+        self
+    }
+
+    /// Adds a text that belongs to no option.
+    pub fn word(mut self, word: impl Into<OsString>) -> Self {
+        self.arguments.push(word.into());
+        self
+    }
+}

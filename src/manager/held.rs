@@ -1,0 +1,81 @@
+//! [`HeldCopy`]: a copy of an installed plugin that nobody else has. What is held to the plugin's
+//! sum is what runs, whatever lies at its path by then.
+
+use super::content::{self, MADE};
+use super::describe::Command;
+use super::discover::{Installed, Refusal};
+use super::manifest::Manifest;
+use crate::process::PrivateDirectory;
+use std::fmt;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// What was made in a plugin's directory when it was installed: it is read where it lies.
+const MADE_THERE: [&str; 2] = [MADE, "node_modules"];
+
+/// A copy of a plugin, as long as this is here.
+pub struct HeldCopy {
+    /// How the copy is started.
+    pub command: Command,
+    /// The copy, if the plugin is a file.
+    pub file: Option<PathBuf>,
+    _directory: PrivateDirectory,
+}
+
+impl fmt::Debug for HeldCopy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.command.fmt(f)
+    }
+}
+
+impl HeldCopy {
+    /// Copies a plugin and holds the copy to its sum. O(bytes of it).
+    ///
+    /// # Errors
+    /// It cannot be copied, or is not what was installed.
+    pub fn of(installed: &Installed) -> Result<HeldCopy, Refusal> {
+        let directory = PrivateDirectory::new("rustomize-plugin-").map_err(Refusal::Io)?;
+        let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
+        let is_directory = installed.path.is_dir();
+        let beside = match is_directory {
+            true => copy_directory(&installed.path, &copy),
+            false => copy_file(&installed.path, &copy),
+        };
+        let beside = beside.map_err(Refusal::Io)?;
+        let found = content::sum(&copy).map_err(Refusal::Io)?;
+        if found != installed.sum {
+            return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
+        }
+        let mut command = match is_directory {
+            true => Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy),
+            false => Command::of_binary(&copy),
+        };
+        command.needs.extend(beside);
+        Ok(HeldCopy { command, file: (!is_directory).then_some(copy), _directory: directory })
+    }
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
+    if let Some(parent) = to.parent()
+        && rustix::fs::statvfs(parent)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
+    {
+        let message = format!("nothing may be run in '{}': set TMPDIR to another directory", parent.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    fs::copy(from, to)?;
+    fs::set_permissions(to, Permissions::from_mode(0o700))?;
+    Ok(Vec::new())
+}
+
+/// Copies the content of a directory, and leads to what was made there, which is returned.
+fn copy_directory(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::create_dir(to)?;
+    content::copy(from, to)?;
+    let beside: Vec<PathBuf> = MADE_THERE.iter().map(|name| from.join(name)).filter(|path| path.is_dir()).collect();
+    for path in &beside {
+        symlink(path, to.join(path.file_name().unwrap_or_default()))?;
+    }
+    Ok(beside)
+}

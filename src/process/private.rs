@@ -1,0 +1,227 @@
+//! Directories that only this user can look into, for what must not stay behind.
+//!
+//! They are removed when they are dropped, by [`remove_all`] for a signal, and by a later process
+//! where one was killed: each is locked as long as its process lives.
+
+use super::was_ended;
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
+
+/// The end of the names of directories that are locked.
+const LOCKED: &str = ".locked";
+
+/// How such names begin.
+const PREFIXES: [&str; 2] = ["rustomize-", "kustomize-"];
+
+/// How often is tried what another process may hinder.
+const ROUNDS: usize = 16;
+
+/// How deep a directory may be that is removed.
+const LEVELS: usize = 1_000_000;
+
+static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every directory of this process. [`was_ended`] says so already: no other one is made.
+pub(super) fn remove_all() {
+    let directories = std::mem::take(&mut *DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner));
+    for directory in directories {
+        let _ = remove(&directory);
+    }
+}
+
+/// A directory that only this user can look into, removed when it is dropped and by
+/// [`end_all`](super::end_all).
+pub struct PrivateDirectory {
+    /// Empty if it was kept.
+    path: PathBuf,
+    /// As long as this is open, no other process takes the directory for a forgotten one.
+    _lock: Option<OwnedFd>,
+}
+
+impl PrivateDirectory {
+    /// Makes one in the system's place for temporary files. The first one of a process removes
+    /// those that killed processes of this user have left there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new(prefix: &str) -> io::Result<Self> {
+        static SWEEP: Once = Once::new();
+        let parent = tempfile::env::temp_dir();
+        SWEEP.call_once(|| sweep(&parent));
+        for _ in 0..ROUNDS {
+            let mut directory = PrivateDirectory::make(&parent, prefix, LOCKED)?;
+            // Before it is locked, another process may take it for a forgotten one.
+            match lock(&directory.path) {
+                Ok(lock) if directory.path.is_dir() => {
+                    directory._lock = Some(lock);
+                    return Ok(directory);
+                }
+                Ok(_) | Err(Errno::NOENT | Errno::WOULDBLOCK) => {}
+                // Where nobody can lock it, nobody removes it.
+                Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(directory),
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Err(io::Error::other("its directory is removed again and again"))
+    }
+
+    /// Makes one in another directory.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
+        PrivateDirectory::make(parent, prefix, "")
+    }
+
+    fn make(parent: &Path, prefix: &str, suffix: &str) -> io::Result<Self> {
+        let mut directories = DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner);
+        if was_ended() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).suffix(suffix).permissions(Permissions::from_mode(0o700));
+        let path = builder.tempdir_in(parent)?.keep();
+        directories.push(path.clone());
+        Ok(PrivateDirectory { path, _lock: None })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it another name in one step, and keeps it.
+    ///
+    /// # Errors
+    /// It cannot be renamed: then it is removed.
+    pub fn keep_as(mut self, place: &Path) -> io::Result<()> {
+        fs::rename(&self.path, place)?;
+        forget(&std::mem::take(&mut self.path));
+        Ok(())
+    }
+}
+
+fn forget(path: &Path) {
+    DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).retain(|d| *d != path);
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // First this: a signal in between finds it all the same.
+            let _ = remove(&self.path);
+            forget(&self.path);
+        }
+    }
+}
+
+/// Removes a directory with all that is in it, however deep that is, also where a plugin has taken
+/// rights away, or still writes.
+fn remove(path: &Path) -> io::Result<()> {
+    match open_up(rustix::fs::CWD, path) {
+        Ok(top) => clear(&top)?,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(e) => return Err(e.into()),
+    }
+    fs::remove_dir(path)
+}
+
+/// Removes what is in a directory. O(entries at any depth).
+fn clear(top: &OwnedFd) -> Result<(), Errno> {
+    let mut tries = 0;
+    for round in 0..LEVELS {
+        let names = names(top)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut last = Ok(());
+        let mut is_stuck = true;
+        for (i, name) in names.iter().enumerate() {
+            match take_away(top, name, &format!("{round}-{i}")) {
+                Ok(()) => is_stuck = false,
+                Err(e) => last = Err(e),
+            }
+        }
+        tries = if is_stuck { tries + 1 } else { 0 };
+        if tries == ROUNDS {
+            return last;
+        }
+    }
+    Err(Errno::NOTEMPTY)
+}
+
+/// Removes an entry of a directory. The directories in it come up to `top` first, under new names:
+/// so no depth fills the stack, or takes more than a few descriptors.
+fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
+    if unlink(top, name)? {
+        return Ok(());
+    }
+    let directory = open_up(top, name)?;
+    for (i, inner) in names(&directory)?.iter().enumerate() {
+        if !unlink(&directory, inner)? {
+            // One that this user may not write to cannot be moved.
+            open_up(&directory, inner.as_c_str())?;
+            rustix::fs::renameat(&directory, inner, top, format!("{new}-{i}"))?;
+        }
+    }
+    rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)
+}
+
+/// Removes an entry that is not a directory; `false` for one that is.
+fn unlink(directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR | Errno::PERM) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// The names of the entries of a directory.
+fn names(directory: &OwnedFd) -> Result<Vec<CString>, Errno> {
+    let entries = rustix::fs::Dir::read_from(directory)?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name().to_owned()));
+    names.filter(|name| !matches!(name.as_deref().map(CStr::to_bytes), Ok(b"." | b".."))).collect()
+}
+
+/// Opens a directory, to which this user gets all rights. A link in its place leads nowhere.
+fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(parent, name, flags | OFlags::PATH, Mode::empty())?;
+    let _ = rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::RWXU);
+    rustix::fs::openat(&opened, c".", flags | OFlags::RDONLY, Mode::empty())
+}
+
+/// Locks a directory of this user that nobody else can look into.
+///
+/// # Errors
+/// [`Errno::WOULDBLOCK`] if another process has it, [`Errno::PERM`] if it is something else.
+fn lock(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(path, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&opened)?;
+    let is_private = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o077 == 0;
+    if !is_private {
+        return Err(Errno::PERM);
+    }
+    rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(opened)
+}
+
+/// Removes the directories that killed processes of this user have left.
+fn sweep(parent: &Path) {
+    let is_ours = |name: &str| name.ends_with(LOCKED) && PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
+        if entry.file_name().to_str().is_some_and(is_ours)
+            && let Ok(_lock) = lock(&entry.path())
+        {
+            let _ = remove(&entry.path());
+        }
+    }
+}

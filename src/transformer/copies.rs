@@ -1,0 +1,82 @@
+//! What patches and replacements may copy: a few hundred bytes of copies of copies would fill the
+//! memory, and copies inside of copies the stack. kustomize has a limit for JSON patches
+//! (`AccumulatedCopySizeLimit` of its library) and does not set it.
+
+use crate::diag::{Error, Result};
+use crate::yaml::document::MAX_DEPTH;
+use crate::yaml::{Node, Value};
+
+/// Nodes that copies may add to one resource in one step, as for aliases.
+const MAX_NODES: usize = 1_000_000;
+
+/// A text counts as one node more for each of these bytes: printed, each copy takes them again.
+const BYTES_OF_A_NODE: usize = 64;
+
+/// Bytes of a text that is made of other texts.
+const MAX_TEXT: usize = 64 << 20;
+
+/// How much one step may still copy into one resource.
+pub(super) struct Copies {
+    left: usize,
+}
+
+impl Default for Copies {
+    fn default() -> Self {
+        Copies { left: MAX_NODES }
+    }
+}
+
+impl Copies {
+    /// A copy of a node. O(nodes).
+    ///
+    /// # Errors
+    /// The copies are too many nodes.
+    pub fn copy<'a>(&mut self, node: &Node<'a>) -> Result<Node<'a>> {
+        self.left = self.left.checked_sub(weight(node)).ok_or_else(|| {
+            Error::input(format!("copies add more than {MAX_NODES} nodes to the resource"))
+                .hint(format!("a text counts as one node more for each {BYTES_OF_A_NODE} bytes"))
+        })?;
+        Ok(node.clone())
+    }
+}
+
+/// What a copy takes, in nodes.
+fn weight(node: &Node<'_>) -> usize {
+    1 + match &node.value {
+        Value::Scalar(scalar) => scalar.text.len() / BYTES_OF_A_NODE,
+        Value::Sequence(items) => items.iter().map(weight).sum(),
+        Value::Mapping(m) => m.iter().map(|e| e.key.text.len() / BYTES_OF_A_NODE + weight(&e.value)).sum(),
+    }
+}
+
+/// Holds a node that is put at a path to the depth that documents may have. O(nodes).
+///
+/// # Errors
+/// The path and the node are deeper together.
+pub(super) fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
+    match is_within(node, MAX_DEPTH.saturating_sub(path)) {
+        true => Ok(()),
+        false => Err(Error::input(format!("the resource would be nested deeper than {MAX_DEPTH} levels"))),
+    }
+}
+
+/// Whether a node has at most so many levels of mappings and lists.
+fn is_within(node: &Node<'_>, levels: usize) -> bool {
+    let below = |node: &Node<'_>| levels > 0 && is_within(node, levels - 1);
+    match &node.value {
+        Value::Scalar(_) => true,
+        Value::Sequence(items) => items.iter().all(below),
+        Value::Mapping(m) => m.iter().all(|e| below(&e.value)),
+    }
+}
+
+/// Holds a text that was made of others to its limit.
+///
+/// # Errors
+/// It is longer.
+pub(super) fn check_text(text: &str) -> Result<&str> {
+    match text.len() > MAX_TEXT {
+        true => Err(Error::input(format!("the replaced text would be longer than {MAX_TEXT} bytes"))),
+        false => Ok(text),
+    }
+}

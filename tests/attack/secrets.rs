@@ -1,0 +1,241 @@
+//! Configuration files that would stay behind, and what would run in the place of what was checked.
+
+use crate::manager::{install, require, root, script};
+use crate::support::{Run, Tree, run};
+use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The command, as a user that has no rights of root, started through other programs. `None` where
+/// the machine has no way to do that.
+pub fn as_ordinary_user(tree: &Tree, through: &[&str]) -> Option<Command> {
+    let top = tree.path().parent().unwrap().to_owned();
+    // A number of its own: the system counts processes by user.
+    let user = 20_000 + std::process::id() % 20_000;
+    let mut words: Vec<String> = through.iter().map(|word| (*word).to_owned()).collect();
+    if rustix::process::geteuid().is_root() {
+        let program = top.join("rustomize");
+        // Not by this process, whose other threads start programs: the copy would be busy.
+        let copy = format!("[ -e '{0}' ] || cp '{1}' '{0}'", program.display(), env!("CARGO_BIN_EXE_rustomize"));
+        let given = sh(&format!("{copy}; chown -R {user}:{user} '{}'", top.display())).success();
+        if !given || !sh("setpriv --version && prlimit --version").success() {
+            println!("skipped: no setpriv, or files cannot be given away");
+            return None;
+        }
+        let user = [format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()];
+        words.splice(0..0, ["setpriv".to_owned()].into_iter().chain(user));
+        words.push(program.display().to_string());
+    } else {
+        words.push(env!("CARGO_BIN_EXE_rustomize").to_owned());
+    }
+    let like = tree.command(&[]);
+    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(tree.path()).env_clear().stdin(Stdio::null());
+    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Some(command)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+fn sh(line: &str) -> std::process::ExitStatus {
+    Command::new("sh").args(["-c", line]).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap()
+}
+
+/// A tree with a placed generator.
+fn tree(script: &str) -> Tree {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Any\nmetadata: {name: g}\nsecret: word\n",
+    );
+    tree.plugin("Any", &format!("#!/bin/sh\n{script}\n"));
+    tree
+}
+
+const BUILD: [&str; 2] = ["build", "--enable-alpha-plugins"];
+
+fn start(tree: &Tree) -> Child {
+    tree.command(&BUILD).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+/// Waits until a file is there, and gives its text.
+fn wait_for(path: &PathBuf) -> String {
+    for _ in 0..4000 {
+        match fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text,
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+    panic!("'{}' is not there", path.display())
+}
+
+fn left(tree: &Tree) -> Vec<PathBuf> {
+    fs::read_dir(tree.tmp()).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn m3_a_signal_leaves_no_configuration() {
+    for sent in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let tree = tree("echo > \"$HOME/started\"; sleep 60");
+        let mut child = start(&tree);
+        wait_for(&tree.home().join("started"));
+        assert_eq!(left(&tree).len(), 1);
+        signal(&child, sent);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{sent:?}");
+        tree.assert_nothing_left();
+    }
+}
+
+#[test]
+fn m3_a_signal_while_the_configuration_is_removed_leaves_none() {
+    // Removing takes a while.
+    let script = "cd \"${1%/*}\"; i=0; while [ $i -lt 4000 ]; do : > \"$i\"; i=$((i + 1)); done; pwd > \"$HOME/place\"";
+    for sent in [Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let tree = tree(script);
+        let mut child = start(&tree);
+        let place = PathBuf::from(wait_for(&tree.home().join("place")).trim_end());
+        while fs::read_dir(&place).is_ok_and(|entries| entries.count() > 4000) {}
+        signal(&child, sent);
+        let status = child.wait().unwrap();
+        assert!(status.code().is_some(), "{sent:?}: {status}");
+        tree.assert_nothing_left();
+    }
+}
+
+#[test]
+fn m3_a_plugin_that_takes_rights_away_keeps_no_configuration() {
+    let tree =
+        tree("d=\"${1%/*}/a\"; mkdir -p \"$d/b\"; : > \"$d/b/c\"; chmod 0 \"$d/b\"; chmod 500 \"$d\" \"${1%/*}\"");
+    let Some(mut command) = as_ordinary_user(&tree, &[]) else { return };
+    run(command.args(BUILD)).ok();
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn m3_what_a_killed_build_left_goes_with_the_next_one() {
+    let tree = tree("echo $$ > \"$HOME/started\"; sleep 60");
+    let kill = |child: &mut Child| {
+        let plugin = wait_for(&tree.home().join("started"));
+        fs::remove_file(tree.home().join("started")).unwrap();
+        signal(child, Signal::KILL);
+        child.wait().unwrap();
+        let _ = sh(&format!("kill -9 -{}", plugin.trim()));
+    };
+    kill(&mut start(&tree));
+    let [forgotten] = &left(&tree)[..] else { panic!("{:?}", left(&tree)) };
+    assert!(fs::read_to_string(forgotten.join("g.yaml")).unwrap().contains("secret: word"));
+    // What others have, or can look into, stays; so does what a running build has.
+    let mut running = start(&tree);
+    wait_for(&tree.home().join("started"));
+    let [running_place] = &left(&tree)[..] else { panic!("{:?}", left(&tree)) };
+    assert_ne!(running_place, forgotten);
+    let make = |name: &str, mode: u32| {
+        let path = tree.tmp().join(name);
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let mut stay = vec![
+        make("rustomize-plugin-x.locked", 0o755),
+        make("rustomize-plugin-x", 0o700),
+        make("other.locked", 0o700),
+        running_place.clone(),
+    ];
+    if rustix::process::geteuid().is_root() {
+        let path = make("rustomize-plugin-y.locked", 0o700);
+        std::os::unix::fs::chown(&path, Some(12345), Some(12345)).unwrap();
+        stay.push(path);
+    }
+    let gone = make("rustomize-plugin-z.locked", 0o700);
+    tree.plugin("Any", "#!/bin/sh\n");
+    tree.run(&BUILD).ok();
+    assert!(!gone.exists());
+    assert!(stay.iter().all(|path| path.is_dir()), "{:?}", left(&tree));
+    kill(&mut running);
+}
+
+#[test]
+fn m3_what_is_deep_is_removed_too() {
+    let tree = tree("exit 0");
+    let top = tree.tmp().join("rustomize-plugin-x.locked");
+    fs::create_dir(&top).unwrap();
+    fs::set_permissions(&top, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(top.join("g.yaml"), "secret").unwrap();
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut directory = open(&top, flags, Mode::empty()).unwrap();
+    // The names are those that it might take for its own.
+    for name in ["0-0-0", "1-0-0"].into_iter().chain(std::iter::repeat_n("d", 20_000)) {
+        mkdirat(&directory, name, Mode::RWXU).unwrap();
+        directory = openat(&directory, name, flags, Mode::empty()).unwrap();
+    }
+    tree.run(&BUILD).ok();
+    tree.assert_nothing_left();
+}
+
+/// A build whose first plugin puts other content in the place of the second one, which was looked
+/// at by then.
+fn swapped(tree: &Tree, target: &str) -> Run {
+    tree.write("kustomization.yaml", "generators: [a.yaml, g.yaml]\n");
+    tree.write("a.yaml", "apiVersion: ex.io/v1\nkind: First\nmetadata: {name: a}\n");
+    let made = "apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: other}\\n";
+    tree.plugin(
+        "First",
+        &format!(
+            "#!/bin/sh\nf=$(echo {target})\nprintf '#!/bin/sh\\nprintf \"{}\"\\n' > \"$f.new\"\nchmod 755 \"$f.new\"\nmv \"$f.new\" \"$f\"\n",
+            made.replace('\\', "\\\\")
+        ),
+    );
+    tree.build(&[])
+}
+
+#[test]
+fn m4_what_was_looked_at_is_what_runs() {
+    let tree = crate::manager::tree();
+    install(&tree, "h.io/acme/app", &script("1.0.0", "own")).ok();
+    let file = format!("{}/h.io/acme/app/rustomize-plugin-app_*[0-9a-z]4", root(&tree).display());
+    let built = swapped(&tree, &file).ok();
+    assert!(built.contains("v: own") && !built.contains("other"), "{built}");
+    // It was another one's all the time.
+    tree.build(&[]).fails_with(&["1 installed files are not considered"]);
+}
+
+#[test]
+fn m4_the_files_of_a_directory_that_were_looked_at_are_those_that_run() {
+    let tree = crate::manager::tree();
+    let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\nruntime: bash\n\
+         generators: [{apiVersion: ex.io/v1, kind: Made}]\n";
+    tree.write("app/plugin.yaml", manifest);
+    tree.write("app/main.sh", ". \"${0%/*}/lib.sh\"\n");
+    tree.write(
+        "app/lib.sh",
+        "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: own}\\n'\n",
+    );
+    require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    tree.run(&["plugin", "install"]).ok();
+    let file = format!("{}/h.io/acme/app/rustomize-plugin-app_*/lib.sh", root(&tree).display());
+    let built = swapped(&tree, &file).ok();
+    assert!(built.contains("v: own") && !built.contains("other"), "{built}");
+}
+
+#[test]
+fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
+    let tree = crate::manager::tree();
+    let head = "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: bash\n";
+    tree.write("dep/plugin.yaml", &format!("{head}generators: [{{apiVersion: ex.io/v1, kind: Dep}}]\n"));
+    tree.write("dep/main.sh", "");
+    tree.write("app/plugin.yaml", &format!("{head}dependencies: {{dep: {{source: h.io/acme/dep, from: ../dep}}}}\n"));
+    let own = script("1.0.0", "own");
+    let read = "cat \"${0%/*}/.rustomize/sdk/dep/plugin.json\" > /dev/null || exit 3\n";
+    tree.write("app/main.sh", &own.replacen('\n', &format!("\n{read}"), 1));
+    require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    tree.run(&["plugin", "install"]).ok();
+    assert!(tree.build(&[]).ok().contains("v: own"));
+    fs::remove_dir_all(tree.home().join(".cache/rustomize/describe")).unwrap();
+    assert!(tree.build(&[]).ok().contains("v: own"));
+}
