@@ -471,8 +471,20 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`.
+/// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`. Where it holds
+/// two of that name, the entries of the first go into the second, as upstream has it.
 pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
+    make_map_of_strings(parent, map);
+    if parent.iter().filter(|entry| entry.key.text == map).count() > 1 {
+        let first = parent.remove(map).map(|node| node.value);
+        let second = parent.get_mut(map).and_then(Node::as_mapping_mut);
+        if let (Some(Value::Mapping(first)), Some(second)) = (first, second) {
+            second.put_all(first.into_entries());
+        }
+    }
+}
+
+fn make_map_of_strings<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     let Some(node) = parent.get_mut(map) else {
         return;
     };
@@ -485,6 +497,7 @@ pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     match node.as_mapping_mut() {
         Some(entries) if !entries.is_empty() => {
             entries.set_braces(false);
+            entries.keep_last_of_each();
             for (_, value) in entries.iter_mut() {
                 make_string(value);
             }

@@ -70,13 +70,16 @@ pub fn write_string(out: &mut String, text: &str) {
 /// Refuses keys that JSON has no text for.
 ///
 /// # Errors
-/// A key is null.
+/// A key is null, or a number that only an unsigned integer holds.
 pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
     match &node.value {
         Value::Scalar(_) => Ok(()),
         Value::Sequence(items) => items.iter().try_for_each(check_keys),
         Value::Mapping(m) => m.iter().try_for_each(|Entry { key, value }| match key.kind() {
             Kind::Null => Err(Malformed { message: "a mapping key is null".to_owned(), pos: key.pos }),
+            Kind::Int if matches!(scalar::int(key.text), Some(Int::Unsigned(_))) => {
+                Err(Malformed { message: format!("mapping key {} is too large a number: quote it", key.text), pos: key.pos })
+            }
             _ => check_keys(value),
         }),
     }
@@ -108,12 +111,14 @@ pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
                         Some(Int::Signed(n)) => arena.text(&n.to_string()),
                         _ => key.text,
                     },
+                    Kind::Float => scalar::float(key.text).map_or(key.text, |f| arena.text(&scalar::go_number_32(f))),
                     _ => key.text,
                 };
                 entry.key = Key::string(text);
                 from_yaml_1_1(arena, &mut entry.value);
             }
             *m = Mapping::from_entries(entries);
+            m.keep_last_of_each();
         }
     }
 }

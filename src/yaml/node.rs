@@ -621,10 +621,13 @@ impl<'a> Mapping<'a> {
     /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins.
     /// O(n).
     pub fn keep_last_of_each(&mut self) {
+        steps::add(self.entries.len());
+        if !self.entries.windows(2).any(|w| w[0].key.same_text(&w[1].key)) {
+            return;
+        }
         let mut next: Vec<bool> = self.entries.windows(2).map(|w| w[0].key.text != w[1].key.text).collect();
         next.push(true);
         let mut keep = next.into_iter();
-        steps::add(self.entries.len());
         self.entries.retain(|_| keep.next().unwrap_or(true));
     }
 

@@ -5,6 +5,7 @@
 //! `yes`, `off`, `y` are booleans). One function, [`resolve_in`], holds both.
 
 use base64::Engine;
+use std::fmt::LowerExp;
 
 /// The type of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -468,17 +469,16 @@ fn days_in(year: u32, month: u32) -> u32 {
 
 /// Shortest decimal digits of a finite number and the exponent of its first digit
 /// (`d.ddd * 10^exp`).
-fn shortest(f: f64) -> (String, i32) {
-    let text = format!("{:e}", f.abs());
-    let (mantissa, exp) = text.split_once('e').unwrap_or((&text, "0"));
+fn shortest(f: impl LowerExp) -> (String, i32) {
+    let text = format!("{f:e}");
+    let (mantissa, exp) = text.trim_start_matches('-').split_once('e').unwrap_or((&text, "0"));
     (mantissa.replace('.', ""), exp.parse().unwrap_or(0))
 }
 
 /// Go's `%f`-like or `%e` text of a number: positional for exponents in `low..high`, else with an
 /// exponent of at least `exp_digits` digits.
-fn format_float(f: f64, low: i32, high: i32, exp_digits: usize) -> String {
+fn format_float(f: f64, (digits, exp): (String, i32), low: i32, high: i32, exp_digits: usize) -> String {
     let sign = if f.is_sign_negative() { "-" } else { "" };
-    let (digits, exp) = shortest(f);
     if f != 0.0 && (exp < low || exp >= high) {
         let (head, tail) = digits.split_at(1);
         let dot = if tail.is_empty() { "" } else { "." };
@@ -498,18 +498,28 @@ fn format_float(f: f64, low: i32, high: i32, exp_digits: usize) -> String {
 /// A number as Go's JSON encoder writes it: exponent form below 1e-6 and from 1e21 on.
 pub fn json_number(f: f64) -> String {
     // The encoder shortens a two-digit negative exponent: e-09 becomes e-9.
-    format_float(f, -6, 21, 1)
+    format_float(f, shortest(f), -6, 21, 1)
 }
 
 /// A number as Go's shortest `%g` writes it: exponent form below 1e-4 and from 1e6 on.
 pub fn go_number(f: f64) -> String {
+    go_text(f, shortest(f))
+}
+
+/// A number as [`go_number`] writes it, with no more digits than a 32-bit number has: what a key
+/// becomes for a reader that makes JSON of YAML.
+pub fn go_number_32(f: f64) -> String {
+    go_text(f, shortest(f as f32))
+}
+
+fn go_text(f: f64, digits: (String, i32)) -> String {
     if f.is_nan() {
         return ".nan".to_owned();
     }
     if f.is_infinite() {
         return if f > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    format_float(f, -4, 6, 2)
+    format_float(f, digits, -4, 6, 2)
 }
 
 #[cfg(test)]

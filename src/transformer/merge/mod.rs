@@ -157,10 +157,16 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
     // Braces around nothing say nothing about what comes into them.
     let in_braces = if base.is_empty() { patch.is_in_braces() } else { base.is_in_braces() };
-    let mut patches = patch.iter_mut().peekable();
+    // Of a key that stands twice in one of them, upstream finds the first.
+    let (mut last_of_patch, mut last) = (None, None);
+    let mut patches = patch.iter_mut().filter(|(key, _)| is_first(key, &mut last_of_patch)).peekable();
     for mut entry in std::mem::take(base).into_entries() {
         let name = entry.key.text;
         check_key(name)?;
+        if !is_first(&entry.key, &mut last) {
+            out.push(entry);
+            continue;
+        }
         while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text, name) == Ordering::Less) {
             introduce(&mut out, *key, value, schema)?;
         }
@@ -190,6 +196,9 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 /// Adds a field that the base lacks.
 fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
     check_key(key.text)?;
+    if is_null(&key) {
+        return Ok(());
+    }
     let mut value = match introduced(patch, schema.field(key.text))? {
         Merged::Gone => return Ok(()),
         Merged::New(node) => node,
@@ -328,6 +337,11 @@ fn check_key(key: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a key is another one than the last; it is the last one then.
+fn is_first<'a>(key: &Key<'a>, last: &mut Option<Key<'a>>) -> bool {
+    !last.replace(*key).is_some_and(|last| last.same_text(key))
+}
+
 /// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is
 /// refused where it is printed.
 fn is_null(key: &Key<'_>) -> bool {
@@ -336,10 +350,13 @@ fn is_null(key: &Key<'_>) -> bool {
 
 /// Keeps the fields for which `keep` holds; it may edit them.
 fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
-    let mut gone = Vec::new();
+    let (mut gone, mut last) = (Vec::new(), None);
     for (i, (key, value)) in m.iter_mut().enumerate() {
         let name = key.text;
         check_key(name)?;
+        if !is_first(key, &mut last) {
+            continue;
+        }
         if !keep(name, value).map_err(|e| e.context(format!("at '{name}'")))? && !is_null(key) {
             gone.push(i);
         }
