@@ -47,6 +47,16 @@ fn a_lone_carriage_return_ends_a_line() {
 }
 
 #[test]
+fn a_file_in_utf_16_is_read_in_either_order_of_its_bytes() {
+    let text = format!("\u{feff}{HEAD}x: \u{e9}\u{1f600}\n");
+    let built = build(text.trim_start_matches('\u{feff}').as_bytes()).unwrap();
+    let units = || text.encode_utf16();
+    assert_eq!(build(&units().flat_map(u16::to_le_bytes).collect::<Vec<_>>()).as_ref(), Ok(&built));
+    assert_eq!(build(&units().flat_map(u16::to_be_bytes).collect::<Vec<_>>()).as_ref(), Ok(&built));
+    assert!(built.contains("x: \"\u{e9}\\U0001F600\"\n"), "{built}");
+}
+
+#[test]
 fn badly_indented_texts_are_read_once() {
     let text = "  key: \"a text of\nmany lines\nthat starts\n at the left\"\n";
     let many: String = (0..20_000).map(|i| text.replacen("key", &format!("key{i}"), 1)).collect();

@@ -77,9 +77,10 @@ pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
         Value::Sequence(items) => items.iter().try_for_each(check_keys),
         Value::Mapping(m) => m.iter().try_for_each(|Entry { key, value }| match key.kind() {
             Kind::Null => Err(Malformed { message: "a mapping key is null".to_owned(), pos: key.pos }),
-            Kind::Int if matches!(scalar::int(key.text), Some(Int::Unsigned(_))) => {
-                Err(Malformed { message: format!("mapping key {} is too large a number: quote it", key.text), pos: key.pos })
-            }
+            Kind::Int if matches!(scalar::int(key.text), Some(Int::Unsigned(_))) => Err(Malformed {
+                message: format!("mapping key {} is too large a number: quote it", key.text),
+                pos: key.pos,
+            }),
             _ => check_keys(value),
         }),
     }

@@ -21,8 +21,8 @@ use super::scalar::{self, Int, Kind};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
 
-/// Longest key, in bytes, that go-yaml can read back.
-const MAX_KEY: usize = 1_024;
+/// Longest key, in characters, that go-yaml can read back: it reads `? ` and the key within 1,024.
+const MAX_KEY: usize = 1_022;
 
 /// The text of a string after go-yaml v3 has printed and read it; `in_braces` says whether it
 /// stands in a mapping that is written in braces.
@@ -154,11 +154,14 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Res
         return Err(format!("mapping key {:?} already defined", key.text));
     }
     let is_string = key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str);
-    if is_string { Ok(()) } else { check_rare_key(key, is_top) }
+    if is_string && key.text != "<<" { Ok(()) } else { check_rare_key(key, is_top) }
 }
 
 fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
     let scalar = Scalar { text: key.text, style: key.style, tag: key.tag };
+    if key.text == "<<" && key.style == Style::Plain {
+        return Err("mapping key \"<<\" asks for a merge with what is no mapping: name it otherwise".to_owned());
+    }
     if let Some(what) = scalar.mismatch() {
         return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));
     }
@@ -182,8 +185,8 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
 #[inline]
 pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     check_key(key, previous, is_top)?;
-    if key.text.len() > MAX_KEY {
-        return Err(format!("a mapping key is longer than {MAX_KEY} bytes"));
+    if key.text.len() > MAX_KEY && key.text.chars().count() > MAX_KEY {
+        return Err(format!("a mapping key is longer than {MAX_KEY} characters"));
     }
     Ok(())
 }
