@@ -25,6 +25,7 @@
 
 pub mod amend;
 pub mod archive;
+mod clients;
 pub mod content;
 pub mod describe;
 pub mod discover;

@@ -4,6 +4,7 @@
 //! a plugin home) and `schemas` (`schemas/`). `GET /v3/file_metadatas/<mount>?environment=<name>`
 //! lists the files of one, `GET /v3/file_content/<mount>/<path>?environment=<name>` gives one.
 
+use super::clients::{Client, Clients};
 use super::content;
 use super::environment::{Environment, is_schema};
 use percent_encoding::percent_decode_str;
@@ -13,13 +14,16 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How many clients are answered at once.
-const THREADS: usize = 8;
+/// How many clients may be connected at once.
+const MOST_CLIENTS: usize = 256;
 
-/// How long a client may take to ask, and to take its answer.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a client may take to ask.
+const ASKING: Duration = Duration::from_secs(10);
+
+/// How long a client may take none of its answer.
+const TAKING: Duration = Duration::from_secs(30);
 
 /// Most bytes of a request.
 const MOST_REQUEST: usize = 16 << 10;
@@ -139,36 +143,38 @@ fn metadata(path: String, file: &Path) -> io::Result<Metadata> {
     Ok(Metadata { path, size: of.len(), mode, uid: of.uid(), gid: of.gid(), sha256: content::sha256(opened)? })
 }
 
-/// Answers whoever connects, for ever. `log` is told each request and how it was answered.
+/// Answers whoever connects, for ever, each in a thread of its own. `log` is told each request and
+/// how it was answered.
 pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(String) + Sync)) {
-    let answer = || {
+    let clients = Clients::new(MOST_CLIENTS);
+    std::thread::scope(|scope| {
         loop {
-            let Ok((stream, _)) = listener.accept() else {
+            let accepted = listener.accept().and_then(|(stream, _)| Ok((clients.enter(&stream)?, stream)));
+            let Ok((client, stream)) = accepted else {
                 // Too many open files, or a client that has gone: others go on.
                 std::thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            if let Some(line) = one(stream, environment) {
-                log(line);
-            }
+            let answer = move || {
+                if let Some(line) = one(&client, stream, environment) {
+                    log(line);
+                }
+            };
+            // Where there is no thread for it, the connection is closed.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, answer);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..THREADS {
-            let _: io::Result<std::thread::ScopedJoinHandle<'_, ()>> =
-                std::thread::Builder::new().spawn_scoped(scope, answer);
-        }
-        answer()
     })
 }
 
 /// Answers one request, and says how; nothing where nobody asked anything.
-fn one(mut stream: TcpStream, environment: &Environment) -> Option<String> {
-    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
-    stream.set_write_timeout(Some(TIMEOUT)).ok()?;
+fn one(client: &Client<'_>, mut stream: TcpStream, environment: &Environment) -> Option<String> {
+    stream.set_write_timeout(Some(TAKING)).ok()?;
+    let deadline = Instant::now() + ASKING;
     let mut buffer = vec![0; MOST_REQUEST];
     let mut len = 0;
     let target = loop {
+        let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+        stream.set_read_timeout(Some(left)).ok()?;
         let read = stream.read(&mut buffer[len..]).ok()?;
         if read == 0 {
             return None;
@@ -182,17 +188,13 @@ fn one(mut stream: TcpStream, environment: &Environment) -> Option<String> {
             }
             Ok(httparse::Status::Partial) if len < buffer.len() => {}
             Ok(httparse::Status::Complete(_)) => {
-                return reply(
-                    &mut stream,
-                    "a request",
-                    "405 Method Not Allowed",
-                    b"only GET is answered\n".as_slice(),
-                    21,
-                );
+                let body = b"only GET is answered\n".as_slice();
+                return reply(&mut stream, "a request", "405 Method Not Allowed", body, 21);
             }
             _ => return reply(&mut stream, "a request", "400 Bad Request", b"that is no request\n".as_slice(), 19),
         }
     };
+    client.has_asked();
     match answer(&target, environment) {
         Ok(Some(Answer::Text(text))) => reply(&mut stream, &target, "200 OK", text.as_bytes(), text.len() as u64),
         Ok(Some(Answer::File(file, size))) => reply(&mut stream, &target, "200 OK", file.take(size), size),
