@@ -152,21 +152,36 @@ fn every_requirement_of_the_manager_has_a_line_and_a_test() {
     }
 }
 
-/// The table of requirements in docs/plugin.md names tests that are there.
+/// The tables in docs name tests that are there: of requirements in docs/plugin.md, of promises in
+/// docs/security.md.
 #[test]
 fn tests_that_docs_name_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = files(&root.join("tests"), ".rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
     let all: String = sources().into_iter().map(|(_, text)| text).chain(tests).collect();
-    let docs = fs::read_to_string(root.join("docs/plugin.md")).unwrap();
-    let rows = docs.lines().filter(|line| ["| P", "| U", "| M"].iter().any(|start| line.starts_with(start)));
-    let mut named = 0;
-    for row in rows {
-        let names = row.rsplit('|').nth(1).unwrap().split(", ").map(|name| name.trim().trim_matches('`'));
-        for name in names {
+    let read = |name: &str| fs::read_to_string(root.join("docs").join(name)).unwrap();
+    let (plugin, security) = (read("plugin.md"), read("security.md"));
+    let is_requirement = |line: &&str| ["| P", "| U", "| M"].iter().any(|start| line.starts_with(start));
+    let rows: Vec<&str> = plugin.lines().filter(is_requirement).collect();
+    let promises: Vec<&str> = security.lines().filter(|line| line.starts_with("| ") && line.contains('`')).collect();
+    assert!(rows.len() > 30 && promises.len() > 20, "the tables are not there");
+    for row in rows.into_iter().chain(promises) {
+        for name in row.rsplit('|').nth(1).unwrap().split(", ").map(|name| name.trim().trim_matches('`')) {
             assert!(all.contains(&format!("fn {name}(")), "no test '{name}': {row}");
-            named += 1;
         }
     }
-    assert!(named > 50, "the table is not there");
+}
+
+/// Each attack is a promise in docs/security.md.
+#[test]
+fn every_attack_is_in_the_docs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    for path in files(&root.join("tests/attack"), ".rs") {
+        let text = fs::read_to_string(path).unwrap();
+        for after in text.split("#[test]\nfn ").skip(1) {
+            let name = after.split('(').next().unwrap();
+            assert!(docs.contains(&format!("`{name}`")), "docs/security.md does not name {name}");
+        }
+    }
 }

@@ -239,3 +239,21 @@ fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
     fs::remove_dir_all(tree.home().join(".cache/rustomize/describe")).unwrap();
     assert!(tree.build(&[]).ok().contains("v: own"));
 }
+
+#[test]
+fn h1_what_is_asked_what_it_does_sees_nothing_of_the_user() {
+    let mut tree = crate::manager::tree();
+    tree.variables.insert("SECRET_KEY", "of-the-user".to_owned());
+    tree.write("../home/.secret", "in-the-home");
+    // Its answer names a version by which the test sees what it has seen.
+    let script = format!(
+        "#!/bin/sh\nv=1.0.0\n[ -z \"$SECRET_KEY\" ] || v=2.0.0\n[ \"$HOME\" != '{0}' ] || v=3.0.0\n\
+         cat '{0}/.secret' 2>/dev/null && v=4.0.0\n\
+         echo \"{{\\\"version\\\": \\\"$v\\\", \\\"api_version\\\": \\\"x1.0\\\"}}\"\n",
+        tree.home().display()
+    );
+    if crate::isolation::can_isolate() {
+        let said = crate::manager::install(&tree, "h.io/a/app", &script).ok();
+        assert!(said.contains("1.0.0"), "{said}");
+    }
+}
