@@ -48,7 +48,16 @@ enum Merged<'a> {
 /// # Errors
 /// The two differ in shape somewhere, or a directive is unknown.
 pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
-    match merge(base, &mut patch, schemas.unknown())? {
+    let had_null = has_null(base);
+    let merged = merge(base, &mut patch, schemas.unknown())?;
+    // A null key at the top is passed over where the resource is decoded; two of them are not.
+    if has_null(base)
+        && !had_null
+        && let Some(fields) = base.as_mapping_mut()
+    {
+        fields.retain(|key, _| !is_null(key));
+    }
+    match merged {
         Merged::Gone => Ok(false),
         // A replacement at the top has no effect: upstream drops the result, and keeps the
         // resource.
@@ -196,9 +205,6 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 /// Adds a field that the base lacks.
 fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
     check_key(key.text)?;
-    if is_null(&key) {
-        return Ok(());
-    }
     let mut value = match introduced(patch, schema.field(key.text))? {
         Merged::Gone => return Ok(()),
         Merged::New(node) => node,
@@ -342,10 +348,15 @@ fn is_first<'a>(key: &Key<'a>, last: &mut Option<Key<'a>>) -> bool {
     !last.replace(*key).is_some_and(|last| last.same_text(key))
 }
 
+/// Whether a mapping has a null key.
+fn has_null(node: &Node<'_>) -> bool {
+    node.as_mapping().is_some_and(|fields| fields.iter().any(|entry| is_null(&entry.key)))
+}
+
 /// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is
 /// refused where it is printed.
 fn is_null(key: &Key<'_>) -> bool {
-    key.kind() == Kind::Null
+    !key.is_plain() && key.kind() == Kind::Null
 }
 
 /// Keeps the fields for which `keep` holds; it may edit them.
