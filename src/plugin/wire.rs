@@ -194,8 +194,10 @@ fn build_annotations<'a>(
         if !rare.transformations.is_empty() {
             add(TRANSFORMATIONS, &|| rare.transformations_text());
         }
-        if !rare.vars.is_empty() {
-            add(REF_BY, &|| join(rare.vars.iter().copied()));
+        // A variable without a name is not noted.
+        let vars = || rare.vars.iter().copied().filter(|name| !name.is_empty());
+        if vars().next().is_some() {
+            add(REF_BY, &|| join(vars()));
         }
         if rare.helm_generated {
             add(HELM_GENERATED, &|| "true".to_owned());
