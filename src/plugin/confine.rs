@@ -2,9 +2,12 @@
 //! any of the plugin's code.
 //!
 //! The process leaves the session of the user, and so the terminal, and gives up the capabilities of
-//! root. Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs
-//! without all that, as under kustomize (K20); `--plugin-isolation` asks for it.
+//! root. Landlock restricts files and TCP; of the system's calls the process keeps those on a list
+//! (`calls.rs`). A placed plugin runs without all that, as under kustomize (K20);
+//! `--plugin-isolation` asks for it.
 
+#[cfg(target_os = "linux")]
+use super::calls::{self, Choice};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -103,7 +106,7 @@ impl Sandbox {
             Ok(known) => missing.extend(unknown_to(known).map(str::to_owned)),
             Err(e) => missing.push(format!("files are not restricted: {e}")),
         }
-        if let Err(e) = self.restrict_calls() {
+        if let Err(e) = calls::restrict(Choice { network: self.network, modes: true }) {
             missing.push(format!("system calls and sockets are not restricted: {e}"));
         }
         missing
@@ -134,47 +137,6 @@ impl Sandbox {
             }
             _ => 0,
         })
-    }
-
-    fn restrict_calls(&self) -> Result<(), Box<dyn std::error::Error>> {
-        use seccompiler::{
-            BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition, SeccompFilter,
-            SeccompRule, apply_filter,
-        };
-        use std::collections::BTreeMap;
-        let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
-        let refuse = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| -> Result<(), Box<dyn std::error::Error>> {
-            let action = SeccompAction::Errno(errno.unsigned_abs());
-            let filter: BpfProgram =
-                SeccompFilter::new(rules, SeccompAction::Allow, action, architecture)?.try_into()?;
-            Ok(apply_filter(&filter)?)
-        };
-        let if_argument = |nth, op, value: u64| SeccompCondition::new(nth, Len::Dword, op, value);
-        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-        let mut families = Vec::new();
-        if self.network {
-            for family in NETWORK {
-                families.push(if_argument(0, Op::Ne, family as u64)?);
-            }
-        }
-        // Without the network, sockets of every family.
-        let sockets = if families.is_empty() { Vec::new() } else { vec![SeccompRule::new(families)?] };
-        rules.insert(libc::SYS_socket, sockets);
-        for (call, nth) in OF_ONE_PROCESS {
-            rules.insert(call, vec![SeccompRule::new(vec![if_argument(nth, Op::Ne, 0)?])?]);
-        }
-        let typing = TERMINAL.iter().map(|&request| SeccompRule::new(vec![if_argument(1, Op::Eq, request)?]));
-        rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
-        let mut namespaces = Vec::new();
-        for flag in NAMESPACES {
-            let flag = flag as u64;
-            namespaces.push(SeccompRule::new(vec![SeccompCondition::new(0, Len::Qword, Op::MaskedEq(flag), flag)?])?);
-        }
-        rules.insert(libc::SYS_clone, namespaces);
-        // Its flags lie in memory, where a filter cannot look; without it, everybody falls back to
-        // clone.
-        refuse(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
-        refuse(rules, libc::EPERM)
     }
 }
 
@@ -220,98 +182,6 @@ fn unknown_to(version: i32) -> impl Iterator<Item = &'static str> {
     ];
     SINCE.into_iter().filter(move |(since, _)| version < *since).map(|(_, what)| what)
 }
-
-/// The families of sockets that the network needs: addresses are looked up through the last one.
-#[cfg(target_os = "linux")]
-const NETWORK: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-
-/// Calls that can concern another process, and which argument names it; 0 is the caller itself.
-#[cfg(target_os = "linux")]
-const OF_ONE_PROCESS: [(i64, u8); 7] = [
-    (libc::SYS_prlimit64, 0),
-    (libc::SYS_setpriority, 1),
-    (libc::SYS_sched_setaffinity, 0),
-    (libc::SYS_sched_setattr, 0),
-    (libc::SYS_sched_setparam, 0),
-    (libc::SYS_sched_setscheduler, 0),
-    (libc::SYS_ioprio_set, 1),
-];
-
-/// Pastes into a console; the crate has no name for it.
-#[cfg(target_os = "linux")]
-const TIOCLINUX: u64 = 0x541c;
-
-/// Requests that type into a terminal, or take one.
-#[cfg(target_os = "linux")]
-const TERMINAL: [u64; 4] = [libc::TIOCSTI, libc::TIOCSCTTY, libc::TIOCSPGRP, TIOCLINUX];
-
-/// Namespaces of every kind: in a new one, what is restricted here would be lifted.
-#[cfg(target_os = "linux")]
-const NAMESPACES: [i32; 7] = [
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWNET,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWUTS,
-    libc::CLONE_NEWCGROUP,
-];
-
-/// System calls that no plugin needs: to leave its process group, to look into other processes, to
-/// change the system, and those that do what other calls do past this filter.
-#[cfg(target_os = "linux")]
-const REFUSED: [i64; 50] = [
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fsmount,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_reboot,
-    libc::SYS_kexec_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_kexec_file_load,
-    libc::SYS_syslog,
-    libc::SYS_fanotify_init,
-    libc::SYS_mount_setattr,
-    libc::SYS_adjtimex,
-    libc::SYS_clock_adjtime,
-    libc::SYS_quotactl_fd,
-    libc::SYS_fspick,
-    libc::SYS_fsconfig,
-    libc::SYS_vhangup,
-    libc::SYS_process_madvise,
-];
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use std::path::Path;
 const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n";
 
 /// A tree whose plugin does what the statements say; `None` where that cannot be tried.
-fn attack(act: &str) -> Option<Tree> {
+pub fn attack(act: &str) -> Option<Tree> {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", "");
     let plugin = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
@@ -22,7 +22,7 @@ fn attack(act: &str) -> Option<Tree> {
 
 /// Expects that of the statements nothing gets through at either level but what is named.
 #[track_caller]
-fn gets(act: &str, want: &str) {
+pub fn gets(act: &str, want: &str) {
     let Some(tree) = attack(act) else { return };
     for level in ["auto", "strict"] {
         let run = tree.build(&[&format!("--plugin-isolation={level}")]);
@@ -30,7 +30,7 @@ fn gets(act: &str, want: &str) {
     }
 }
 
-fn got(run: Run) -> String {
+pub fn got(run: Run) -> String {
     let out = run.ok();
     let line = out.lines().find_map(|line| line.strip_prefix("  got: "));
     line.unwrap_or_else(|| panic!("{out}")).trim_matches(['"', '\'', ' ']).to_owned()
