@@ -8,8 +8,11 @@
 
 #[cfg(target_os = "linux")]
 use super::calls::{self, Choice};
+#[cfg(target_os = "linux")]
+use super::mounts;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -34,6 +37,11 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// Whether the network may be used.
     pub network: bool,
+    /// Whether modes, owners and times of files may be changed where this system gives a process no
+    /// view of the files of its own, and all files of the user are within reach: for what installs
+    /// something.
+    #[serde(default)]
+    pub modes: bool,
 }
 
 /// Where programs and libraries are, and what they ask the system for. What of it is not there does
@@ -55,6 +63,23 @@ const SYSTEM: [&str; 11] = [
 /// Devices that every program may use.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// A part of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// One word.
+    pub name: Cow<'static, str>,
+    /// What holds where it is enforced.
+    pub effect: Cow<'static, str>,
+    /// What does not hold, because this system cannot enforce it.
+    pub missing: Option<String>,
+}
+
+impl Part {
+    fn new(name: &'static str, effect: &'static str, missing: Option<String>) -> Part {
+        Part { name: name.into(), effect: effect.into(), missing }
+    }
+}
+
 impl Confinement {
     /// Applies it to this process, which has one thread yet. Gives what the system cannot enforce,
     /// in words.
@@ -62,6 +87,16 @@ impl Confinement {
     /// # Errors
     /// The system refuses, or lacks what a strict sandbox needs.
     pub fn apply(&self) -> io::Result<Vec<String>> {
+        let parts = self.report()?;
+        let missing = parts.into_iter().filter_map(|part| part.missing).collect();
+        self.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(missing))
+    }
+
+    /// Applies it to this process, as far as the system goes, and gives the parts of the sandbox.
+    ///
+    /// # Errors
+    /// The system refuses a limit, or leaves this process half way.
+    pub fn report(&self) -> io::Result<Vec<Part>> {
         // No memory dump: it would hold what the plugin was given.
         setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
         if let Some(bytes) = self.memory {
@@ -70,7 +105,7 @@ impl Confinement {
         // Where memory ends for all, the plugin goes and not the build. A system without this file
         // has no such choice.
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-        self.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(sandbox.enter()))
+        self.sandbox.as_ref().map_or(Ok(Vec::new()), Sandbox::enter)
     }
 }
 
@@ -86,30 +121,41 @@ impl Sandbox {
 
 #[cfg(not(target_os = "linux"))]
 impl Sandbox {
-    fn enter(&self) -> Vec<String> {
-        vec!["files, network and system calls are not restricted: this is not Linux".to_owned()]
+    fn enter(&self) -> io::Result<Vec<Part>> {
+        let missing = "files, network and system calls are not restricted: this is not Linux".to_owned();
+        Ok(vec![Part::new("sandbox", "files, network and system calls are restricted", Some(missing))])
     }
 }
 
 #[cfg(target_os = "linux")]
 impl Sandbox {
-    /// Enters it, as far as the system goes; what is missing, in words.
-    fn enter(&self) -> Vec<String> {
-        let mut missing = Vec::new();
-        if let Err(e) = leave_session() {
-            missing.push(format!("the terminal is not out of reach: {e}"));
-        }
-        if let Err(e) = drop_capabilities() {
-            missing.push(format!("the capabilities of root are kept: {e}"));
-        }
-        match self.restrict_files() {
-            Ok(known) => missing.extend(unknown_to(known).map(str::to_owned)),
-            Err(e) => missing.push(format!("files are not restricted: {e}")),
-        }
-        if let Err(e) = calls::restrict(Choice { network: self.network, modes: true }) {
-            missing.push(format!("system calls and sockets are not restricted: {e}"));
-        }
-        missing
+    /// Enters it, as far as the system goes.
+    fn enter(&self) -> io::Result<Vec<Part>> {
+        let words = |what: &str, e: &dyn std::fmt::Display| Some(format!("{what}: {e}"));
+        let session = leave_session().err().and_then(|e| words("the terminal is not out of reach", &e));
+        // Before the capabilities, which mounting takes, and before Landlock, which forbids it.
+        let view = mounts::read_only_but(&self.write)?;
+        let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));
+        let files = self.restrict_files();
+        let choice = Choice { network: self.network, modes: view.is_ok() || self.modes };
+        let calls = calls::restrict(choice).err();
+        let modes = view.as_ref().err().filter(|_| calls.is_some() || self.modes);
+        let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
+        let calls = calls.and_then(|e| words("system calls and sockets are not restricted", &e));
+        let mut parts = vec![
+            Part::new("session", "the terminal is out of reach", session),
+            Part::new("capabilities", "those of root are given up", capabilities),
+        ];
+        parts.extend(of_landlock(files));
+        let effect = match view {
+            Ok(()) => "modes, owners and times of files stay where nothing may be written".into(),
+            Err(e) => {
+                format!("modes, owners and times of files stay, a plugin's own too: no mount of its own: {e}").into()
+            }
+        };
+        parts.push(Part { effect, ..Part::new("modes", "", modes) });
+        parts.push(Part::new("calls", "system calls and sockets are those on a list", calls));
+        Ok(parts)
     }
 
     /// Gives the kernel's version of Landlock; 0 for none.
@@ -170,17 +216,29 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
-/// What a version of Landlock does not restrict yet.
+/// The parts that are Landlock's: which version of it knows them, what it restricts, and what else
+/// is possible.
 #[cfg(target_os = "linux")]
-fn unknown_to(version: i32) -> impl Iterator<Item = &'static str> {
-    const SINCE: [(i32, &str); 5] = [
-        (1, "files are not restricted: this kernel has no Landlock"),
-        (3, "files can be truncated: this kernel's Landlock is older than version 3"),
-        (4, "TCP is not restricted: this kernel's Landlock is older than version 4"),
-        (5, "devices can be controlled: this kernel's Landlock is older than version 5"),
-        (6, "signals to other processes are not restricted: this kernel's Landlock is older than version 6"),
-    ];
-    SINCE.into_iter().filter(move |(since, _)| version < *since).map(|(_, what)| what)
+const LANDLOCK: [(i32, &str, &str, &str); 5] = [
+    (1, "files", "only what is granted can be read and written", "files are not restricted"),
+    (3, "truncation", "only what may be written can be truncated", "files can be truncated"),
+    (4, "TCP", "ports are closed without the network", "TCP is not restricted"),
+    (5, "devices", "they cannot be controlled", "devices can be controlled"),
+    (6, "signals", "those to other processes are refused", "signals to other processes are not restricted"),
+];
+
+/// Those parts, with what this kernel's version lacks.
+#[cfg(target_os = "linux")]
+fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<Item = Part> {
+    let lacks = move |since: i32| match &version {
+        Err(e) => Some(e.to_string()),
+        Ok(version) if *version >= since => None,
+        Ok(0) => Some("this kernel has no Landlock".to_owned()),
+        Ok(_) => Some(format!("this kernel's Landlock is older than version {since}")),
+    };
+    LANDLOCK.into_iter().map(move |(since, name, effect, otherwise)| {
+        Part::new(name, effect, lacks(since).map(|why| format!("{otherwise}: {why}")))
+    })
 }
 
 #[cfg(test)]
@@ -200,7 +258,7 @@ mod tests {
 
     #[test]
     fn it_travels_as_json() {
-        let sandbox = Sandbox { strict: true, read: vec!["/a".into()], write: Vec::new(), network: false };
+        let sandbox = Sandbox { strict: true, read: vec!["/a".into()], write: Vec::new(), network: false, modes: true };
         let confinement = Confinement { memory: Some(1 << 40), sandbox: Some(sandbox) };
         let text = serde_json::to_string(&confinement).unwrap();
         assert_eq!(serde_json::from_str::<Confinement>(&text).unwrap(), confinement);

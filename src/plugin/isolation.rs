@@ -176,7 +176,7 @@ impl Isolation {
         let mut write = self.write.clone();
         write.push(own.path().to_owned());
         let read = self.read.iter().cloned().chain(paths.iter().map(|path| (*path).to_owned())).collect();
-        let sandbox = Sandbox { strict, read, write, network: self.network };
+        let sandbox = Sandbox { strict, read, write, network: self.network, modes: false };
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
         if is_apart {
             environment.push(("HOME".into(), own.path().into()));

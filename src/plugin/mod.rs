@@ -7,7 +7,7 @@
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
 //! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
-//!   up the others; `calls`: the system calls that it keeps.
+//!   up the others; `calls`: the system calls that it keeps; `mounts`: its view of the files.
 //!
 //! Children run with the limits of [`crate::process`].
 
@@ -22,6 +22,8 @@ pub mod go;
 pub mod host;
 pub mod isolation;
 pub mod locate;
+#[cfg(target_os = "linux")]
+mod mounts;
 pub mod shared_object;
 pub mod wire;
 

@@ -1,6 +1,7 @@
 //! System calls that a plugin has no need of, and files whose modes and times it would change.
 
-use super::sandbox::gets;
+use super::sandbox::{attack, build_like, gets, got};
+use crate::support::run;
 
 #[test]
 fn s11_calls_that_the_list_does_not_name_are_refused() {
@@ -37,4 +38,46 @@ fn s11_calls_of_other_interfaces_are_refused() {
         __asm__ volatile(\"int $0x80\" : \"+a\"(r)); _exit(r > 0 ? 0 : 1); } \
         waitpid(pid, &status, 0); note(\"i386\", status == 0 ? 0 : -1); note(\"x32\", syscall(0x40000000 + 39))";
     gets(act, "");
+}
+
+/// Tries to change files of the user, the plugin's own program and what is open, and then a file
+/// that the plugin has made.
+const MODES: &str = "int f = open(\"g.yaml\", O_RDONLY); char own[4096]; struct timeval t[2] = {{1, 0}, {1, 0}}; \
+    note(\"chmod\", chmod(\"g.yaml\", 0644)); note(\"fchmod\", fchmod(f, 0644)); \
+    note(\"fchmodat\", fchmodat(AT_FDCWD, \"g.yaml\", 0644, 0)); \
+    note(\"fchmodat2\", syscall(452, AT_FDCWD, \"g.yaml\", 0644, 0)); \
+    note(\"chown\", chown(\"g.yaml\", geteuid(), getegid())); note(\"fchown\", fchown(f, geteuid(), getegid())); \
+    note(\"utimes\", utimes(\"g.yaml\", t)); note(\"futimens\", futimens(f, 0)); \
+    note(\"xattr\", setxattr(\"g.yaml\", \"user.a\", \"b\", 1, 0)); note(\"fxattr\", fsetxattr(f, \"user.a\", \"b\", 1, 0)); \
+    note(\"home\", chmod(\"../home/key\", 0644)); note(\"null\", fchmod(0, 0666)); note(\"exe\", chmod(\"/proc/self/exe\", 0755)); \
+    for (int i = 3; i < 64; i++) if (i != f) note(\"inherited\", fchmod(i, 0755)); \
+    sprintf(own, \"%s/own\", getenv(\"TMPDIR\")); close(open(own, O_CREAT | O_WRONLY, 0600)); \
+    note(\"own\", chmod(own, 0640)); note(\"own-times\", utimes(own, t))";
+
+#[test]
+fn h6_modes_owners_times_and_attributes_of_the_users_files_stay() {
+    let Some(tree) = attack(MODES) else { return };
+    tree.write("../home/key", "hunter2");
+    for level in ["auto", "strict"] {
+        let run = tree.build(&[&format!("--plugin-isolation={level}")]);
+        assert_eq!(got(run), "own own-times", "{level}");
+    }
+}
+
+#[test]
+fn h6_without_a_view_of_its_own_a_plugin_changes_no_mode() {
+    let Some(tree) = attack(MODES) else { return };
+    tree.write("../home/key", "hunter2");
+    let build = tree.command(&["build", "--enable-alpha-plugins", "--plugin-isolation=strict", "."]);
+    let mut shell = build_like(&build, "unshare");
+    let program = build.get_program().to_string_lossy().into_owned();
+    let line = format!(
+        "echo 0 > /proc/sys/user/max_mnt_namespaces && exec '{program}' build --enable-alpha-plugins --plugin-isolation=strict ."
+    );
+    shell.args(["--user", "--map-root-user", "sh", "-c", &line]);
+    let run = run(&mut shell);
+    if run.status != Some(0) && !run.stderr.contains("rror: ") {
+        return println!("skipped: {}", run.stderr);
+    }
+    assert_eq!(got(run), "");
 }

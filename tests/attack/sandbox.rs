@@ -32,8 +32,10 @@ pub fn gets(act: &str, want: &str) {
 
 pub fn got(run: Run) -> String {
     let out = run.ok();
-    let line = out.lines().find_map(|line| line.strip_prefix("  got: "));
-    line.unwrap_or_else(|| panic!("{out}")).trim_matches(['"', '\'', ' ']).to_owned()
+    // A long text is folded.
+    let text = out.split_once("  got: ").and_then(|(_, rest)| rest.split_once("\nkind:"));
+    let (text, _) = text.unwrap_or_else(|| panic!("{out}"));
+    text.split_whitespace().collect::<Vec<_>>().join(" ").trim_matches(['"', '\'', ' ']).to_owned()
 }
 
 #[test]
@@ -55,7 +57,7 @@ fn c7_the_terminal_is_out_of_reach() {
 }
 
 /// Another program, with the directory and variables of a command.
-fn build_like(command: &std::process::Command, program: &str) -> std::process::Command {
+pub fn build_like(command: &std::process::Command, program: &str) -> std::process::Command {
     #[expect(clippy::disallowed_methods, reason = "the programs around the one that is tested")]
     let mut other = std::process::Command::new(program);
     other.current_dir(command.get_current_dir().unwrap()).env_clear();
