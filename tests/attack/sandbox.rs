@@ -118,3 +118,34 @@ fn h7_descriptors_of_the_caller_end_here() {
     ]);
     assert_eq!(got(run(&mut shell)), "");
 }
+
+#[test]
+fn m2_what_a_plugin_starts_ends_with_its_call() {
+    // In the group; outside of it, twice removed; and without a trace of who started it.
+    let daemon = r#"int gate[2], pid; if (pipe(gate)) abort();
+        for (int i = 0; i < 3; i++) if (!fork()) {
+            if (i > 0) setsid();
+            if (i > 0 && fork()) _exit(0);
+            pid = getpid(); char *none[] = {0}; if (write(gate[1], &pid, sizeof pid) != sizeof pid) abort();
+            for (int f = 0; f < 64; f++) close(f);
+            if (i > 1) execle("/bin/sleep", "sleep", "600", (char *)0, none);
+            for (;;) pause();
+        }
+        for (int i = 0; i < 3; i++) if (read(gate[0], &pid, sizeof pid) == sizeof pid) sprintf(got + strlen(got), "%d ", pid);
+        fprintf(stderr, "pids %s\n", got); @END@"#;
+    for (end, status) in [("", 0), ("exit(3)", 1)] {
+        let Some(tree) = attack(&daemon.replace('\n', " ").replace("@END@", end)) else { return };
+        for level in ["off", "auto", "strict"] {
+            let run = tree.build(&[&format!("--plugin-isolation={level}")]);
+            assert_eq!(run.status, Some(status), "{}", run.stderr);
+            let pids = run.stderr.split("pids ").nth(1).and_then(|rest| rest.lines().next()).unwrap().to_owned();
+            let left: Vec<&str> = pids.split_whitespace().filter(|pid| is_running(pid)).collect();
+            assert_eq!(pids.split_whitespace().count(), 3, "{pids}");
+            assert!(left.is_empty(), "{level} '{end}': {left:?} of {pids}");
+        }
+    }
+}
+
+fn is_running(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
