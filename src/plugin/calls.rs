@@ -19,6 +19,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 pub struct Choice {
     /// Whether it may have sockets of IP.
     pub network: bool,
+    /// Whether it may have UNIX sockets, beside pairs.
+    pub sockets: bool,
     /// Whether modes, owners, attributes and times of files may be changed, where the files can be
     /// written.
     pub modes: bool,
@@ -64,8 +66,11 @@ fn allowed(choice: Choice) -> Result<BTreeMap<c_long, Vec<SeccompRule>>> {
     calls.insert(libc::SYS_clone, vec![all(vec![no_namespace])?]);
     calls.insert(libc::SYS_personality, vec![all(vec![argument(0, Op::Eq, 0xffff_ffff)?])?]);
     calls.insert(libc::SYS_socketpair, vec![all(vec![argument(0, Op::Eq, libc::AF_UNIX as u64)?])?]);
-    if choice.network {
-        let families = IP.iter().map(|&family| all(vec![argument(0, Op::Eq, family as u64)?]));
+    let ip: &[i32] = if choice.network { &IP } else { &[] };
+    let unix: &[i32] = if choice.sockets { &[libc::AF_UNIX] } else { &[] };
+    // A call without any rule would be allowed.
+    if choice.network || choice.sockets {
+        let families = ip.iter().chain(unix).map(|&family| all(vec![argument(0, Op::Eq, family as u64)?]));
         calls.insert(libc::SYS_socket, families.collect::<Result<_>>()?);
     }
     Ok(calls)
@@ -468,7 +473,8 @@ mod tests {
 
     #[test]
     fn sockets_and_modes_are_chosen() {
-        let has = |network, modes, call| allowed(Choice { network, modes }).unwrap().contains_key(&call);
+        let has =
+            |network, modes, call| allowed(Choice { network, modes, sockets: false }).unwrap().contains_key(&call);
         assert!(has(true, false, libc::SYS_socket) && !has(false, true, libc::SYS_socket));
         assert!(has(false, true, libc::SYS_fchmod) && !has(true, false, libc::SYS_fchmod));
         assert!(!has(true, true, libc::SYS_mount) && !has(true, true, libc::SYS_shmget));

@@ -37,6 +37,10 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// Whether the network may be used.
     pub network: bool,
+    /// Whether UNIX sockets may be connected to: every one that the user may connect to, because a
+    /// filter of system calls sees no paths.
+    #[serde(default)]
+    pub sockets: bool,
     /// Whether modes, owners and times of files may be changed where this system gives a process no
     /// view of the files of its own, and all files of the user are within reach: for what installs
     /// something.
@@ -137,7 +141,7 @@ impl Sandbox {
         let view = mounts::read_only_but(&self.write)?;
         let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));
         let files = self.restrict_files();
-        let choice = Choice { network: self.network, modes: view.is_ok() || self.modes };
+        let choice = Choice { network: self.network, sockets: self.sockets, modes: view.is_ok() || self.modes };
         let calls = calls::restrict(choice).err();
         let modes = view.as_ref().err().filter(|_| calls.is_some() || self.modes);
         let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
@@ -258,7 +262,14 @@ mod tests {
 
     #[test]
     fn it_travels_as_json() {
-        let sandbox = Sandbox { strict: true, read: vec!["/a".into()], write: Vec::new(), network: false, modes: true };
+        let sandbox = Sandbox {
+            strict: true,
+            read: vec!["/a".into()],
+            write: Vec::new(),
+            network: false,
+            sockets: true,
+            modes: true,
+        };
         let confinement = Confinement { memory: Some(1 << 40), sandbox: Some(sandbox) };
         let text = serde_json::to_string(&confinement).unwrap();
         assert_eq!(serde_json::from_str::<Confinement>(&text).unwrap(), confinement);

@@ -10,14 +10,19 @@ const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.ya
 /// A tree whose plugin does what the statements say; `None` where that cannot be tried.
 pub fn attack(act: &str) -> Option<Tree> {
     let tree = Tree::new(GENERATOR);
+    place_attack(&tree, act).then_some(tree)
+}
+
+/// Places such a plugin; false where it cannot be tried.
+fn place_attack(tree: &Tree, act: &str) -> bool {
     tree.plugin("Make", "");
     let plugin = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/plugin/attack.c");
     if cc(&source, &plugin, &["-Wall", "-Werror", &format!("-DACT={act}")]).is_none() {
         println!("skipped: no C compiler");
-        return None;
+        return false;
     }
-    can_isolate().then_some(tree)
+    can_isolate()
 }
 
 /// Expects that of the statements nothing gets through at either level but what is named.
@@ -148,4 +153,22 @@ fn m2_what_a_plugin_starts_ends_with_its_call() {
 
 fn is_running(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn s4_unix_sockets_are_reached_with_a_grant_alone() {
+    let tree = Tree::new(GENERATOR);
+    let socket = tree.home().join("s");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let act = r#"int s = socket(AF_UNIX, SOCK_STREAM, 0); struct sockaddr_un at = {AF_UNIX, "../home/s"};
+        note("connected", connect(s, (struct sockaddr *)&at, sizeof at)); note("inet", socket(AF_INET, SOCK_STREAM, 0))"#;
+    if !place_attack(&tree, &act.replace('\n', " ")) {
+        return;
+    }
+    for level in ["--plugin-isolation=auto", "--plugin-isolation=strict"] {
+        assert_eq!(got(tree.build(&[level])), "", "{level}");
+        assert_eq!(got(tree.build(&[level, "--plugin-allow-net"])), "inet", "{level}");
+        let granted = ["--plugin-allow-socket", &socket.to_string_lossy()];
+        assert_eq!(got(tree.build(&[level, granted[0], granted[1]])), "connected", "{level}");
+    }
 }
