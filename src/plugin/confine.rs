@@ -152,10 +152,8 @@ impl Sandbox {
         ];
         parts.extend(of_landlock(files));
         let effect = match view {
-            Ok(()) => "modes, owners and times of files stay where nothing may be written".into(),
-            Err(e) => {
-                format!("modes, owners and times of files stay, a plugin's own too: no mount of its own: {e}").into()
-            }
+            Ok(()) => "those of files that may not be written stay, as do owners, times and attributes".into(),
+            Err(e) => format!("a plugin changes none, not even its own files', for lack of its own mounts: {e}").into(),
         };
         parts.push(Part { effect, ..Part::new("modes", "", modes) });
         parts.push(Part::new("calls", "system calls and sockets are those on a list", calls));

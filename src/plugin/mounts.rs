@@ -2,6 +2,7 @@
 //! is mounted read-only. So modes, owners, times and attributes of the user's files stay, which
 //! Landlock has no right for.
 
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::ffi::OsString;
@@ -25,10 +26,8 @@ pub fn read_only_but(write: &[PathBuf]) -> io::Result<io::Result<()>> {
     let user = (rustix::process::geteuid(), rustix::process::getegid());
     let entered = if may_mount { unshare(UnshareFlags::NEWNS) } else { enter_user_namespace() };
     if entered.is_ok() && !may_mount {
-        // All users but this one are nobody in there.
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.0.as_raw()))?;
-        fs::write("/proc/self/gid_map", format!("{0} {0} 1", user.1.as_raw()))?;
+        let says = |e| io::Error::other(format!("this system allows a user namespace and no user in it: {e}"));
+        keep_user(user.0.as_raw(), user.1.as_raw()).map_err(says)?;
     }
     Ok(entered.and_then(|()| restrict(write)))
 }
@@ -38,6 +37,13 @@ fn enter_user_namespace() -> io::Result<()> {
         return Err(io::Error::other(format!("{APPARMOR} is 1")));
     }
     unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)
+}
+
+/// In the namespace, all users but this one are nobody.
+fn keep_user(user: u32, group: u32) -> io::Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
 fn unshare(flags: UnshareFlags) -> io::Result<()> {
@@ -58,8 +64,9 @@ fn restrict(write: &[PathBuf]) -> io::Result<()> {
             continue;
         }
         match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, "") {
-            // What is mounted where this process cannot go is out of its reach.
-            Ok(()) | Err(rustix::io::Errno::ACCESS | rustix::io::Errno::NOENT) => {}
+            // What is mounted where this process cannot go, or below what was mounted over it, is out
+            // of its reach.
+            Ok(()) | Err(Errno::ACCESS | Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
             Err(e) => return Err(e.into()),
         }
     }
