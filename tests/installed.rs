@@ -109,6 +109,24 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
 }
 
 #[test]
+fn s4_a_plugin_that_asks_for_a_unix_socket_is_said_to_get_all_of_them() {
+    let tree = Tree::new(TREE);
+    let socket = tree.home().join("s").display().to_string();
+    let asks = format!("permissions: {{sockets: [{socket}]}}\n");
+    directory(&tree, "plugins/app", "1.0.0", &asks, &format!("v=one{MADE}"));
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    let said = format!("asks for every UNIX socket that you may connect to, for {socket}");
+    let grant = format!("--allow-socket '{socket}'");
+    let run = tree.run(&["plugin", "install"]);
+    assert!(run.stderr.contains(&said) && run.stderr.contains(&grant), "{}", run.stderr);
+    run.ok();
+    tree.build(&["--offline"]).fails_with(&[&said, "which nothing grants", &grant]);
+    says(&tree.build(&["--offline", "--plugin-allow-socket", &socket]).ok(), "one");
+    tree.run(&["plugin", "trust", "h.io/acme/app", "--from", "./plugins/app", "--allow-socket", &socket]).ok();
+    says(&tree.build(&["--offline"]).ok(), "one");
+}
+
+#[test]
 fn a_repository_may_request_and_never_grant() {
     let mut tree = Tree::new(TREE);
     let script = format!("v=one{MADE}");

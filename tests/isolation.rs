@@ -170,12 +170,22 @@ fn the_doctor_reports() {
     let tree = Tree::new("");
     let text = tree.run(&["doctor"]).ok();
     assert!(
-        text.contains("Isolation of plugins") && text.contains("looked for") && text.contains("C compiler"),
+        text.contains("Isolation of plugins")
+            && text.contains(" modes: ")
+            && text.contains(" calls: ")
+            && text.contains("looked for")
+            && text.contains("C compiler"),
         "{text}"
     );
     let mut command = tree.command(&["doctor", "-o", "json"]);
     let report = crate::support::run(command.env("PATH", "/nowhere")).ok();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    // Each part is enforced, or one of what is missing.
+    let (parts, missing) =
+        (report["isolation"]["parts"].as_array().unwrap(), report["isolation"]["missing"].as_array());
+    let lacking: Vec<_> = parts.iter().map(|part| &part["missing"]).filter(|missing| !missing.is_null()).collect();
+    assert_eq!(lacking, missing.unwrap().iter().collect::<Vec<_>>());
+    assert_eq!(report["isolation"]["enforced"], lacking.is_empty());
     assert!(report["programs"].as_array().unwrap().iter().all(|program| program["path"].is_null()));
     tree.run(&["doctor", "--output", "xml"]).fails_with(&["xml"]);
 }

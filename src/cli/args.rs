@@ -481,6 +481,11 @@ pub struct Trust {
     #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
     pub allow_write: Vec<String>,
 
+    /// A UNIX socket that they may connect to, where they ask for it; it opens every UNIX socket
+    /// that you may connect to, because the system cannot tell them apart; several may be given
+    #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
+    pub allow_socket: Vec<String>,
+
     /// A variable of the environment that they get, where they ask for it; * stands for any part of
     /// its name; several may be given
     #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "deny")]

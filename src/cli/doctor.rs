@@ -3,7 +3,7 @@
 use super::args::{Doctor, Format};
 use super::build::{ENGINES, in_path};
 use super::plugin_host;
-use crate::plugin::confine::{Confinement, Sandbox};
+use crate::plugin::confine::{Confinement, Part, Sandbox};
 use crate::plugin::{host, locate};
 use crate::process::{Call, Limits, run as run_child};
 use anyhow::Result;
@@ -57,14 +57,15 @@ fn report() -> Value {
 
 /// What a child of this machine reports when it confines itself.
 fn isolation() -> Value {
-    let missing = plugin_host::program().and_then(|program| missing(&program));
-    match missing {
-        Some(missing) => json!({ "enforced": missing.is_empty(), "missing": missing }),
-        None => json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] }),
-    }
+    let parts = plugin_host::program().and_then(|program| parts(&program));
+    let Some(parts) = parts else {
+        return json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] });
+    };
+    let missing: Vec<&str> = parts.iter().filter_map(|part| part.missing.as_deref()).collect();
+    json!({ "enforced": missing.is_empty(), "missing": missing, "parts": parts })
 }
 
-fn missing(program: &Path) -> Option<Vec<String>> {
+fn parts(program: &Path) -> Option<Vec<Part>> {
     let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
     let args = [host::ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
@@ -77,12 +78,16 @@ fn missing(program: &Path) -> Option<Vec<String>> {
 fn text(report: &Value) -> String {
     let mut out = format!("rustomize {}\n\nIsolation of plugins (--plugin-isolation)\n", env!("CARGO_PKG_VERSION"));
     let isolation = &report["isolation"];
-    if isolation["enforced"] == true {
-        out.push_str("  ok       files, network and system calls can be restricted: 'strict' works here\n");
+    for part in isolation["parts"].as_array().into_iter().flatten() {
+        let text = |key: &str| part[key].as_str();
+        let (state, words) = text("missing").map_or(("ok", text("effect")), |missing| ("missing", Some(missing)));
+        out.push_str(&format!("  {state:<8} {}: {}\n", text("name").unwrap_or_default(), words.unwrap_or_default()));
     }
-    for missing in isolation["missing"].as_array().into_iter().flatten() {
-        out.push_str(&format!("  missing  {}\n", missing.as_str().unwrap_or_default()));
-    }
+    out.push_str(match (isolation["enforced"].as_bool(), isolation["parts"].is_array()) {
+        (Some(true), _) => "  'strict' works here\n",
+        (_, true) => "  'strict' refuses plugins here: a part is missing\n",
+        (_, false) => "  missing  a process that confines itself could not be started\n",
+    });
     out.push_str("\nPlugin home\n");
     match report["pluginHome"]["path"].as_str() {
         Some(path) => out.push_str(&format!("  ok       {path}\n")),

@@ -55,6 +55,7 @@ pub fn main() -> ExitCode {
             return if is_answer { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
     };
+    process::own_all();
     // Plugins and their configurations do not outlive an interrupted build.
     if let Err(e) = end_with_signals() {
         eprintln!("Warning: Ctrl-C will not clean up: {e}");
@@ -65,6 +66,7 @@ pub fn main() -> ExitCode {
         args::Command::Plugin(command) => plugin::run(&command),
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };
+    process::end_orphans();
     match result {
         // The thread for signals ends this process when it has cleaned up.
         _ if process::was_ended() => loop {

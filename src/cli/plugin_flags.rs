@@ -64,6 +64,11 @@ pub struct PluginFlags {
     #[arg(long)]
     pub plugin_allow_net: bool,
 
+    /// Let isolated plugins connect to a UNIX socket, and with it to every one that you may connect
+    /// to, because the system cannot tell them apart; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub plugin_allow_socket: Vec<PathBuf>,
+
     /// Let plugins that have an environment of their own, installed or strictly isolated ones, have
     /// a variable of yours; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -168,6 +173,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         read: absolute(&flags.plugin_allow_read),
         write: absolute(&flags.plugin_allow_write),
         network: flags.plugin_allow_net,
+        sockets: absolute(&flags.plugin_allow_socket),
         variables: names.map(|name| (name.to_owned(), variable(name))).collect(),
     }
 }

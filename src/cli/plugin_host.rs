@@ -1,6 +1,6 @@
 //! This program as the process that runs a plugin. Behind [`host::ARGUMENT`]: `CONFINEMENT PATH`
 //! runs a shared object; `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined;
-//! `CONFINEMENT report` says as JSON what of the confinement this system cannot enforce. Builds and
+//! `CONFINEMENT report` says as JSON which parts of the confinement this system enforces. Builds and
 //! `doctor` start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
@@ -30,9 +30,9 @@ pub fn main() -> ExitCode {
     };
     let served = match args.next().map(PathBuf::from) {
         None if path.as_os_str() == "report" => {
-            return match confinement.apply() {
-                Ok(missing) => {
-                    println!("{}", serde_json::json!(missing));
+            return match confinement.report() {
+                Ok(parts) => {
+                    println!("{}", serde_json::json!(parts));
                     ExitCode::SUCCESS
                 }
                 Err(_) => ExitCode::FAILURE,

@@ -61,6 +61,7 @@ pub fn add_trust(args: &TrustArgs, is_json: bool) -> Result<()> {
         network: args.allow_net,
         read: args.allow_read.clone(),
         write: args.allow_write.clone(),
+        sockets: args.allow_socket.clone(),
         env: args.allow_env.clone(),
     };
     if let Some(fault) = granted.fault() {

@@ -137,7 +137,8 @@ impl Amendment {
 }
 
 fn permissions(granted: &Permissions) -> String {
-    let lists = [("read", &granted.read), ("write", &granted.write), ("env", &granted.env)];
+    let lists =
+        [("read", &granted.read), ("write", &granted.write), ("sockets", &granted.sockets), ("env", &granted.env)];
     let lists = lists.iter().filter(|(_, values)| !values.is_empty()).map(|(name, values)| {
         let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
         format!("{name}: [{}]", values.join(", "))

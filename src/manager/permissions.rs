@@ -24,6 +24,10 @@ pub struct Permissions {
     /// Files and directories to read and write.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<String>,
+    /// UNIX sockets to connect to. A grant of one opens every one that the user may connect to:
+    /// nothing in the system tells them apart for a process.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sockets: Vec<String>,
     /// Variables of the environment; as a grant, `*` stands for any text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
@@ -34,6 +38,7 @@ struct Raw<'a> {
     network: bool,
     read: Vec<&'a str>,
     write: Vec<&'a str>,
+    sockets: Vec<&'a str>,
     env: Vec<&'a str>,
 }
 
@@ -45,6 +50,7 @@ impl<'a> Decode<'a> for Raw<'a> {
                 ("network", &mut self.network),
                 ("read", &mut self.read),
                 ("write", &mut self.write),
+                ("sockets", &mut self.sockets),
                 ("env", &mut self.env),
             ],
         )?;
@@ -57,8 +63,13 @@ impl<'a> Decode<'a> for Permissions {
         let mut raw = Raw::default();
         raw.decode(node, cx)?;
         let texts = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect();
-        *self =
-            Permissions { network: raw.network, read: texts(raw.read), write: texts(raw.write), env: texts(raw.env) };
+        *self = Permissions {
+            network: raw.network,
+            read: texts(raw.read),
+            write: texts(raw.write),
+            sockets: texts(raw.sockets),
+            env: texts(raw.env),
+        };
         match self.fault() {
             Some(fault) => Err(cx.error(node.pos, fault)),
             None => Ok(()),
@@ -75,7 +86,7 @@ impl Permissions {
     /// What of it is no permission, in words.
     pub fn fault(&self) -> Option<String> {
         let is_place = |path: &&String| !(path.starts_with('/') || path.starts_with("~/")) || leaves(path);
-        let wrong = self.read.iter().chain(&self.write).find(is_place);
+        let wrong = self.read.iter().chain(&self.write).chain(&self.sockets).find(is_place);
         wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
     }
 
@@ -92,6 +103,7 @@ impl Permissions {
             network: self.network && !granted.network,
             read: self.read.iter().filter(is_read).cloned().collect(),
             write: self.write.iter().filter(|path| !is_below(path, &granted.write)).cloned().collect(),
+            sockets: self.sockets.iter().filter(|path| !is_below(path, &granted.sockets)).cloned().collect(),
             env: self.env.iter().filter(|name| !granted.env.iter().any(|g| is_like(g, name))).cloned().collect(),
         }
     }
@@ -100,7 +112,13 @@ impl Permissions {
     #[must_use]
     pub fn and(mut self, more: &Permissions) -> Permissions {
         self.network |= more.network;
-        for (all, more) in [(&mut self.read, &more.read), (&mut self.write, &more.write), (&mut self.env, &more.env)] {
+        let lists = [
+            (&mut self.read, &more.read),
+            (&mut self.write, &more.write),
+            (&mut self.sockets, &more.sockets),
+            (&mut self.env, &more.env),
+        ];
+        for (all, more) in lists {
             let new: Vec<String> = more.iter().filter(|value| !all.contains(value)).cloned().collect();
             all.extend(new);
         }
@@ -120,8 +138,13 @@ impl Permissions {
         if self.network {
             flags.push("--allow-net".to_owned());
         }
-        for (flag, values) in [("--allow-read", &self.read), ("--allow-write", &self.write), ("--allow-env", &self.env)]
-        {
+        let lists = [
+            ("--allow-read", &self.read),
+            ("--allow-write", &self.write),
+            ("--allow-socket", &self.sockets),
+            ("--allow-env", &self.env),
+        ];
+        for (flag, values) in lists {
             flags.extend(values.iter().map(|value| format!("{flag} '{value}'")));
         }
         flags.join(" ")
@@ -157,7 +180,10 @@ impl fmt::Display for Permissions {
         if self.network {
             words.push("the network".to_owned());
         }
-        for (what, values) in [("reading", &self.read), ("writing", &self.write), ("the variable", &self.env)] {
+        let sockets = "every UNIX socket that you may connect to, for";
+        let lists =
+            [("reading", &self.read), ("writing", &self.write), (sockets, &self.sockets), ("the variable", &self.env)];
+        for (what, values) in lists {
             words.extend(values.iter().map(|value| format!("{what} {value}")));
         }
         f.write_str(&words.join(", "))
@@ -171,7 +197,7 @@ mod tests {
 
     fn of(network: bool, read: &[&str], write: &[&str], env: &[&str]) -> Permissions {
         let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
-        Permissions { network, read: texts(read), write: texts(write), env: texts(env) }
+        Permissions { network, read: texts(read), write: texts(write), env: texts(env), ..Permissions::default() }
     }
 
     #[test]
@@ -192,6 +218,21 @@ mod tests {
         assert!(short.beyond(&long, home).is_empty() && long.beyond(&short, home).is_empty());
         assert_eq!(short.beyond(&long, Some(Path::new("/root"))), short);
         assert!(is_like("A*C*", "ABCD") && !is_like("A*C", "ABCD") && is_like("*", ""));
+    }
+
+    #[test]
+    fn sockets_are_granted_by_path_and_shown_as_what_they_open() {
+        let sockets = |paths: &[&str]| Permissions {
+            sockets: paths.iter().map(|path| (*path).to_owned()).collect(),
+            ..Permissions::default()
+        };
+        let asked = sockets(&["/run/docker.sock"]);
+        assert!(asked.beyond(&sockets(&["/run"]), None).is_empty());
+        assert_eq!(asked.beyond(&sockets(&["/run/other.sock"]), None), asked);
+        assert_eq!(asked.to_string(), "every UNIX socket that you may connect to, for /run/docker.sock");
+        assert_eq!(asked.flags(), "--allow-socket '/run/docker.sock'");
+        assert_eq!(Permissions::default().and(&asked), asked);
+        assert!(sockets(&["run/x"]).fault().is_some());
     }
 
     #[test]

@@ -2,11 +2,17 @@
 //! any of the plugin's code.
 //!
 //! The process leaves the session of the user, and so the terminal, and gives up the capabilities of
-//! root. Files and TCP are Landlock's, the rest is a filter of system calls. A placed plugin runs
-//! without all that, as under kustomize (K20); `--plugin-isolation` asks for it.
+//! root. Landlock restricts files and TCP; of the system's calls the process keeps those on a list
+//! (`calls.rs`). A placed plugin runs without all that, as under kustomize (K20);
+//! `--plugin-isolation` asks for it.
 
+#[cfg(target_os = "linux")]
+use super::calls::{self, Choice};
+#[cfg(target_os = "linux")]
+use super::mounts;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -31,6 +37,15 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// Whether the network may be used.
     pub network: bool,
+    /// Whether UNIX sockets may be connected to: every one that the user may connect to, because a
+    /// filter of system calls sees no paths.
+    #[serde(default)]
+    pub sockets: bool,
+    /// Whether modes, owners and times of files may be changed where this system gives a process no
+    /// view of the files of its own, and all files of the user are within reach: for what installs
+    /// something.
+    #[serde(default)]
+    pub modes: bool,
 }
 
 /// Where programs and libraries are, and what they ask the system for. What of it is not there does
@@ -52,6 +67,23 @@ const SYSTEM: [&str; 11] = [
 /// Devices that every program may use.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// A part of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// One word.
+    pub name: Cow<'static, str>,
+    /// What holds where it is enforced.
+    pub effect: Cow<'static, str>,
+    /// What does not hold, because this system cannot enforce it.
+    pub missing: Option<String>,
+}
+
+impl Part {
+    fn new(name: &'static str, effect: &'static str, missing: Option<String>) -> Part {
+        Part { name: name.into(), effect: effect.into(), missing }
+    }
+}
+
 impl Confinement {
     /// Applies it to this process, which has one thread yet. Gives what the system cannot enforce,
     /// in words.
@@ -59,6 +91,16 @@ impl Confinement {
     /// # Errors
     /// The system refuses, or lacks what a strict sandbox needs.
     pub fn apply(&self) -> io::Result<Vec<String>> {
+        let parts = self.report()?;
+        let missing = parts.into_iter().filter_map(|part| part.missing).collect();
+        self.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(missing))
+    }
+
+    /// Applies it to this process, as far as the system goes, and gives the parts of the sandbox.
+    ///
+    /// # Errors
+    /// The system refuses a limit, or leaves this process half way.
+    pub fn report(&self) -> io::Result<Vec<Part>> {
         // No memory dump: it would hold what the plugin was given.
         setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
         if let Some(bytes) = self.memory {
@@ -67,7 +109,7 @@ impl Confinement {
         // Where memory ends for all, the plugin goes and not the build. A system without this file
         // has no such choice.
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-        self.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(sandbox.enter()))
+        self.sandbox.as_ref().map_or(Ok(Vec::new()), Sandbox::enter)
     }
 }
 
@@ -83,30 +125,39 @@ impl Sandbox {
 
 #[cfg(not(target_os = "linux"))]
 impl Sandbox {
-    fn enter(&self) -> Vec<String> {
-        vec!["files, network and system calls are not restricted: this is not Linux".to_owned()]
+    fn enter(&self) -> io::Result<Vec<Part>> {
+        let missing = "files, network and system calls are not restricted: this is not Linux".to_owned();
+        Ok(vec![Part::new("sandbox", "files, network and system calls are restricted", Some(missing))])
     }
 }
 
 #[cfg(target_os = "linux")]
 impl Sandbox {
-    /// Enters it, as far as the system goes; what is missing, in words.
-    fn enter(&self) -> Vec<String> {
-        let mut missing = Vec::new();
-        if let Err(e) = leave_session() {
-            missing.push(format!("the terminal is not out of reach: {e}"));
-        }
-        if let Err(e) = drop_capabilities() {
-            missing.push(format!("the capabilities of root are kept: {e}"));
-        }
-        match self.restrict_files() {
-            Ok(known) => missing.extend(unknown_to(known).map(str::to_owned)),
-            Err(e) => missing.push(format!("files are not restricted: {e}")),
-        }
-        if let Err(e) = self.restrict_calls() {
-            missing.push(format!("system calls and sockets are not restricted: {e}"));
-        }
-        missing
+    /// Enters it, as far as the system goes.
+    fn enter(&self) -> io::Result<Vec<Part>> {
+        let words = |what: &str, e: &dyn std::fmt::Display| Some(format!("{what}: {e}"));
+        let session = leave_session().err().and_then(|e| words("the terminal is not out of reach", &e));
+        // Before the capabilities, which mounting takes, and before Landlock, which forbids it.
+        let view = mounts::read_only_but(&self.write)?;
+        let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));
+        let files = self.restrict_files();
+        let choice = Choice { network: self.network, sockets: self.sockets, modes: view.is_ok() || self.modes };
+        let calls = calls::restrict(choice).err();
+        let modes = view.as_ref().err().filter(|_| calls.is_some() || self.modes);
+        let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
+        let calls = calls.and_then(|e| words("system calls and sockets are not restricted", &e));
+        let mut parts = vec![
+            Part::new("session", "the terminal is out of reach", session),
+            Part::new("capabilities", "those of root are given up", capabilities),
+        ];
+        parts.extend(of_landlock(files));
+        let effect = match view {
+            Ok(()) => "those of files that may not be written stay, as do owners, times and attributes".into(),
+            Err(e) => format!("a plugin changes none, not even its own files', for lack of its own mounts: {e}").into(),
+        };
+        parts.push(Part { effect, ..Part::new("modes", "", modes) });
+        parts.push(Part::new("calls", "system calls and sockets are those on a list", calls));
+        Ok(parts)
     }
 
     /// Gives the kernel's version of Landlock; 0 for none.
@@ -134,47 +185,6 @@ impl Sandbox {
             }
             _ => 0,
         })
-    }
-
-    fn restrict_calls(&self) -> Result<(), Box<dyn std::error::Error>> {
-        use seccompiler::{
-            BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition, SeccompFilter,
-            SeccompRule, apply_filter,
-        };
-        use std::collections::BTreeMap;
-        let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
-        let refuse = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| -> Result<(), Box<dyn std::error::Error>> {
-            let action = SeccompAction::Errno(errno.unsigned_abs());
-            let filter: BpfProgram =
-                SeccompFilter::new(rules, SeccompAction::Allow, action, architecture)?.try_into()?;
-            Ok(apply_filter(&filter)?)
-        };
-        let if_argument = |nth, op, value: u64| SeccompCondition::new(nth, Len::Dword, op, value);
-        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-        let mut families = Vec::new();
-        if self.network {
-            for family in NETWORK {
-                families.push(if_argument(0, Op::Ne, family as u64)?);
-            }
-        }
-        // Without the network, sockets of every family.
-        let sockets = if families.is_empty() { Vec::new() } else { vec![SeccompRule::new(families)?] };
-        rules.insert(libc::SYS_socket, sockets);
-        for (call, nth) in OF_ONE_PROCESS {
-            rules.insert(call, vec![SeccompRule::new(vec![if_argument(nth, Op::Ne, 0)?])?]);
-        }
-        let typing = TERMINAL.iter().map(|&request| SeccompRule::new(vec![if_argument(1, Op::Eq, request)?]));
-        rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
-        let mut namespaces = Vec::new();
-        for flag in NAMESPACES {
-            let flag = flag as u64;
-            namespaces.push(SeccompRule::new(vec![SeccompCondition::new(0, Len::Qword, Op::MaskedEq(flag), flag)?])?);
-        }
-        rules.insert(libc::SYS_clone, namespaces);
-        // Its flags lie in memory, where a filter cannot look; without it, everybody falls back to
-        // clone.
-        refuse(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
-        refuse(rules, libc::EPERM)
     }
 }
 
@@ -208,110 +218,30 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
-/// What a version of Landlock does not restrict yet.
+/// The parts that are Landlock's: which version of it knows them, what it restricts, and what else
+/// is possible.
 #[cfg(target_os = "linux")]
-fn unknown_to(version: i32) -> impl Iterator<Item = &'static str> {
-    const SINCE: [(i32, &str); 5] = [
-        (1, "files are not restricted: this kernel has no Landlock"),
-        (3, "files can be truncated: this kernel's Landlock is older than version 3"),
-        (4, "TCP is not restricted: this kernel's Landlock is older than version 4"),
-        (5, "devices can be controlled: this kernel's Landlock is older than version 5"),
-        (6, "signals to other processes are not restricted: this kernel's Landlock is older than version 6"),
-    ];
-    SINCE.into_iter().filter(move |(since, _)| version < *since).map(|(_, what)| what)
+const LANDLOCK: [(i32, &str, &str, &str); 5] = [
+    (1, "files", "only what is granted can be read and written", "files are not restricted"),
+    (3, "truncation", "only what may be written can be truncated", "files can be truncated"),
+    (4, "TCP", "ports are closed without the network", "TCP is not restricted"),
+    (5, "devices", "they cannot be controlled", "devices can be controlled"),
+    (6, "signals", "those to other processes are refused", "signals to other processes are not restricted"),
+];
+
+/// Those parts, with what this kernel's version lacks.
+#[cfg(target_os = "linux")]
+fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<Item = Part> {
+    let lacks = move |since: i32| match &version {
+        Err(e) => Some(e.to_string()),
+        Ok(version) if *version >= since => None,
+        Ok(0) => Some("this kernel has no Landlock".to_owned()),
+        Ok(_) => Some(format!("this kernel's Landlock is older than version {since}")),
+    };
+    LANDLOCK.into_iter().map(move |(since, name, effect, otherwise)| {
+        Part::new(name, effect, lacks(since).map(|why| format!("{otherwise}: {why}")))
+    })
 }
-
-/// The families of sockets that the network needs: addresses are looked up through the last one.
-#[cfg(target_os = "linux")]
-const NETWORK: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-
-/// Calls that can concern another process, and which argument names it; 0 is the caller itself.
-#[cfg(target_os = "linux")]
-const OF_ONE_PROCESS: [(i64, u8); 7] = [
-    (libc::SYS_prlimit64, 0),
-    (libc::SYS_setpriority, 1),
-    (libc::SYS_sched_setaffinity, 0),
-    (libc::SYS_sched_setattr, 0),
-    (libc::SYS_sched_setparam, 0),
-    (libc::SYS_sched_setscheduler, 0),
-    (libc::SYS_ioprio_set, 1),
-];
-
-/// Pastes into a console; the crate has no name for it.
-#[cfg(target_os = "linux")]
-const TIOCLINUX: u64 = 0x541c;
-
-/// Requests that type into a terminal, or take one.
-#[cfg(target_os = "linux")]
-const TERMINAL: [u64; 4] = [libc::TIOCSTI, libc::TIOCSCTTY, libc::TIOCSPGRP, TIOCLINUX];
-
-/// Namespaces of every kind: in a new one, what is restricted here would be lifted.
-#[cfg(target_os = "linux")]
-const NAMESPACES: [i32; 7] = [
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWNET,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWUTS,
-    libc::CLONE_NEWCGROUP,
-];
-
-/// System calls that no plugin needs: to leave its process group, to look into other processes, to
-/// change the system, and those that do what other calls do past this filter.
-#[cfg(target_os = "linux")]
-const REFUSED: [i64; 50] = [
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fsmount,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_reboot,
-    libc::SYS_kexec_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_kexec_file_load,
-    libc::SYS_syslog,
-    libc::SYS_fanotify_init,
-    libc::SYS_mount_setattr,
-    libc::SYS_adjtimex,
-    libc::SYS_clock_adjtime,
-    libc::SYS_quotactl_fd,
-    libc::SYS_fspick,
-    libc::SYS_fsconfig,
-    libc::SYS_vhangup,
-    libc::SYS_process_madvise,
-];
 
 #[cfg(test)]
 mod tests {
@@ -330,7 +260,14 @@ mod tests {
 
     #[test]
     fn it_travels_as_json() {
-        let sandbox = Sandbox { strict: true, read: vec!["/a".into()], write: Vec::new(), network: false };
+        let sandbox = Sandbox {
+            strict: true,
+            read: vec!["/a".into()],
+            write: Vec::new(),
+            network: false,
+            sockets: true,
+            modes: true,
+        };
         let confinement = Confinement { memory: Some(1 << 40), sandbox: Some(sandbox) };
         let text = serde_json::to_string(&confinement).unwrap();
         assert_eq!(serde_json::from_str::<Confinement>(&text).unwrap(), confinement);

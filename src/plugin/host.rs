@@ -15,8 +15,10 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The first argument of a program that is asked to be this process. Two versions of the tool do
@@ -95,6 +97,12 @@ fn wait_for_end(pipe: &File) {
 /// It cannot be started.
 pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &Confinement) -> io::Result<Infallible> {
     confine(confinement)?;
+    let opened = reopened(program);
+    let program = opened.as_ref().map_or(program, |(_, path)| path);
+    if confinement.sandbox.is_some() {
+        // What the program is read from is open for this process alone.
+        close_fds::set_fds_cloexec(3, &[]);
+    }
     #[expect(
         clippy::disallowed_methods,
         reason = "this process was started with limits, and becomes what it was started for"
@@ -102,6 +110,19 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
     let mut command = Command::new(program);
     name(&mut command);
     Err(command.args(args).exec())
+}
+
+/// Opens a program that is given by its descriptor once more, by its path: the descriptor is of the
+/// view of the files before this process had one of its own. `None` if another file is there now.
+fn reopened(program: &Path) -> Option<(File, PathBuf)> {
+    if !program.starts_with("/proc/self/fd") {
+        return None;
+    }
+    let file = File::open(std::fs::read_link(program).ok()?).ok()?;
+    let identity = |stat: std::fs::Metadata| (stat.dev(), stat.ino());
+    let is_same = identity(file.metadata().ok()?) == identity(program.metadata().ok()?);
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    is_same.then_some((file, path))
 }
 
 fn confine(confinement: &Confinement) -> io::Result<()> {

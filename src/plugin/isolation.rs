@@ -38,6 +38,8 @@ pub struct Isolation {
     pub write: Vec<PathBuf>,
     /// Whether plugins may use the network.
     pub network: bool,
+    /// UNIX sockets that plugins may connect to: with one of them, to all.
+    pub sockets: Vec<PathBuf>,
     /// What is left of the environment where it is one of their own; `None` for what is not set.
     pub variables: Vec<(String, Option<OsString>)>,
 }
@@ -140,6 +142,7 @@ impl Isolation {
         isolation.read.extend(read);
         isolation.write.extend(write);
         isolation.network |= granted.network;
+        isolation.sockets.extend(granted.sockets.iter().map(PathBuf::from));
         isolation.variables.extend(granted.env.iter().map(|name| (name.clone(), variable(name))));
         isolation
     }
@@ -151,6 +154,7 @@ impl Isolation {
             network: self.network,
             read: texts(&self.read),
             write: texts(&self.write),
+            sockets: texts(&self.sockets),
             env: self.variables.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
@@ -176,7 +180,8 @@ impl Isolation {
         let mut write = self.write.clone();
         write.push(own.path().to_owned());
         let read = self.read.iter().cloned().chain(paths.iter().map(|path| (*path).to_owned())).collect();
-        let sandbox = Sandbox { strict, read, write, network: self.network };
+        let sockets = !self.sockets.is_empty();
+        let sandbox = Sandbox { strict, read, write, network: self.network, sockets, modes: false };
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
         if is_apart {
             environment.push(("HOME".into(), own.path().into()));

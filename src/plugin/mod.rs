@@ -7,10 +7,12 @@
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
 //! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
-//!   up the others.
+//!   up the others; `calls`: the system calls that it keeps; `mounts`: its view of the files.
 //!
 //! Children run with the limits of [`crate::process`].
 
+#[cfg(target_os = "linux")]
+mod calls;
 pub mod classify;
 pub mod confine;
 pub mod container;
@@ -20,6 +22,8 @@ pub mod go;
 pub mod host;
 pub mod isolation;
 pub mod locate;
+#[cfg(target_os = "linux")]
+mod mounts;
 pub mod shared_object;
 pub mod wire;
 

@@ -9,6 +9,7 @@ pub mod conversation;
 mod orphans;
 mod private;
 
+pub use orphans::own_all;
 pub use private::PrivateDirectory;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -123,8 +124,15 @@ pub fn end_all() {
     private::remove_all();
 }
 
-/// Runs a child to its end: until it has exited and closed its stdout and stderr. It costs the
-/// process, and copies of its input and output.
+/// Ends what the children of this process have left, when nothing is to be run any more.
+pub fn end_orphans() {
+    if !orphans::are_none() {
+        orphans::end(None);
+    }
+}
+
+/// Runs a child to its end: until it has exited and closed its stdout and stderr. What it has
+/// started ends then. It costs the process, and copies of its input and output.
 ///
 /// # Errors
 /// It cannot be started, exits with another status than 0, takes too long or prints too much; in
@@ -167,6 +175,11 @@ pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
     forget_group(group);
     // Whoever still holds it is not waited for: what comes is shown all the same.
     let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
+    // Last, so that what only passes on what it said comes to its end.
+    if !orphans::are_none() {
+        end_group(group);
+        orphans::end(Some(&mark));
+    }
     let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
     outcome.map_err(|failure| Failed { failure, stderr })
 }
@@ -206,9 +219,16 @@ fn forget_group(group: Option<Pid>) {
 /// Ends a process group, and its leader: one that confines itself is in no group of its own for a
 /// moment.
 fn end(group: Option<Pid>) {
+    end_group(group);
+    if let Some(leader) = group {
+        let _ = kill_process(leader, Signal::KILL);
+    }
+}
+
+/// Ends what is in a process group.
+fn end_group(group: Option<Pid>) {
     if let Some(group) = group {
         let _ = kill_process_group(group, Signal::KILL);
-        let _ = kill_process(group, Signal::KILL);
     }
 }
 

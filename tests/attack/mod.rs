@@ -3,6 +3,7 @@
 //! it has one.
 
 mod budgets;
+mod calls;
 mod commands;
 mod sandbox;
 mod secrets;

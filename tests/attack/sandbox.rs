@@ -8,21 +8,26 @@ use std::path::Path;
 const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n";
 
 /// A tree whose plugin does what the statements say; `None` where that cannot be tried.
-fn attack(act: &str) -> Option<Tree> {
+pub fn attack(act: &str) -> Option<Tree> {
     let tree = Tree::new(GENERATOR);
+    place_attack(&tree, act).then_some(tree)
+}
+
+/// Places such a plugin; false where it cannot be tried.
+fn place_attack(tree: &Tree, act: &str) -> bool {
     tree.plugin("Make", "");
     let plugin = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/plugin/attack.c");
     if cc(&source, &plugin, &["-Wall", "-Werror", &format!("-DACT={act}")]).is_none() {
         println!("skipped: no C compiler");
-        return None;
+        return false;
     }
-    can_isolate().then_some(tree)
+    can_isolate()
 }
 
 /// Expects that of the statements nothing gets through at either level but what is named.
 #[track_caller]
-fn gets(act: &str, want: &str) {
+pub fn gets(act: &str, want: &str) {
     let Some(tree) = attack(act) else { return };
     for level in ["auto", "strict"] {
         let run = tree.build(&[&format!("--plugin-isolation={level}")]);
@@ -30,10 +35,12 @@ fn gets(act: &str, want: &str) {
     }
 }
 
-fn got(run: Run) -> String {
+pub fn got(run: Run) -> String {
     let out = run.ok();
-    let line = out.lines().find_map(|line| line.strip_prefix("  got: "));
-    line.unwrap_or_else(|| panic!("{out}")).trim_matches(['"', '\'', ' ']).to_owned()
+    // A long text is folded.
+    let text = out.split_once("  got: ").and_then(|(_, rest)| rest.split_once("\nkind:"));
+    let (text, _) = text.unwrap_or_else(|| panic!("{out}"));
+    text.split_whitespace().collect::<Vec<_>>().join(" ").trim_matches(['"', '\'', ' ']).to_owned()
 }
 
 #[test]
@@ -55,7 +62,7 @@ fn c7_the_terminal_is_out_of_reach() {
 }
 
 /// Another program, with the directory and variables of a command.
-fn build_like(command: &std::process::Command, program: &str) -> std::process::Command {
+pub fn build_like(command: &std::process::Command, program: &str) -> std::process::Command {
     #[expect(clippy::disallowed_methods, reason = "the programs around the one that is tested")]
     let mut other = std::process::Command::new(program);
     other.current_dir(command.get_current_dir().unwrap()).env_clear();
@@ -115,4 +122,53 @@ fn h7_descriptors_of_the_caller_end_here() {
         &format!("exec 7<secret; exec '{program}' build --enable-alpha-plugins --plugin-isolation=strict ."),
     ]);
     assert_eq!(got(run(&mut shell)), "");
+}
+
+#[test]
+fn m2_what_a_plugin_starts_ends_with_its_call() {
+    // In the group; outside of it, twice removed; and without a trace of who started it.
+    let daemon = r#"int gate[2], pid; if (pipe(gate)) abort();
+        for (int i = 0; i < 3; i++) if (!fork()) {
+            if (i > 0) setsid();
+            if (i > 0 && fork()) _exit(0);
+            pid = getpid(); char *none[] = {0}; if (write(gate[1], &pid, sizeof pid) != sizeof pid) abort();
+            for (int f = 0; f < 64; f++) close(f);
+            if (i > 1) execle("/bin/sleep", "sleep", "600", (char *)0, none);
+            for (;;) pause();
+        }
+        for (int i = 0; i < 3; i++) if (read(gate[0], &pid, sizeof pid) == sizeof pid) sprintf(got + strlen(got), "%d ", pid);
+        fprintf(stderr, "pids %s\n", got); @END@"#;
+    for (end, status) in [("", 0), ("exit(3)", 1)] {
+        let Some(tree) = attack(&daemon.replace('\n', " ").replace("@END@", end)) else { return };
+        for level in ["off", "auto", "strict"] {
+            let run = tree.build(&[&format!("--plugin-isolation={level}")]);
+            assert_eq!(run.status, Some(status), "{}", run.stderr);
+            let pids = run.stderr.split("pids ").nth(1).and_then(|rest| rest.lines().next()).unwrap().to_owned();
+            let left: Vec<&str> = pids.split_whitespace().filter(|pid| is_running(pid)).collect();
+            assert_eq!(pids.split_whitespace().count(), 3, "{pids}");
+            assert!(left.is_empty(), "{level} '{end}': {left:?} of {pids}");
+        }
+    }
+}
+
+fn is_running(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn s4_unix_sockets_are_reached_with_a_grant_alone() {
+    let tree = Tree::new(GENERATOR);
+    let socket = tree.home().join("s");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let act = r#"int s = socket(AF_UNIX, SOCK_STREAM, 0); struct sockaddr_un at = {AF_UNIX, "../home/s"};
+        note("connected", connect(s, (struct sockaddr *)&at, sizeof at)); note("inet", socket(AF_INET, SOCK_STREAM, 0))"#;
+    if !place_attack(&tree, &act.replace('\n', " ")) {
+        return;
+    }
+    for level in ["--plugin-isolation=auto", "--plugin-isolation=strict"] {
+        assert_eq!(got(tree.build(&[level])), "", "{level}");
+        assert_eq!(got(tree.build(&[level, "--plugin-allow-net"])), "inet", "{level}");
+        let granted = ["--plugin-allow-socket", &socket.to_string_lossy()];
+        assert_eq!(got(tree.build(&[level, granted[0], granted[1]])), "connected", "{level}");
+    }
 }

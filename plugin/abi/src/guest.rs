@@ -1,6 +1,7 @@
 //! The plugin's side: the four functions for a type that implements [`Guest`], which needs no
 //! unsafe code.
 
+use crate::plugin::is_length;
 use crate::types::{Buffer, Request, Response, Text};
 use crate::{CallError, Mode};
 use std::any::Any;
@@ -51,6 +52,14 @@ pub unsafe extern "C" fn describe<G: Guest>(response: *mut Response) -> i32 {
 /// # Safety
 /// Request and response are those of the header, and nobody else's until this returns.
 pub unsafe extern "C" fn run<G: Guest>(request: *const Request, response: *mut Response) -> i32 {
+    // SAFETY: the caller says so: a struct begins with its size.
+    if unsafe { request.cast::<u32>().read() } < size_of::<Request>() as u32 {
+        return answer(
+            || Err(CallError::Broken("a request that is too short".to_owned())),
+            // SAFETY: the caller says so.
+            |output, error| unsafe { write(response, output, error) },
+        );
+    }
     // SAFETY: the caller says so, and the request outlives this call.
     let asked = unsafe { asked(&*request) };
     answer(
@@ -76,7 +85,7 @@ pub unsafe extern "C" fn free(buffer: *mut Buffer) {
     }
 }
 
-fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(String, String)) -> i32 {
+fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(String, String) -> bool) -> i32 {
     // A panic does not cross the border. What it left behind half done is not looked at again: a
     // call starts afresh.
     let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|fault| Err(CallError::Panicked(words(&*fault))));
@@ -87,8 +96,7 @@ fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(S
         Err(CallError::Unsupported) => (3, String::new(), String::new()),
         Err(CallError::Broken(how)) => (1, String::new(), how),
     };
-    write(output, error);
-    status
+    if write(output, error) { status } else { 1 }
 }
 
 fn words(fault: &(dyn Any + Send)) -> String {
@@ -118,18 +126,28 @@ unsafe fn lent<'r>(text: &Text) -> Result<&'r str, CallError> {
     if text.len == 0 {
         return Ok("");
     }
+    if text.data.is_null() || !is_length(text.len) {
+        return Err(CallError::Broken(format!("a text of the request has {} bytes at no place", text.len)));
+    }
     // SAFETY: the caller says so.
     let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
     std::str::from_utf8(bytes).map_err(|e| CallError::Broken(format!("a text of the request is no UTF-8: {e}")))
 }
 
+/// Fills a response; false for one that is too short.
+///
 /// # Safety
 /// The response is one of the header.
-unsafe fn write(response: *mut Response, output: String, error: String) {
+unsafe fn write(response: *mut Response, output: String, error: String) -> bool {
+    // SAFETY: the caller says so: a struct begins with its size.
+    if unsafe { response.cast::<u32>().read() } < size_of::<Response>() as u32 {
+        return false;
+    }
     // SAFETY: the caller says so.
     let response = unsafe { &mut *response };
     response.output = buffer_of(output);
     response.error = buffer_of(error);
+    true
 }
 
 fn buffer_of(text: String) -> Buffer {
@@ -179,4 +197,49 @@ macro_rules! export {
 pub fn call<G: Guest>(asked: &Asked<'_>) -> Result<String, CallError> {
     let functions = crate::plugin::Plugin::from_parts(describe::<G>, run::<G>, free);
     functions.run(asked).map(|output| output.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Guest, run};
+    use crate::CallError;
+    use crate::types::{Request, Response, Text};
+
+    struct Echo;
+
+    impl Guest for Echo {
+        fn describe() -> String {
+            "{}".to_owned()
+        }
+
+        fn run(asked: Asked<'_>) -> Result<String, CallError> {
+            Ok(asked.config.to_owned())
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_read_or_written() {
+        let nowhere = Text { data: std::ptr::null(), len: 3 };
+        let empty = Text { data: std::ptr::null(), len: 0 };
+        let request = |size: usize, config| Request {
+            size: size as u32,
+            mode: 1,
+            config,
+            root: empty,
+            resources: empty,
+            options: empty,
+        };
+        let call = |request: &Request, size: usize| {
+            let mut response = Response { size: size as u32, ..Response::default() };
+            // SAFETY: both are of the header and of this function.
+            let status = unsafe { run::<Echo>(request, &raw mut response) };
+            (status, response.output.len, response.error.len > 0)
+        };
+        let (whole, room) = (size_of::<Request>(), size_of::<Response>());
+        assert_eq!(call(&request(whole, Text::from("abc")), room), (0, 3, false));
+        assert_eq!(call(&request(8, Text::from("abc")), room), (1, 0, true));
+        assert_eq!(call(&request(whole, nowhere), room), (1, 0, true));
+        assert_eq!(call(&request(whole, Text { len: usize::MAX, ..Text::from("abc") }), room), (1, 0, true));
+        assert_eq!(call(&request(whole, Text::from("abc")), 8), (1, 0, false));
+    }
 }

@@ -4,7 +4,9 @@ use crate::guest::Asked;
 use crate::types::{AbiVersion, Buffer, Describe, Free, Request, Response, Run, Text};
 use crate::{ABI_SYMBOL, ABI_VERSION};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::path::Path;
@@ -74,6 +76,9 @@ impl Output {
         if output.buffer.data.is_null() && output.buffer.len > 0 {
             return Err(CallError::Broken(format!("{} bytes at no place", output.buffer.len)));
         }
+        if !is_length(output.buffer.len) {
+            return Err(CallError::Broken(format!("a text of {} bytes", output.buffer.len)));
+        }
         match std::str::from_utf8(output.bytes()) {
             Ok(_) => Ok(output),
             Err(e) => Err(CallError::Broken(format!("a text that is not valid UTF-8 at byte {}", e.valid_up_to()))),
@@ -81,7 +86,7 @@ impl Output {
     }
 
     fn bytes(&self) -> &[u8] {
-        if self.buffer.len == 0 {
+        if self.buffer.len == 0 || !is_length(self.buffer.len) {
             return &[];
         }
         // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay as they are
@@ -115,15 +120,27 @@ impl fmt::Debug for Output {
 
 /// A plugin that was opened. It stays open until the process ends: what it has started could not be
 /// unloaded.
+///
+/// The header promises a plugin that its calls come one after the other, from any thread: so this
+/// moves between threads and is not shared by them.
+///
+/// ```compile_fail
+/// fn shared(plugin: &rustomize_plugin_abi::Plugin) -> impl Sync { plugin }
+/// ```
 pub struct Plugin {
     describe: Describe,
     run: Run,
     free: Free,
+    serial: PhantomData<Cell<()>>,
 }
 
 impl Plugin {
     /// Opens a shared object, and runs what it runs when it is loaded. Who wants to know what a
     /// file is does so before.
+    ///
+    /// Whoever calls this answers for the file as for a program that is started: nothing can hold
+    /// what it runs to the rules of the header. So only a process calls this that was made for the
+    /// plugin, has confined itself, and holds nothing else.
     ///
     /// # Errors
     /// The loader refuses it, a function is missing, or it is for another version.
@@ -145,13 +162,14 @@ impl Plugin {
                 describe: symbol(&library, "rustomize_plugin_describe")?,
                 run: symbol(&library, "rustomize_plugin_run")?,
                 free: symbol(&library, "rustomize_plugin_free")?,
+                serial: PhantomData,
             })
         }
     }
 
     /// A plugin of this process.
     pub(crate) fn from_parts(describe: Describe, run: Run, free: Free) -> Plugin {
-        Plugin { describe, run, free }
+        Plugin { describe, run, free, serial: PhantomData }
     }
 
     /// What the plugin says of itself: a JSON object.
@@ -199,6 +217,11 @@ impl Plugin {
     }
 }
 
+/// Whether memory can be so long.
+pub(crate) fn is_length(len: usize) -> bool {
+    isize::try_from(len).is_ok()
+}
+
 fn response() -> Response {
     Response { size: size_of::<Response>() as u32, ..Response::default() }
 }
@@ -215,4 +238,33 @@ unsafe fn symbol<T: Copy>(library: &Library, name: &'static str) -> Result<T, Op
     // SAFETY: the caller says so.
     let symbol = unsafe { library.get::<T>(name.as_bytes()) };
     symbol.map(|symbol| *symbol).map_err(|_| OpenError::Missing(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallError, Plugin};
+    use crate::types::{Buffer, Request, Response};
+    use crate::{Asked, Mode};
+    use std::ptr::NonNull;
+
+    unsafe extern "C" fn describe(_: *mut Response) -> i32 {
+        0
+    }
+
+    unsafe extern "C" fn free(_: *mut Buffer) {}
+
+    unsafe extern "C" fn run(_: *const Request, response: *mut Response) -> i32 {
+        // SAFETY: the response is the host's.
+        let response = unsafe { &mut *response };
+        response.output = Buffer { data: NonNull::dangling().as_ptr(), len: usize::MAX, capacity: 0 };
+        0
+    }
+
+    #[test]
+    fn a_length_that_no_memory_has_is_refused() {
+        let asked = Asked { mode: Mode::Generate, config: "", root: "/", resources: "", options: "{}" };
+        let plugin = Plugin::from_parts(describe, run, free);
+        let broken = CallError::Broken(format!("a text of {} bytes", usize::MAX));
+        assert_eq!(plugin.run(&asked).map(|output| output.to_owned()), Err(broken));
+    }
 }

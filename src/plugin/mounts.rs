@@ -1,0 +1,153 @@
+//! A view of the file system of its own, for a confined process: everything but what it may write
+//! is mounted read-only. So modes, owners, times and attributes of the user's files stay, which
+//! Landlock has no right for.
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
+
+/// Where AppArmor says whether it takes the rights of a user namespace from whoever makes one.
+const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+/// Lets this process, which has one thread yet, change nothing but `write`. The inner error says
+/// why this system does not allow that; then the process has the rights that it had. It costs a
+/// call of the system for each mount.
+///
+/// # Errors
+/// The process is in a user namespace in which it cannot own files.
+pub fn read_only_but(write: &[PathBuf]) -> io::Result<io::Result<()>> {
+    let may_mount = capabilities(None)?.effective.contains(CapabilitySet::SYS_ADMIN);
+    let user = (rustix::process::geteuid(), rustix::process::getegid());
+    let entered = if may_mount { unshare(UnshareFlags::NEWNS) } else { enter_user_namespace() };
+    if entered.is_ok() && !may_mount {
+        let says = |e| io::Error::other(format!("this system allows a user namespace and no user in it: {e}"));
+        keep_user(user.0.as_raw(), user.1.as_raw()).map_err(says)?;
+    }
+    Ok(entered.and_then(|()| restrict(write)))
+}
+
+fn enter_user_namespace() -> io::Result<()> {
+    if fs::read_to_string(APPARMOR).is_ok_and(|text| text.trim() == "1") {
+        return Err(io::Error::other(format!("{APPARMOR} is 1")));
+    }
+    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)
+}
+
+/// In the namespace, all users but this one are nobody.
+fn keep_user(user: u32, group: u32) -> io::Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    #[expect(deprecated, reason = "unsound for a table of descriptors that is shared; this is not asked for")]
+    Ok(rustix::thread::unshare(flags)?)
+}
+
+/// Mounts what may be written once more, as it is, and everything else read-only.
+fn restrict(write: &[PathBuf]) -> io::Result<()> {
+    // What is mounted here is not seen elsewhere.
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let write = topmost(write);
+    for path in &write {
+        mount_bind_recursive(path, path)?;
+    }
+    for (point, flags) in mounts(&fs::read("/proc/self/mountinfo")?) {
+        if write.iter().any(|path| point.starts_with(path)) {
+            continue;
+        }
+        match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, "") {
+            // What is mounted where this process cannot go, or below what was mounted over it, is out
+            // of its reach.
+            Ok(()) | Err(Errno::ACCESS | Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    take_over()
+}
+
+/// Opens once more what was opened in the view before: the working directory and the null device.
+fn take_over() -> io::Result<()> {
+    if let Ok(directory) = rustix::process::getcwd(Vec::new()) {
+        rustix::process::chdir(directory)?;
+    }
+    if fs::metadata("/proc/self/fd/0").is_ok_and(|stdin| stdin.file_type().is_char_device()) {
+        rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    }
+    Ok(())
+}
+
+/// The paths that exist, as the system calls them, without those below others.
+fn topmost(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    real.sort();
+    real.dedup_by(|path, above| path.starts_with(above));
+    real
+}
+
+/// Where something is mounted, with the flags that a user namespace may not take away. Each line is
+/// `ID PARENT DEVICE ROOT POINT FLAGS ...`.
+fn mounts(info: &[u8]) -> Vec<(PathBuf, MountFlags)> {
+    let mounts = info.split(|&byte| byte == b'\n').filter_map(|line| {
+        let mut words = line.split(|&byte| byte == b' ').skip(4);
+        Some((unescaped(words.next()?), flags(words.next()?)))
+    });
+    mounts.collect()
+}
+
+fn flags(words: &[u8]) -> MountFlags {
+    let flags = words.split(|&byte| byte == b',').map(|word| match word {
+        b"nosuid" => MountFlags::NOSUID,
+        b"nodev" => MountFlags::NODEV,
+        b"noexec" => MountFlags::NOEXEC,
+        b"noatime" => MountFlags::NOATIME,
+        b"nodiratime" => MountFlags::NODIRATIME,
+        b"relatime" => MountFlags::RELATIME,
+        b"nosymfollow" => MountFlags::NOSYMFOLLOW,
+        _ => MountFlags::empty(),
+    });
+    flags.collect()
+}
+
+/// A path in which blanks, newlines and backslashes are written as `\040`.
+fn unescaped(text: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let code = after.first_chunk().filter(|_| *first == b'\\').and_then(|code: &[u8; 3]| octal(code));
+        path.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[3..] } else { after };
+    }
+    PathBuf::from(OsString::from_vec(path))
+}
+
+fn octal(digits: &[u8; 3]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MountFlags, mounts, topmost};
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn mounts_are_read_with_their_flags() {
+        let info = b"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda rw\n22 21 0:5 / /mnt/a\\040b\\134 rw,nosuid,nodev,noatime - tmpfs t rw\n";
+        let nosuid = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOATIME;
+        let want = [("/", MountFlags::RELATIME), ("/mnt/a b\\", nosuid)];
+        assert_eq!(mounts(info), want.map(|(path, flags)| (PathBuf::from(path), flags)));
+    }
+
+    #[test]
+    fn a_path_below_another_is_not_mounted() {
+        let paths = ["/usr/bin", "/usr", "/nowhere/at/all", "/usr"].map(PathBuf::from);
+        assert_eq!(topmost(&paths), [Path::new("/usr").canonicalize().unwrap()]);
+    }
+}

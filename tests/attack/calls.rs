@@ -1,0 +1,83 @@
+//! System calls that a plugin has no need of, and files whose modes and times it would change.
+
+use super::sandbox::{attack, build_like, gets, got};
+use crate::support::run;
+
+#[test]
+fn s11_calls_that_the_list_does_not_name_are_refused() {
+    // What the processes of a user share without a file, what tells of files that may not be read,
+    // and calls that are newer than every list.
+    let act = "note(\"shm\", syscall(SYS_shmget, 7, 4096, 0600 | IPC_CREAT)); \
+        note(\"sem\", syscall(SYS_semget, 7, 1, 0600 | IPC_CREAT)); \
+        note(\"msg\", syscall(SYS_msgget, 7, 0600 | IPC_CREAT)); \
+        note(\"mq\", syscall(SYS_mq_open, \"attack\", O_RDWR | O_CREAT, 0600, 0)); \
+        note(\"inotify\", syscall(SYS_inotify_init1, 0)); \
+        note(\"personality\", syscall(SYS_personality, 0x40000)); \
+        note(\"robust\", syscall(SYS_get_robust_list, 0, got + 2048, got + 2056)); \
+        note(\"aio\", syscall(SYS_io_setup, 1, got + 2064)); \
+        note(\"new\", syscall(468, -100, \"/etc/passwd\", got + 2048, 24, 0))";
+    gets(act, "");
+}
+
+#[test]
+fn s11_a_file_is_not_leased_or_flagged() {
+    let act = "int f = open(\"kustomization.yaml\", O_RDONLY); long flags = 0; \
+        note(\"lease\", fcntl(f, F_SETLEASE, F_RDLCK)); ioctl(f, FS_IOC_GETFLAGS, &flags); \
+        flags ^= FS_NODUMP_FL; note(\"flags\", ioctl(f, FS_IOC_SETFLAGS, &flags)); \
+        note(\"lock\", fcntl(f, F_GETFD))";
+    gets(act, "lock");
+}
+
+#[test]
+fn s11_calls_of_other_interfaces_are_refused() {
+    if !cfg!(target_arch = "x86_64") {
+        return println!("skipped: only x86-64 has other interfaces");
+    }
+    // getpid as 32-bit programs ask for it, in a child that dies of it; and as x32 programs do.
+    let act = "int pid = fork(), status = 0; if (pid == 0) { long r = 20; \
+        __asm__ volatile(\"int $0x80\" : \"+a\"(r)); _exit(r > 0 ? 0 : 1); } \
+        waitpid(pid, &status, 0); note(\"i386\", status == 0 ? 0 : -1); note(\"x32\", syscall(0x40000000 + 39))";
+    gets(act, "");
+}
+
+/// Tries to change files of the user, the plugin's own program and what is open, and then a file
+/// that the plugin has made.
+const MODES: &str = "int f = open(\"g.yaml\", O_RDONLY); char own[4096]; struct timeval t[2] = {{1, 0}, {1, 0}}; \
+    note(\"chmod\", chmod(\"g.yaml\", 0644)); note(\"fchmod\", fchmod(f, 0644)); \
+    note(\"fchmodat\", fchmodat(AT_FDCWD, \"g.yaml\", 0644, 0)); \
+    note(\"fchmodat2\", syscall(452, AT_FDCWD, \"g.yaml\", 0644, 0)); \
+    note(\"chown\", chown(\"g.yaml\", geteuid(), getegid())); note(\"fchown\", fchown(f, geteuid(), getegid())); \
+    note(\"utimes\", utimes(\"g.yaml\", t)); note(\"futimens\", futimens(f, 0)); \
+    note(\"xattr\", setxattr(\"g.yaml\", \"user.a\", \"b\", 1, 0)); note(\"fxattr\", fsetxattr(f, \"user.a\", \"b\", 1, 0)); \
+    note(\"home\", chmod(\"../home/key\", 0644)); note(\"null\", fchmod(0, 0666)); note(\"exe\", chmod(\"/proc/self/exe\", 0755)); \
+    for (int i = 3; i < 64; i++) if (i != f) note(\"inherited\", fchmod(i, 0755)); \
+    sprintf(own, \"%s/own\", getenv(\"TMPDIR\")); close(open(own, O_CREAT | O_WRONLY, 0600)); \
+    note(\"own\", chmod(own, 0640)); note(\"own-times\", utimes(own, t))";
+
+#[test]
+fn h6_modes_owners_times_and_attributes_of_the_users_files_stay() {
+    let Some(tree) = attack(MODES) else { return };
+    tree.write("../home/key", "hunter2");
+    for level in ["auto", "strict"] {
+        let run = tree.build(&[&format!("--plugin-isolation={level}")]);
+        assert_eq!(got(run), "own own-times", "{level}");
+    }
+}
+
+#[test]
+fn h6_without_a_view_of_its_own_a_plugin_changes_no_mode() {
+    let Some(tree) = attack(MODES) else { return };
+    tree.write("../home/key", "hunter2");
+    let build = tree.command(&["build", "--enable-alpha-plugins", "--plugin-isolation=strict", "."]);
+    let mut shell = build_like(&build, "unshare");
+    let program = build.get_program().to_string_lossy().into_owned();
+    let line = format!(
+        "echo 0 > /proc/sys/user/max_mnt_namespaces && exec '{program}' build --enable-alpha-plugins --plugin-isolation=strict ."
+    );
+    shell.args(["--user", "--map-root-user", "sh", "-c", &line]);
+    let run = run(&mut shell);
+    if run.status != Some(0) && !run.stderr.contains("rror: ") {
+        return println!("skipped: {}", run.stderr);
+    }
+    assert_eq!(got(run), "");
+}
