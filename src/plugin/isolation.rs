@@ -3,13 +3,15 @@
 
 use super::PluginOptions;
 use super::confine::{Confinement, Sandbox};
+use super::host::ARGUMENT;
 use super::shared_object::host_args;
 use crate::manager::permissions::Permissions;
-use crate::process::PrivateDirectory;
+use crate::process::{Call, Limits, PrivateDirectory, run};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How much isolation is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +78,25 @@ impl Confined {
         let grants = Grants { confinement: Confinement::default(), environment: Vec::new(), inherits: true, own: None };
         Confined { program: program.to_owned(), args, grants, inherited: None }
     }
+}
+
+/// What this system cannot enforce of a sandbox, as a process of `host` says that confines itself;
+/// `None` if there is no such process.
+pub fn missing(host: &Path) -> Option<Vec<String>> {
+    let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
+    let confinement = serde_json::to_string(&confinement).ok()?;
+    let args = [ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
+    let call = Call {
+        program: host,
+        args,
+        directory: None,
+        environment: Vec::new(),
+        inherits: true,
+        without: &[],
+        stdin: None,
+    };
+    let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };
+    serde_json::from_slice(&run(call, &limits).ok()?).ok()
 }
 
 impl PluginOptions {

@@ -4,6 +4,7 @@
 
 mod budgets;
 mod commands;
+mod installing;
 mod sandbox;
 mod secrets;
 mod trust;
