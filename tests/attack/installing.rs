@@ -427,3 +427,62 @@ fn s2_a_module_of_go_is_fetched_and_built_without_network() {
     let _ = fs::remove_dir_all(root(&tree));
     tree.run(&["plugin", "install"]).fails_with(&["go mod download", "failed", "checksum mismatch"]);
 }
+
+#[test]
+fn s10_an_archive_holds_nothing_of_what_is_made_here() {
+    for (name, shown) in [
+        ("app/.rustomize/bin/plugin", "'.rustomize'"),
+        ("app/.rustomize/sdk/x/call", "'.rustomize'"),
+        ("app/.Rustomize/x", "'.Rustomize'"),
+        ("app/node_modules/a/index.js", "'node_modules'"),
+        ("app/lib/NODE_MODULES/a.js", "'NODE_MODULES'"),
+        ("app/.git/config", "'.git'"),
+        ("app/.git", "'.git'"),
+    ] {
+        let tree = Tree::new(TREE);
+        archive(&tree, &[("app/plugin.yaml", &manifest("bash")), ("app/main.sh", ""), (name, "x")]);
+        installs(&tree, |run| {
+            run.fails_with(&["the archive", "is refused", shown]);
+        });
+    }
+    let tree = Tree::new(TREE);
+    let text = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n";
+    let harmless =
+        [(".gitignore", "x"), (".github/workflows/ci.yaml", "x"), (".gitattributes", "x"), ("main.sh", text)];
+    let manifest = manifest("bash");
+    archive(&tree, &[&[("plugin.yaml", manifest.as_str())][..], &harmless].concat());
+    installs(&tree, |run| drop(run.ok()));
+}
+
+#[test]
+fn s10_what_was_made_here_has_a_sum_of_its_own() {
+    if !has("python3") {
+        return;
+    }
+    let tree = tree("python", &[("main.py", PYTHON)]);
+    let python = installed(&tree).join(".rustomize/venv/bin/python");
+    let changes: [(&str, &dyn Fn()); 4] = [
+        ("'.rustomize/venv'", &|| {
+            fs::remove_file(&python).unwrap();
+            std::os::unix::fs::symlink("/bin/true", &python).unwrap();
+        }),
+        ("'.rustomize/venv'", &|| fs::write(installed(&tree).join(".rustomize/venv/new.pth"), "import x").unwrap()),
+        ("'.rustomize/more'", &|| fs::write(installed(&tree).join(".rustomize/more"), "").unwrap()),
+        ("'node_modules'", &|| fs::create_dir(installed(&tree).join("node_modules")).unwrap()),
+    ];
+    for (shown, change) in changes {
+        let _ = fs::remove_dir_all(root(&tree));
+        tree.run(&["plugin", "install"]).ok();
+        tree.run(&["plugin", "verify"]).ok();
+        tree.build(&["--frozen"]).ok();
+        change();
+        let said = tree.run(&["plugin", "verify"]);
+        assert_eq!(said.status, Some(1), "{shown}: {}", said.stdout);
+        assert!(said.stdout.contains(shown) && said.stdout.contains("made when it was installed"), "{}", said.stdout);
+        tree.build(&["--frozen"]).fails_with(&[shown, "made when it was installed", "rustomize plugin install"]);
+        // Repaired by what the hint says.
+        tree.run(&["plugin", "install"]).ok();
+        tree.run(&["plugin", "verify"]).ok();
+        tree.build(&["--frozen"]).ok();
+    }
+}
