@@ -11,7 +11,7 @@ use super::pinned;
 use super::workshop::{Step, Workshop};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -48,38 +48,52 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// An environment of its own in any case: the interpreter stays the same one, wherever PATH leads
-/// later.
+/// later. pip is in another one, which goes afterwards.
 fn python(shop: &Workshop<'_>) -> Result<()> {
     let file = shop.plugin.join("requirements.txt");
     let requirements = if file.is_file() { pinned::requirements(&file)? } else { Vec::new() };
-    let venv = shop.made.join("venv").into_os_string();
     let found = shop.program("python3")?;
     let real =
         shop.ask(&found, &["-I", "-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"])?;
     // Without the user's own settings and modules, and those of the working directory.
-    let module = |name: &str| ["-I", "-m", name].map(OsString::from).to_vec();
-    let mut args = module("venv");
-    args.extend(requirements.is_empty().then(|| "--without-pip".into()));
-    args.push(venv.clone());
-    shop.run(Step::new(&real, &shop.work, args))?;
+    let module = |name: &str, args: &[&OsStr]| -> Vec<OsString> {
+        ["-I", "-m", name].map(OsStr::new).iter().chain(args).map(OsString::from).collect()
+    };
+    let venv = shop.made.join("venv");
+    let without = [OsStr::new("--without-pip"), venv.as_os_str()];
+    shop.run(Step::new(&real, &shop.work, module("venv", &without)))?;
     if requirements.is_empty() {
         return Ok(());
     }
-    let (listed, wheels) = (shop.work.join("requirements.txt"), shop.work.join("wheels"));
+    let (tools, wheels) = (shop.work.join("venv"), shop.work.join("wheels"));
+    shop.run(Step::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
+    let listed = shop.work.join("requirements.txt");
     write(&listed, &(requirements.join("\n") + "\n"))?;
-    let own = PathBuf::from(venv).join("bin").join("python");
-    let pip = |fetches: bool, command: &[&str]| {
-        let mut args = module("pip");
-        args.extend(command.iter().map(OsString::from));
-        args.extend([wheels.clone().into(), "-r".into(), listed.clone().into()]);
+    let python = tools.join("bin").join("python");
+    let pip = |fetches: bool, command: &[&OsStr]| {
+        let mut args = module("pip", command);
+        args.extend(["-r".into(), listed.clone().into_os_string()]);
         args.extend(["--only-binary", ":all:", "--require-hashes", "--no-cache-dir"].map(OsString::from));
         args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
         // No file of settings; of the environment only what a step has.
         let environment = vec![("PIP_CONFIG_FILE", "/dev/null".into())];
-        shop.run(Step { fetches, environment, ..Step::new(&own, &shop.work, args) })
+        shop.run(Step { fetches, environment, ..Step::new(&python, &shop.work, args) })
     };
-    pip(true, &["download", "--dest"])?;
-    pip(false, &["install", "--no-index", "--find-links"])
+    let wheels = wheels.as_os_str();
+    pip(true, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
+    let packages = site_packages(&venv)?;
+    let install = ["install", "--no-index", "--find-links"].map(OsStr::new);
+    pip(false, &[&install[..], &[wheels, OsStr::new("--target"), packages.as_os_str()]].concat())
+}
+
+/// The directory of an environment that Python finds packages in.
+fn site_packages(venv: &Path) -> Result<PathBuf> {
+    let lib = venv.join("lib");
+    let entries = fs::read_dir(&lib).into_iter().flatten().filter_map(std::result::Result::ok);
+    let mut folders = entries.map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir());
+    folders.next().ok_or_else(|| {
+        Error::new(ErrorKind::Plugin, format!("Python has made no place for packages in '{}'", lib.display()))
+    })
 }
 
 /// npm works in a directory with the two files that say what there is, and finds no settings and no
