@@ -125,8 +125,9 @@ pub fn clients(directory: &Path) -> Vec<Client> {
 /// # Errors
 /// One is something else now, or is gone.
 pub fn verify(clients: &[Client]) -> Result<()> {
-    let is_other = |client: &&Client| content::sum(&client.path).ok().as_deref() != Some(&client.sum);
-    match clients.iter().find(is_other) {
+    let is_made = |path: &Path| !path.is_dir() || matches!(made::differing(path), Ok(None));
+    let is_same = |client: &Client| content::sum(&client.path).is_ok_and(|sum| sum == client.sum);
+    match clients.iter().find(|client| !is_same(client) || !is_made(&client.path)) {
         None => Ok(()),
         Some(client) => {
             let message = format!("'{}', which it needs, is not what was installed", client.path.display());

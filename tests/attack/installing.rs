@@ -274,15 +274,23 @@ fn s2_an_installation_step_is_confined() {
          echo > '{mark}'; echo changed >> \"$2/main\"; echo more > \"$2/more\"; exit 0\n"
     );
     tree.write("../home/bin/rustomize-runtime-probe", &probe);
-    tree.run(&["plugin", "install"]).ok();
-    let got = fs::read_to_string(installed(&tree).join(".rustomize/got")).unwrap();
-    assert!(!Path::new(&mark).exists(), "{got}");
+    for args in [&["plugin", "install"][..], &["build", "--enable-alpha-plugins", "--plugin-isolation=off"]] {
+        let _ = fs::remove_dir_all(root(&tree));
+        tree.run(args).ok();
+        is_confined(&tree);
+    }
+}
+
+fn is_confined(tree: &Tree) {
+    let mark = mark(tree);
+    let got = fs::read_to_string(installed(tree).join(".rustomize/got")).unwrap();
+    assert!(!mark.exists(), "{got}");
     for word in ["hunter2", "toolexec", "NODE_OPTIONS", "user-home", "beside-it", "terminal"] {
         assert!(!got.contains(word), "{word}: {got}");
     }
     assert!(got.contains("HTTPS_PROXY=http://127.0.0.1:3128\n") && got.contains("own\nown\n"), "{got}");
-    assert_eq!(fs::read_to_string(installed(&tree).join("main")).unwrap(), "");
-    assert!(!installed(&tree).join("more").exists());
+    assert_eq!(fs::read_to_string(installed(tree).join("main")).unwrap(), "");
+    assert!(!installed(tree).join("more").exists());
 }
 
 /// A stand-in for go, that says of each step whether the network is there.
@@ -320,7 +328,8 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
 /// Installs a plugin with a package, and expects that a build uses that.
 #[track_caller]
 fn uses_its_package(tree: &Tree) {
-    installs(tree, |run| drop(run.ok()));
+    tree.run(&["plugin", "install"]).ok();
+    assert!(!mark(tree).exists(), "code of the package ran");
     let built = tree.build(&["--offline", "--frozen"]).ok();
     assert!(built.contains("v: of the package\n"), "{built}");
     tree.run(&["plugin", "verify"]).ok();
@@ -399,7 +408,7 @@ fn s2_a_module_of_go_is_fetched_and_built_without_network() {
     if !has("go") {
         return;
     }
-    let main = "package main\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/dep\"\n)\n\nfunc main() {\n\tfmt.Println(\"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: \" + dep.V + \"}\")\n}\n";
+    let main = "package main\n\nimport (\n\t\"syscall\"\n\n\t\"example.com/dep\"\n)\n\nfunc main() {\n\tsyscall.Write(1, []byte(\"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: \"+dep.V+\"}\\n\"))\n}\n";
     let module = "module example.com/dep\n\ngo 1.21\n";
     let source = "package dep\n\nconst V = \"of the package\"\n";
     let mut tree = tree("go", &[("main.go", main)]);
@@ -419,6 +428,13 @@ fn s2_a_module_of_go_is_fetched_and_built_without_network() {
     files.put("/example.com/dep/@v/v1.0.0.zip", zip(&packed));
     tree.variables.insert("GOPROXY", format!("http://{}", files.serve()));
     uses_its_package(&tree);
+    // What the plugin brings along needs no network.
+    tree.write("plugins/app/vendor/modules.txt", "# example.com/dep v1.0.0\n## explicit; go 1.21\nexample.com/dep\n");
+    tree.write("plugins/app/vendor/example.com/dep/dep.go", source);
+    let proxy = tree.variables.insert("GOPROXY", "http://127.0.0.1:9".to_owned()).unwrap();
+    uses_its_package(&tree);
+    tree.variables.insert("GOPROXY", proxy);
+    fs::remove_dir_all(tree.path().join("plugins/app/vendor")).unwrap();
     // Something else under the same version.
     files.put(
         "/example.com/dep/@v/v1.0.0.zip",
@@ -445,6 +461,14 @@ fn s10_an_archive_holds_nothing_of_what_is_made_here() {
             run.fails_with(&["the archive", "is refused", shown]);
         });
     }
+    // A directory that holds the plugin's directory alone.
+    let tree = Tree::new(TREE);
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins}}");
+    tree.write("plugins/app/plugin.yaml", &manifest("python"));
+    tree.write("plugins/app/.rustomize/sdk/x/call", "#!/bin/sh\n");
+    installs(&tree, |run| {
+        run.fails_with(&["'./plugins' holds '.rustomize'"]);
+    });
     let tree = Tree::new(TREE);
     let text = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n";
     let harmless =
