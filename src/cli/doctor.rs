@@ -3,15 +3,12 @@
 use super::args::{Doctor, Format};
 use super::build::{ENGINES, in_path};
 use super::plugin_host;
-use crate::plugin::confine::{Confinement, Part, Sandbox};
-use crate::plugin::{host, locate};
-use crate::process::{Call, Limits, run as run_child};
+use crate::plugin::isolation::parts;
+use crate::plugin::locate;
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 /// Runs `doctor`. What a machine lacks is no error.
 ///
@@ -63,16 +60,6 @@ fn isolation() -> Value {
     };
     let missing: Vec<&str> = parts.iter().filter_map(|part| part.missing.as_deref()).collect();
     json!({ "enforced": missing.is_empty(), "missing": missing, "parts": parts })
-}
-
-fn parts(program: &Path) -> Option<Vec<Part>> {
-    let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
-    let confinement = serde_json::to_string(&confinement).ok()?;
-    let args = [host::ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
-    let call =
-        Call { program, args, directory: None, environment: Vec::new(), inherits: true, without: &[], stdin: None };
-    let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };
-    serde_json::from_slice(&run_child(call, &limits).ok()?).ok()
 }
 
 fn text(report: &Value) -> String {

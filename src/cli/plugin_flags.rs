@@ -174,6 +174,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         write: absolute(&flags.plugin_allow_write),
         network: flags.plugin_allow_net,
         sockets: absolute(&flags.plugin_allow_socket),
+        modes: false,
         variables: names.map(|name| (name.to_owned(), variable(name))).collect(),
     }
 }

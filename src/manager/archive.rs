@@ -3,6 +3,7 @@
 //!
 //! An entry that would is an error and not left out: an archive with one was not made for this.
 
+use super::content::is_own;
 use crate::diag::{Error, ErrorKind, Result};
 use flate2::read::GzDecoder;
 use hashbrown::HashSet;
@@ -184,7 +185,13 @@ impl Target<'_> {
         let mut place = PathBuf::new();
         for component in path.components() {
             match component {
-                Component::Normal(part) => place.push(part),
+                Component::Normal(part) => {
+                    if let Some(own) = part.to_str().filter(|part| is_own(part)) {
+                        let why = format!("'{text}': '{own}' is made where a plugin is installed, and not shipped");
+                        return Err(self.wrong(why));
+                    }
+                    place.push(part);
+                }
                 Component::CurDir => {}
                 _ => return Err(self.wrong(format!("'{text}' leads out of it"))),
             }

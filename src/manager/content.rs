@@ -8,7 +8,29 @@ use std::path::{Path, PathBuf};
 
 /// What lies in a plugin's directory and does not belong to it: what git keeps, and what was made
 /// when it was installed.
-const OWN: [&str; 3] = [".git", MADE, "node_modules"];
+const OWN: [&str; 3] = [".git", MADE, NODE_MODULES];
+
+/// Where Node looks for packages.
+pub const NODE_MODULES: &str = "node_modules";
+
+/// Whether a name is that of what lies in a plugin's directory and does not belong to it, in
+/// upper case, too: some file systems take them for one.
+pub fn is_own(name: &str) -> bool {
+    OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+/// The first name in a directory that is such a name; none of a file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn own_in(path: &Path) -> io::Result<Option<String>> {
+    if !path.is_dir() {
+        return Ok(None);
+    }
+    let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let names = names.collect::<io::Result<Vec<String>>>()?;
+    Ok(names.into_iter().filter(|name| is_own(name)).min())
+}
 
 /// The directory in a plugin's own with what was made of it when it was installed: its languages'
 /// dependencies, its binary.

@@ -3,6 +3,7 @@
 
 use super::content;
 use super::describe::{Command, DescribeError};
+use super::made;
 use super::manifest::Manifest;
 use super::name::{
     BESIDE, FileName, NameError, ORIGIN_SUFFIX, PREFIX, Platform, SIGNED_SUFFIX, SUM_SUFFIX, TREE_SUM_SUFFIX,
@@ -64,7 +65,8 @@ pub struct Verified {
 }
 
 impl Installed {
-    /// Holds the content to the sum (P26). O(bytes of it).
+    /// Holds the content to the sum (P26), and what was made of it when it was installed to those of
+    /// that. O(bytes of it).
     ///
     /// # Errors
     /// It differs, or cannot be read.
@@ -76,9 +78,13 @@ impl Installed {
                 (content::sha256(&opened).map_err(Refusal::Io)?, Some(Rc::new(opened)))
             }
         };
-        match found == self.sum {
-            true => Ok(Verified { installed: self.clone(), opened }),
-            false => Err(Refusal::SumDiffers { want: self.sum.clone(), found }),
+        if found != self.sum {
+            return Err(Refusal::SumDiffers { want: self.sum.clone(), found });
+        }
+        let differing = if opened.is_none() { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
+        match differing {
+            None => Ok(Verified { installed: self.clone(), opened }),
+            Some(name) => Err(Refusal::MadeDiffers(name)),
         }
     }
 
@@ -123,6 +129,8 @@ pub enum Refusal {
         want: String,
         found: String,
     },
+    /// Something that was made when it was installed is not what it was: its name.
+    MadeDiffers(String),
     NotExecutable,
     /// It is a directory that is no plugin.
     Directory(Error),
@@ -144,6 +152,7 @@ impl fmt::Display for Refusal {
             Refusal::SumDiffers { want, found } => {
                 write!(f, "its content is not what was installed: SHA-256 {found}, its sum file says {want}")
             }
+            Refusal::MadeDiffers(name) => write!(f, "its '{name}' is not what was made when it was installed"),
             Refusal::NotExecutable => f.write_str("it is not executable"),
             Refusal::Directory(why) => why.fmt(f),
             Refusal::Partial(why) => write!(f, "it is not installed: {}", why.trim_end()),

@@ -1,7 +1,7 @@
 //! [`HeldCopy`]: a copy of an installed plugin that nobody else has. What is held to the plugin's
 //! sum is what runs, whatever lies at its path by then.
 
-use super::content::{self, MADE};
+use super::content::{self, MADE, NODE_MODULES};
 use super::describe::Command;
 use super::discover::{Installed, Refusal};
 use super::manifest::Manifest;
@@ -13,7 +13,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// What was made in a plugin's directory when it was installed: it is read where it lies.
-const MADE_THERE: [&str; 2] = [MADE, "node_modules"];
+const MADE_THERE: [&str; 2] = [MADE, NODE_MODULES];
 
 /// A copy of a plugin, as long as this is here.
 pub struct HeldCopy {

@@ -235,7 +235,8 @@ impl<'i> Installer<'i> {
                     // A plugin that cannot say what it does, or may not do it, is not installed.
                     let finish = || {
                         if target.is_dir() {
-                            runtime::prepare(&Manifest::read(&target)?, &target, self.options)?;
+                            let work = self.root.stage()?;
+                            runtime::prepare(&Manifest::read(&target)?, &target, work.path(), self.options)?;
                             self.link(&target, &needs)?;
                         }
                         let description = self.describe(&target)?;

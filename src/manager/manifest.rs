@@ -73,6 +73,9 @@ impl Runtime {
     }
 }
 
+/// How deno runs a file: what it needs was fetched, and nothing lies in a `node_modules`.
+const DENO: [&str; 6] = ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only"];
+
 /// A directory's plugin.
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -218,6 +221,14 @@ impl Manifest {
         let api: ApiVersion = api.map_err(|e: super::version::VersionError| wrong(e.to_string()))?;
         let entry = if raw.entry.is_empty() { runtime.entry() } else { raw.entry };
         let leaves = |entry: &str| entry.starts_with('/') || entry.split('/').any(|part| part == "..");
+        if entry.starts_with('-') {
+            let place = match &node.value {
+                Value::Mapping(m) => m.get("entry").map_or(node.pos, |entry| entry.pos),
+                _ => node.pos,
+            };
+            let error = cx.error(place, format!("the entry '{entry}' begins with '-', as an option does"));
+            return Err(error.hint(format!("write ./{entry}, if the file is called so")));
+        }
         if leaves(entry) {
             return Err(wrong(format!("the entry '{entry}' is not in the directory")));
         }
@@ -263,7 +274,7 @@ impl Manifest {
             }
             Runtime::Nodejs => ("node".into(), words(&[])),
             Runtime::Go => (made.join("bin").join("plugin"), Vec::new()),
-            Runtime::Deno => ("deno".into(), words(&["run", "--quiet", "--no-prompt", "--allow-all", "--cached-only"])),
+            Runtime::Deno => ("deno".into(), words(&DENO)),
             Runtime::Bash => ("bash".into(), words(&[])),
             Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
@@ -347,6 +358,7 @@ mod tests {
             ("runtime: bash\nversion: 1.2\n", "quotes"),
             ("runtime: bash\nversion: 1.2.3-rc1\n", "pre-release"),
             ("runtime: bash\nentry: ../x.sh\n", "not in the directory"),
+            ("runtime: go\nentry: -toolexec=./x\n", "begins with '-'"),
             ("runtime: bash\nrun: x\n", "unknown field"),
         ] {
             let error = parse(text).unwrap_err();

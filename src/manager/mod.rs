@@ -9,7 +9,8 @@
 //! * [`requirements`]: what a kustomization needs; [`resolve`]: which plugin a configuration object
 //!   is for; [`held`]: the copy of it that runs.
 //! * [`manifest`]: directories that are plugins; [`runtime`]: what is made of them when they are
-//!   installed; [`sdk`]: how they call each other.
+//!   installed, by tools in a sandbox (`workshop`) from what their files pin (`pinned`), and known
+//!   by sums of its own (`made`); [`sdk`]: how they call each other.
 //! * [`location`] and [`fetch`]: where plugins come from; [`archive`]: unpacking them; [`content`]:
 //!   what they are known by.
 //! * [`policy`]: what may be installed and used, asked by every command; [`trust`]: whose plugins,
@@ -36,11 +37,13 @@ pub mod host;
 pub mod install;
 pub mod location;
 pub mod lock;
+mod made;
 pub mod manifest;
 pub mod name;
 pub mod origin;
 pub mod pattern;
 pub mod permissions;
+mod pinned;
 pub mod place;
 pub mod placement;
 pub mod policy;
@@ -56,3 +59,4 @@ pub mod source;
 pub mod sync;
 pub mod trust;
 pub mod version;
+mod workshop;

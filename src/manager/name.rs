@@ -20,8 +20,12 @@ pub const SIGNED_SUFFIX: &str = "_SIGNED";
 /// another one than its source names.
 pub const ORIGIN_SUFFIX: &str = "_ORIGIN";
 
+/// What follows a plugin's name in that of the file with the sums of what was made of it when it
+/// was installed.
+pub const MADE_SUFFIX: &str = "_MADE";
+
 /// The ends of the names of all files that lie beside a plugin while it is installed.
-pub const BESIDE: [&str; 4] = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ORIGIN_SUFFIX];
+pub const BESIDE: [&str; 5] = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ORIGIN_SUFFIX, MADE_SUFFIX];
 
 /// A system and a processor in the words of release files: Go's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

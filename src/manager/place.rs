@@ -5,6 +5,7 @@
 
 use super::content;
 use super::discover::{Candidate, sum_file, sum_name};
+use super::made;
 use super::name::BESIDE;
 use crate::atomic::{self, Staged};
 use crate::diag::{Error, ErrorKind, Result};
@@ -150,6 +151,9 @@ impl LockedRoot {
             }
         };
         let sum = content::sum(to).map_err(cannot())?;
+        if to.is_dir() {
+            made::record(self, to)?;
+        }
         self.write(&sum_file(to), &format!("{sum}\n"), 0o644)?;
         fs::remove_file(marker).map_err(cannot())?;
         Ok((sum, finished))

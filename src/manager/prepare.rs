@@ -248,6 +248,10 @@ impl Preparer<'_> {
                 .hint(format!("it is one file, a file '{PREFIX}{}...', or a directory with plugin.yaml", source.name()))
         })?;
         let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", artifact.url));
+        if let Some(own) = content::own_in(&path).map_err(cannot)? {
+            let message = format!("'{}' holds '{own}', which is made where a plugin is installed", artifact.url);
+            return Err(fault(message).hint("nothing of it was installed: its author has to leave that out"));
+        }
         let sum = content::sum(&path).map_err(cannot)?;
         let files =
             if path.is_dir() { content::files(&path).map_err(cannot)? } else { vec![(String::new(), path.clone())] };

@@ -362,8 +362,13 @@ impl Manager {
             return Err(fault(message).hint(relock));
         };
         let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version);
-        let there: Vec<Verified> = there.filter_map(|installed| installed.verify().ok()).collect();
+        let (there, refused): (Vec<_>, Vec<_>) = there.map(|installed| installed.verify()).partition(Result::is_ok);
+        let there: Vec<Verified> = there.into_iter().filter_map(Result::ok).collect();
         let is_there = !there.is_empty();
+        if let Some(why) = refused.into_iter().find_map(Result::err).filter(|_| !is_there && self.policy.is_frozen) {
+            let message = format!("{name} v{version} is not what was installed: {why}");
+            return Err(fault(message).hint("install it anew: rustomize plugin install"));
+        }
         match there.into_iter().find(|there| there.installed.sum == pinned.content) {
             Some(verified) => Ok(Some(verified)),
             None if is_there => {

@@ -2,102 +2,200 @@
 //! has, or its binary (U42).
 //!
 //! It lies in the directory itself, under a name that is no part of the content. Only what a file
-//! of the plugin pins is fetched, and nothing of it is run: no install scripts.
+//! of the plugin pins is fetched, and nothing of the plugin or of a package is run: no install
+//! scripts, no builds of packages, no settings of theirs. First a tool fetches, then one without
+//! network builds.
 
-use super::content::MADE;
 use super::manifest::{Manifest, Runtime};
+use super::pinned;
+use super::workshop::{Step, Workshop};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
-use crate::process::{Call, Failure, Limits, run};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
-/// How long one step may take: compilers and package managers fetch and build.
-const TIMEOUT: Duration = Duration::from_secs(1800);
-
-/// Makes a directory ready to run.
+/// Makes a directory ready to run. `work` is an empty directory for that.
 ///
 /// # Errors
 /// The language's own tool is missing or fails, or dependencies are not pinned.
-pub fn prepare(manifest: &Manifest, directory: &Path, options: &PluginOptions) -> Result<()> {
-    let made = directory.join(MADE);
+pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &PluginOptions) -> Result<()> {
     let has = |name: &str| directory.join(name).is_file();
-    let path = |path: &Path| path.display().to_string();
-    let environment = manifest.environment(directory);
-    let step = |program: &str, args: &[&str]| step(program, args, directory, &environment, options);
+    let workshop = || Workshop::new(directory, work, options);
     match &manifest.runtime {
-        // An environment of its own in any case: the interpreter stays the same one, wherever PATH
-        // leads later.
-        Runtime::Python if !has("requirements.txt") => {
-            step("python3", &["-m", "venv", "--without-pip", &path(&made.join("venv"))])
-        }
-        Runtime::Python => {
-            let venv = made.join("venv");
-            step("python3", &["-m", "venv", &path(&venv)])?;
-            let pip =
-                ["-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "install", "--require-hashes"];
-            step(&path(&venv.join("bin").join("python")), &[&pip[..], &["-r", "requirements.txt"]].concat())
-        }
-        Runtime::Nodejs if has("package-lock.json") => {
-            step("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"])
-        }
-        Runtime::Nodejs if has("package.json") && needs_packages(directory) => {
-            let error =
-                Error::new(ErrorKind::Plugin, format!("'{}' has dependencies that nothing pins", path(directory)));
+        Runtime::Python => python(&workshop()?),
+        Runtime::Nodejs if has("package-lock.json") => nodejs(&workshop()?),
+        Runtime::Nodejs if has("package.json") && pinned::needs_packages(&directory.join("package.json")) => {
+            let message = format!("'{}' has dependencies that nothing pins", directory.display());
+            let error = Error::new(ErrorKind::Plugin, message);
             Err(error.hint("put the plugin's package-lock.json beside its package.json"))
         }
-        Runtime::Deno if has("deno.lock") => step("deno", &["cache", "--frozen", &manifest.entry]),
-        Runtime::Go => {
-            fs::create_dir_all(made.join("bin"))
-                .map_err(|e| Error::new(ErrorKind::Io, format!("cannot write to '{}': {e}", path(&made))))?;
-            let binary = path(&made.join("bin").join("plugin"));
-            step("go", &["build", "-trimpath", "-mod=readonly", "-o", &binary, &manifest.entry])
-        }
-        Runtime::Program(name) => step(&format!("rustomize-runtime-{name}"), &["install-deps", &path(directory)]),
+        Runtime::Deno if has("deno.lock") => deno(&workshop()?, manifest),
+        Runtime::Go => go(&workshop()?, &manifest.entry),
+        Runtime::Program(name) => other(&workshop()?, name),
         _ => Ok(()),
     }
 }
 
-/// Whether a `package.json` names packages that the plugin runs with.
-fn needs_packages(directory: &Path) -> bool {
-    let text = fs::read(directory.join("package.json")).unwrap_or_default();
-    let package: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-    package["dependencies"].as_object().is_some_and(|dependencies| !dependencies.is_empty())
+fn make(folder: &Path) -> Result<()> {
+    let cannot = |e| Error::new(ErrorKind::Io, format!("cannot make the directory '{}': {e}", folder.display()));
+    fs::create_dir_all(folder).map_err(cannot)
 }
 
-fn step(
-    program: &str,
-    args: &[&str],
-    directory: &Path,
-    environment: &[(&'static str, OsString)],
-    options: &PluginOptions,
-) -> Result<()> {
-    let call = Call {
-        program: Path::new(program),
-        args: args.iter().map(OsString::from).collect(),
-        directory: Some(directory),
-        environment: environment.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
-        inherits: true,
-        without: &["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"],
-        stdin: None,
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|e| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", path.display())))
+}
+
+/// An environment of its own in any case: the interpreter stays the same one, wherever PATH leads
+/// later. pip is in another one, which goes afterwards.
+fn python(shop: &Workshop<'_>) -> Result<()> {
+    let file = shop.plugin.join("requirements.txt");
+    let requirements = if file.is_file() { pinned::requirements(&file)? } else { Vec::new() };
+    let found = shop.program("python3")?;
+    let real =
+        shop.ask(&found, &["-I", "-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"])?;
+    // Without the user's own settings and modules, and those of the working directory.
+    let module = |name: &str, args: &[&OsStr]| -> Vec<OsString> {
+        ["-I", "-m", name].map(OsStr::new).iter().chain(args).map(OsString::from).collect()
     };
-    let limits = Limits { timeout: Some(TIMEOUT), output: options.output_limit, stderr: |_| {} };
-    let shown = format!("{program} {}", args.join(" "));
-    run(call, &limits).map(drop).map_err(|failed| {
-        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-        let said = failed.stderr.trim_end().replace('\n', "\n    ");
-        match failed.failure {
-            Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                fault(format!("'{program}' is not in PATH, and the plugin needs it"))
-                    .hint("install it, then install the plugin again")
-            }
-            Failure::Status(status) | Failure::Ended(status) => {
-                fault(format!("'{shown}' failed: {status}\n    {said}"))
-            }
-            Failure::TimedOut(t) => fault(format!("'{shown}' took longer than {} s", t.as_secs())),
-            other => fault(format!("'{shown}' failed: {other:?}")),
-        }
+    let venv = shop.made.join("venv");
+    let without = [OsStr::new("--without-pip"), venv.as_os_str()];
+    shop.run(Step::new(&real, &shop.work, module("venv", &without)))?;
+    if requirements.is_empty() {
+        return Ok(());
+    }
+    let (tools, wheels) = (shop.work.join("venv"), shop.work.join("wheels"));
+    shop.run(Step::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
+    let listed = shop.work.join("requirements.txt");
+    write(&listed, &(requirements.join("\n") + "\n"))?;
+    let python = tools.join("bin").join("python");
+    let pip = |fetches: bool, command: &[&OsStr]| {
+        let mut args = module("pip", command);
+        args.extend(["-r".into(), listed.clone().into_os_string()]);
+        args.extend(["--only-binary", ":all:", "--require-hashes", "--no-cache-dir"].map(OsString::from));
+        args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
+        // No file of settings; of the environment only what a step has.
+        let environment = vec![("PIP_CONFIG_FILE", "/dev/null".into())];
+        shop.run(Step { fetches, environment, ..Step::new(&python, &shop.work, args) })
+    };
+    let wheels = wheels.as_os_str();
+    pip(true, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
+    let packages = site_packages(&venv)?;
+    let install = ["install", "--no-index", "--find-links"].map(OsStr::new);
+    pip(false, &[&install[..], &[wheels, OsStr::new("--target"), packages.as_os_str()]].concat())
+}
+
+/// The directory of an environment that Python finds packages in.
+fn site_packages(venv: &Path) -> Result<PathBuf> {
+    let lib = venv.join("lib");
+    let entries = fs::read_dir(&lib).into_iter().flatten().filter_map(std::result::Result::ok);
+    let mut folders = entries.map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir());
+    folders.next().ok_or_else(|| {
+        Error::new(ErrorKind::Plugin, format!("Python has made no place for packages in '{}'", lib.display()))
     })
+}
+
+/// npm works in a directory with the two files that say what there is, and finds no settings and no
+/// code of the plugin there.
+fn nodejs(shop: &Workshop<'_>) -> Result<()> {
+    let folder = shop.made.join("npm");
+    let package = pinned::package_json(&shop.plugin.join("package.json"))?;
+    let lock = pinned::package_lock(&shop.plugin.join("package-lock.json"))?;
+    make(&folder)?;
+    write(&folder.join("package-lock.json"), &lock)?;
+    write(&folder.join("package.json"), &package)?;
+    let node = shop.ask(&shop.program("node")?, &["-p", "process.execPath"])?;
+    // That of the same installation: a program called npm may be a shim.
+    let beside = node.ancestors().nth(2).map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
+    let npm = match beside.filter(|npm| npm.is_file()) {
+        Some(npm) => npm,
+        None => fs::canonicalize(shop.program("npm")?)
+            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot find npm: {e}")))?,
+    };
+    let options = [
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--no-bin-links",
+        "--no-update-notifier",
+        "--loglevel=error",
+        // Nothing comes from git.
+        "--git=/dev/null",
+    ];
+    let mut args = vec![npm.clone().into_os_string(), "ci".into()];
+    args.extend(options.map(OsString::from));
+    // Neither the settings of the user nor those of the installation.
+    for name in ["userconfig", "globalconfig"] {
+        write(&shop.work.join(name), "")?;
+        args.push(format!("--{name}={}", shop.work.join(name).display()).into());
+    }
+    // npm's own files, wherever they are.
+    let read = npm.ancestors().nth(2).map(Path::to_owned).into_iter().collect();
+    shop.run(Step { fetches: true, read, ..Step::new(&node, &folder, args) })?;
+    let modules = folder.join("node_modules");
+    if modules.is_dir() {
+        let link = shop.plugin.join("node_modules");
+        let to = Path::new(super::content::MADE).join("npm/node_modules");
+        symlink(to, &link).map_err(|e| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", link.display())))?;
+    }
+    Ok(())
+}
+
+/// Deno fetches what the lock has, and runs nothing: scripts of packages run only where there is a
+/// `node_modules`.
+fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
+    let deno = shop.program("deno")?;
+    let mut lock = OsString::from("--lock=");
+    lock.push(shop.plugin.join("deno.lock"));
+    let mut args: Vec<OsString> = vec!["cache".into(), "--frozen".into(), lock, "--node-modules-dir=none".into()];
+    args.push(shop.plugin.join(&manifest.entry).into());
+    let environment = manifest.environment(&shop.plugin);
+    shop.run(Step { fetches: true, environment, ..Step::new(&deno, &shop.work, args) })
+}
+
+/// Modules come from a proxy and are held to `go.sum`; then the compiler runs alone.
+fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
+    let go = shop.program("go")?;
+    let root = shop.ask(&go, &["env", "GOROOT"])?;
+    let has = |name: &str| shop.plugin.join(name).is_file();
+    let is_vendored = has("vendor/modules.txt");
+    let bin = shop.made.join("bin");
+    make(&bin)?;
+    let cache = |name: &str| shop.work.join(name).into_os_string();
+    let environment = |proxy: Option<&str>| {
+        let mut all: Vec<(&'static str, OsString)> = vec![
+            ("GOENV", "off".into()),
+            ("GOFLAGS", "-modcacherw".into()),
+            ("GOTOOLCHAIN", "local".into()),
+            ("GOWORK", "off".into()),
+            ("GO111MODULE", "on".into()),
+            ("CGO_ENABLED", "0".into()),
+            // go.sum says what modules are; no other program fetches them.
+            ("GOSUMDB", "off".into()),
+            ("GOVCS", "*:off".into()),
+            ("GOPATH", cache("go")),
+            ("GOMODCACHE", cache("modules")),
+            ("GOCACHE", cache("built")),
+        ];
+        all.extend(proxy.map(|proxy| ("GOPROXY", proxy.into())));
+        all
+    };
+    let read = || if root.is_absolute() { vec![root.clone()] } else { Vec::new() };
+    if has("go.sum") && !is_vendored {
+        let args = ["mod", "download"];
+        let step = Step::new(&go, &shop.plugin, args);
+        shop.run(Step { fetches: true, environment: environment(None), read: read(), ..step })?;
+    }
+    let mode = if is_vendored { "-mod=vendor" } else { "-mod=readonly" };
+    let mut args = ["build", "-trimpath", "-buildvcs=false", mode, "-o"].map(OsString::from).to_vec();
+    args.extend([bin.join("plugin").into_os_string(), "--".into(), entry.into()]);
+    shop.run(Step { environment: environment(Some("off")), read: read(), ..Step::new(&go, &shop.plugin, args) })
+}
+
+/// A program of the machine for another language. It does all in one step, and so may fetch.
+fn other(shop: &Workshop<'_>, name: &str) -> Result<()> {
+    let program = shop.program(&format!("rustomize-runtime-{name}"))?;
+    let args = ["install-deps".into(), shop.plugin.clone().into_os_string()];
+    shop.run(Step { fetches: true, ..Step::new(&program, &shop.work, args) })
 }

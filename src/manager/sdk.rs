@@ -6,7 +6,8 @@
 
 use super::content::{self, MADE};
 use super::describe::{Command, Description};
-use super::discover::Installed;
+use super::discover::{Installed, sum_file};
+use super::made;
 use super::place::LockedRoot;
 use super::placement::{assignments, quoted};
 use super::requirements::{PARAMETERS, Requirement};
@@ -52,10 +53,12 @@ pub fn link(
 ) -> Result<()> {
     let folder = directory.join(MADE).join(SDK);
     let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
+    let mut is_changed = false;
     let known: Vec<&str> = needs.iter().map(|(need, ..)| need.name.as_str()).collect();
     for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(std::result::Result::ok) {
         if !known.iter().any(|name| entry.file_name() == **name) {
             fs::remove_dir_all(entry.path()).map_err(cannot)?;
+            is_changed = true;
         }
     }
     for (need, installed, description, command) in needs {
@@ -91,10 +94,12 @@ pub fn link(
             let path = folder.join(name).join(file);
             if fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
                 root.write(&path, &text, mode)?;
+                is_changed = true;
             }
         }
     }
-    Ok(())
+    let is_installed = sum_file(directory).is_file();
+    if is_changed && is_installed { made::record_again(root, directory, SDK) } else { Ok(()) }
 }
 
 /// What a plugin's directory was given, and what that was given in turn; each once.
@@ -120,8 +125,9 @@ pub fn clients(directory: &Path) -> Vec<Client> {
 /// # Errors
 /// One is something else now, or is gone.
 pub fn verify(clients: &[Client]) -> Result<()> {
-    let is_other = |client: &&Client| content::sum(&client.path).ok().as_deref() != Some(&client.sum);
-    match clients.iter().find(is_other) {
+    let is_made = |path: &Path| !path.is_dir() || matches!(made::differing(path), Ok(None));
+    let is_same = |client: &Client| content::sum(&client.path).is_ok_and(|sum| sum == client.sum);
+    match clients.iter().find(|client| !is_same(client) || !is_made(&client.path)) {
         None => Ok(()),
         Some(client) => {
             let message = format!("'{}', which it needs, is not what was installed", client.path.display());

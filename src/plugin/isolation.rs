@@ -2,14 +2,16 @@
 //! it.
 
 use super::PluginOptions;
-use super::confine::{Confinement, Sandbox};
+use super::confine::{Confinement, Part, Sandbox};
+use super::host::ARGUMENT;
 use super::shared_object::host_args;
 use crate::manager::permissions::Permissions;
-use crate::process::PrivateDirectory;
+use crate::process::{Call, Limits, PrivateDirectory, run};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How much isolation is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +42,10 @@ pub struct Isolation {
     pub network: bool,
     /// UNIX sockets that plugins may connect to: with one of them, to all.
     pub sockets: Vec<PathBuf>,
+    /// Whether plugins may change the modes, owners and times of any file of the user, where the
+    /// system has no view of the files of their own for them: the tools of languages cannot do
+    /// without.
+    pub modes: bool,
     /// What is left of the environment where it is one of their own; `None` for what is not set.
     pub variables: Vec<(String, Option<OsString>)>,
 }
@@ -78,6 +84,25 @@ impl Confined {
         let grants = Grants { confinement: Confinement::default(), environment: Vec::new(), inherits: true, own: None };
         Confined { program: program.to_owned(), args, grants, inherited: None }
     }
+}
+
+/// The parts of a sandbox, as a process of `host` says that confines itself; `None` if there is no
+/// such process.
+pub fn parts(host: &Path) -> Option<Vec<Part>> {
+    let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
+    let confinement = serde_json::to_string(&confinement).ok()?;
+    let args = [ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
+    let call = Call {
+        program: host,
+        args,
+        directory: None,
+        environment: Vec::new(),
+        inherits: true,
+        without: &[],
+        stdin: None,
+    };
+    let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };
+    serde_json::from_slice(&run(call, &limits).ok()?).ok()
 }
 
 impl PluginOptions {
@@ -181,7 +206,7 @@ impl Isolation {
         write.push(own.path().to_owned());
         let read = self.read.iter().cloned().chain(paths.iter().map(|path| (*path).to_owned())).collect();
         let sockets = !self.sockets.is_empty();
-        let sandbox = Sandbox { strict, read, write, network: self.network, sockets, modes: false };
+        let sandbox = Sandbox { strict, read, write, network: self.network, sockets, modes: self.modes };
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
         if is_apart {
             environment.push(("HOME".into(), own.path().into()));

@@ -5,6 +5,7 @@
 mod budgets;
 mod calls;
 mod commands;
+mod installing;
 mod sandbox;
 mod secrets;
 mod trust;

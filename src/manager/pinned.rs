@@ -1,0 +1,163 @@
+//! What a plugin's files pin of its language's packages: versions with their sums, and nothing that
+//! would make a package manager look, or run anything, elsewhere.
+
+use crate::diag::{Error, ErrorKind, Result};
+use crate::load::FileLimit;
+use crate::yaml::Place;
+use regex::Regex;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// A version with hashes, as pip writes it in its mode for hashes; extras and a marker may be
+/// there. Nothing in a marker can be taken for an option.
+static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let name = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?";
+    let version = r"[A-Za-z0-9][A-Za-z0-9.!+_-]*";
+    let marker = r#"[A-Za-z0-9_.,'"()<>=!~\s]+"#;
+    let hash = r"--hash=(?:sha256|sha384|sha512):[0-9a-fA-F]{64,128}";
+    let extras = format!(r"\[\s*{name}(?:\s*,\s*{name})*\s*\]");
+    Regex::new(&format!(r"^{name}\s*(?:{extras})?\s*==\s*{version}\s*(?:;{marker})?(?:\s+{hash})+$")).ok()
+});
+
+const REQUIREMENTS: &str =
+    "write it as pip-compile --generate-hashes does: NAME==VERSION --hash=sha256:SUM, without options";
+
+const LOCK: &str = "write it anew with 'npm install --package-lock-only': packages of a registry, with their sums";
+
+fn read(path: &Path) -> Result<String> {
+    FileLimit::default()
+        .read_to_string(path)
+        .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display())))
+}
+
+/// The lines of a `requirements.txt`, without comments, each in one line.
+///
+/// # Errors
+/// A line is not a version with hashes.
+pub(super) fn requirements(path: &Path) -> Result<Vec<String>> {
+    let text = read(path)?;
+    let mut found = Vec::new();
+    let mut whole = String::new();
+    let mut start = 1;
+    for (i, line) in text.lines().enumerate() {
+        if whole.is_empty() {
+            start = i + 1;
+        }
+        let line = without_comment(line).trim();
+        let (part, goes_on) = line.strip_suffix('\\').map_or((line, false), |part| (part.trim_end(), true));
+        if !whole.is_empty() && !part.is_empty() {
+            whole.push(' ');
+        }
+        whole.push_str(part);
+        if !goes_on && !whole.is_empty() {
+            found.push(requirement(path, start, std::mem::take(&mut whole))?);
+        }
+    }
+    if !whole.is_empty() {
+        found.push(requirement(path, start, whole)?);
+    }
+    Ok(found)
+}
+
+/// A line without its comment: behind a `#` at its start or behind a blank.
+fn without_comment(line: &str) -> &str {
+    let is_start = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    line.match_indices('#').find(|(at, _)| is_start(*at)).map_or(line, |(at, _)| &line[..at])
+}
+
+fn requirement(path: &Path, line: usize, text: String) -> Result<String> {
+    if LINE.as_ref().is_some_and(|form| form.is_match(&text)) {
+        return Ok(text);
+    }
+    let place = Place { file: path.display().to_string(), line, column: 1 };
+    let shown: String = text.chars().take(80).collect();
+    let message = format!("'{shown}' is not a version with --hash, which is all that is installed");
+    Err(Error::new(ErrorKind::Plugin, message).at(Some(place)).hint(REQUIREMENTS))
+}
+
+/// What npm is given of a plugin: the text of a `package-lock.json` that holds packages of a
+/// registry alone, each with its sum.
+///
+/// # Errors
+/// A package comes from elsewhere or has no sum, or the file is not of this form.
+pub(super) fn package_lock(path: &Path) -> Result<String> {
+    let (text, mut lock) = json(path)?;
+    let wrong = |key: &str, why: &str| {
+        let line = text.lines().position(|line| line.contains(&format!("\"{key}\""))).unwrap_or(0) + 1;
+        let place = Place { file: path.display().to_string(), line, column: 1 };
+        let message = format!("'{key}' of package-lock.json {why}");
+        Error::new(ErrorKind::Plugin, message).at(Some(place)).hint(LOCK)
+    };
+    let Some(packages) = lock["packages"].as_object() else {
+        return Err(wrong("lockfileVersion", "is of a version before 2"));
+    };
+    // The first is the plugin itself: its package.json says the same.
+    for (key, package) in packages.iter().filter(|(key, _)| !key.is_empty()) {
+        check_dependencies(package).map_err(|why| wrong(key, &why))?;
+        if key.split('/').any(|part| part == "..") || !key.starts_with("node_modules/") || package["link"] == true {
+            return Err(wrong(key, "is a directory, not a package of a registry"));
+        }
+        let resolved = package.get("resolved").map(|url| url.as_str().unwrap_or_default());
+        if let Some(url) = resolved.filter(|url| !is_web(url)) {
+            return Err(wrong(key, &format!("comes from '{url}', which is not a registry")));
+        }
+        let sum = package["integrity"].as_str().unwrap_or_default();
+        let is_strong = !sum.is_empty()
+            && sum.split_whitespace().all(|sum| ["sha512-", "sha384-", "sha256-"].iter().any(|a| sum.starts_with(a)));
+        if !is_strong && package["inBundle"] != true {
+            return Err(wrong(key, "has no sum that holds (\"integrity\" with sha512)"));
+        }
+    }
+    // What older versions of npm read in its place.
+    if let Some(lock) = lock.as_object_mut() {
+        lock.remove("dependencies");
+    }
+    Ok(lock.to_string())
+}
+
+/// The text of a `package.json` whose dependencies are versions.
+///
+/// # Errors
+/// One is a place, or the file is not of this form.
+pub(super) fn package_json(path: &Path) -> Result<String> {
+    let (text, package) = json(path)?;
+    check_dependencies(&package).map_err(|why| {
+        let place = Place { file: path.display().to_string(), line: 1, column: 1 };
+        Error::new(ErrorKind::Plugin, format!("package.json {why}")).at(Some(place)).hint(LOCK)
+    })?;
+    Ok(text)
+}
+
+/// Whether a `package.json` names packages that the plugin runs with.
+pub(super) fn needs_packages(path: &Path) -> bool {
+    let package = json(path).map(|(_, package)| package).unwrap_or_default();
+    package["dependencies"].as_object().is_some_and(|dependencies| !dependencies.is_empty())
+}
+
+fn json(path: &Path) -> Result<(String, Value)> {
+    let text = read(path)?;
+    let value = serde_json::from_str(&text).map_err(|e| {
+        let place = Place { file: path.display().to_string(), line: e.line(), column: e.column() };
+        Error::new(ErrorKind::Plugin, format!("malformed JSON: {e}")).at(Some(place))
+    })?;
+    Ok((text, value))
+}
+
+fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// Whether all dependencies that a package names are versions, tags or other names of packages.
+fn check_dependencies(package: &Value) -> std::result::Result<(), String> {
+    const KINDS: [&str; 5] =
+        ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides"];
+    for (name, wanted) in KINDS.iter().filter_map(|kind| package[*kind].as_object()).flatten() {
+        let wanted = wanted.as_str().unwrap_or_default();
+        let is_version = !wanted.contains([':', '/']) || wanted.starts_with("npm:");
+        if !is_version {
+            return Err(format!("needs '{name}' from '{wanted}', which is not a registry"));
+        }
+    }
+    Ok(())
+}

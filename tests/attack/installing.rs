@@ -1,0 +1,512 @@
+//! What the files of a plugin would do while it is installed.
+
+use crate::install::tar_gz;
+use crate::isolation::can_isolate;
+use crate::manager::{require, root};
+use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::{Run, Tree, git};
+use base64::Engine;
+use sha2::Digest;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n";
+
+const PYTHON: &str = "print('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}')\n";
+
+const GO: &str = "package main\n\nfunc main() {\n\tprintln(\"# run\")\n}\n";
+
+fn manifest(runtime: &str) -> String {
+    format!(
+        "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\nruntime: {runtime}\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"
+    )
+}
+
+/// A tree that needs a plugin of its own, with these files.
+fn tree(runtime: &str, files: &[(&str, &str)]) -> Tree {
+    let tree = Tree::new(TREE);
+    tree.write("plugins/app/plugin.yaml", &manifest(runtime));
+    for (name, text) in files {
+        tree.write(&format!("plugins/app/{name}"), text);
+    }
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree
+}
+
+/// A file that code of the plugin makes when it runs without a sandbox.
+fn mark(tree: &Tree) -> PathBuf {
+    tree.home().join("mark")
+}
+
+fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if !is_there {
+        println!("skipped: no {program}");
+    }
+    is_there
+}
+
+/// Installs, in both ways, and expects that no code of the plugin ran.
+#[track_caller]
+fn installs(tree: &Tree, check: impl Fn(Run)) {
+    for args in [&["plugin", "install"][..], &["build", "--enable-alpha-plugins"]] {
+        let _ = fs::remove_dir_all(root(tree));
+        let run = tree.run(args);
+        assert!(!mark(tree).exists(), "{args:?}: code of the plugin ran\n{}", run.stderr);
+        check(run);
+    }
+    tree.assert_nothing_left();
+}
+
+/// Where the plugin is installed.
+fn installed(tree: &Tree) -> PathBuf {
+    root(tree).join("h.io/acme/app/rustomize-plugin-app_v1.0.0_x1.0_any_any")
+}
+
+/// Serves an archive with files, and requires the plugin in it.
+fn archive(tree: &Tree, files: &[(&str, &str)]) {
+    let server = Files::default();
+    server.put("/app.tar.gz", tar_gz(files));
+    let address = server.serve();
+    require(tree, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: 'http://{address}/app.tar.gz'}}}}"));
+}
+
+#[test]
+fn c2_modules_of_a_plugin_are_not_imported() {
+    if !has("python3") {
+        return;
+    }
+    for module in ["venv", "ensurepip", "sysconfig", "subprocess", "sitecustomize", "pip", "site"] {
+        let tree = tree("python", &[("main.py", PYTHON)]);
+        let text = format!("open({:?}, 'w')\n", mark(&tree));
+        tree.write(&format!("plugins/app/{module}.py"), &text);
+        let run = tree.run(&["plugin", "install"]);
+        assert!(!mark(&tree).exists(), "{module}: code of the plugin ran\n{}", run.stderr);
+        run.ok();
+    }
+}
+
+/// A source distribution whose own build backend makes the mark.
+fn sdist(mark: &Path) -> Vec<u8> {
+    let backend = format!("open({mark:?}, 'w')\nraise SystemExit(1)\n");
+    tar_gz(&[
+        ("bad-1.0/PKG-INFO", "Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n"),
+        (
+            "bad-1.0/pyproject.toml",
+            "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n",
+        ),
+        ("bad-1.0/backend.py", &backend),
+    ])
+}
+
+/// Serves one file of one package to pip.
+fn index(package: &'static str, file: &'static str, content: Vec<u8>) -> String {
+    let page = format!("<!DOCTYPE html><a href=\"/{file}\">{file}</a>").into_bytes();
+    let server = serve(move |request| match request.path.trim_matches('/') {
+        path if path == file => Reply::ok(content.clone()),
+        path if path == format!("simple/{package}") => {
+            Reply("200 OK", vec![("Content-Type".to_owned(), "text/html".to_owned())], page.clone())
+        }
+        _ => Reply::not_found(),
+    });
+    format!("http://{server}/simple")
+}
+
+#[test]
+fn c3_a_source_distribution_is_not_built() {
+    if !has("python3") {
+        return;
+    }
+    let mut tree = tree("python", &[("main.py", PYTHON)]);
+    let sdist = sdist(&mark(&tree));
+    let pinned = format!("bad==1.0 --hash=sha256:{}\n", sha256(&sdist));
+    fs::write(tree.path().join("plugins/app/bad-1.0.tar.gz"), &sdist).unwrap();
+    tree.write("plugins/app/requirements.txt", &format!("--no-index\n--find-links .\n{pinned}"));
+    installs(&tree, |run| {
+        run.fails_with(&["requirements.txt:1", "'--no-index'", "pip-compile --generate-hashes"]);
+    });
+    // From an index, with its hash.
+    tree.variables.insert("PIP_INDEX_URL", index("bad", "bad-1.0.tar.gz", sdist));
+    tree.write("plugins/app/requirements.txt", &pinned);
+    installs(&tree, |run| {
+        run.fails_with(&["pip", "failed", "bad==1.0"]);
+    });
+}
+
+#[test]
+fn c3_a_line_of_requirements_is_a_version_with_hashes() {
+    let hash = "a".repeat(64);
+    for line in [
+        "--find-links .",
+        "-e .",
+        "-r other.txt",
+        "-c other.txt",
+        "--index-url https://h.invalid/simple",
+        "--extra-index-url=https://h.invalid/simple",
+        "--config-settings=x=y",
+        "https://h.invalid/bad-1.0-py3-none-any.whl",
+        "bad @ https://h.invalid/bad-1.0-py3-none-any.whl",
+        "./bad-1.0-py3-none-any.whl",
+        "git+https://h.invalid/bad",
+        "bad",
+        "bad>=1.0",
+        "bad==1.*",
+        "bad==1.0,<2",
+        "bad===1.0",
+        "bad==1.0 --hash=md5:0123",
+        "bad==1.0 --config-settings=x=y",
+        "bad==1.0; python_version > '3' --global-option=x",
+        "bad==${HOME}",
+    ] {
+        let line = match line {
+            line if line.contains("--hash") || line.starts_with('-') => line.to_owned(),
+            line => format!("{line} --hash=sha256:{hash}"),
+        };
+        let tree = tree("python", &[("requirements.txt", &format!("# pinned\n\n{line}\n"))]);
+        tree.run(&["plugin", "install"]).fails_with(&["requirements.txt:3", "pip-compile --generate-hashes"]);
+    }
+    let tree = tree("python", &[("requirements.txt", "\nbad==1.0\n")]);
+    tree.run(&["plugin", "install"]).fails_with(&["requirements.txt:2", "--hash"]);
+}
+
+#[test]
+fn c4_configuration_of_npm_and_packages_from_git_are_not_used() {
+    if !has("npm") {
+        return;
+    }
+    let tree = tree("nodejs", &[("index.js", "")]);
+    tree.write("plugins/app/x", &format!("#!/bin/sh\n: > '{}'\nexit 1\n", mark(&tree).display()));
+    tree.write("plugins/app/.npmrc", "git=./x\nregistry=http://127.0.0.1:9/\nignore-scripts=false\nallow-git=all\n");
+    let commit = "1".repeat(40);
+    let url = format!("git+file:///nowhere/dep.git#{commit}");
+    for (wanted, words) in [
+        (url.as_str(), ["package.json", "'dep'", "git+file:"]),
+        ("^1.0.0", ["package-lock.json:3", "'node_modules/dep'", "git+file:"]),
+    ] {
+        let needs = format!("\"name\": \"app\", \"version\": \"1.0.0\", \"dependencies\": {{\"dep\": \"{wanted}\"}}");
+        tree.write("plugins/app/package.json", &format!("{{{needs}}}"));
+        tree.write(
+            "plugins/app/package-lock.json",
+            &format!(
+                "{{\"name\": \"app\", \"version\": \"1.0.0\", \"lockfileVersion\": 3, \"requires\": true, \"packages\": {{\n\
+                 \"\": {{{needs}}},\n\"node_modules/dep\": {{\"version\": \"1.0.0\", \"resolved\": \"{url}\"}}}}}}"
+            ),
+        );
+        installs(&tree, |run| {
+            run.fails_with(&words);
+        });
+    }
+}
+
+#[test]
+fn c5_a_repository_in_the_archive_is_not_asked_for_a_stamp() {
+    if !has("go") {
+        return;
+    }
+    let tree = Tree::new(TREE);
+    let work = tree.home().join("work");
+    fs::create_dir(&work).unwrap();
+    let files =
+        [("plugin.yaml", manifest("go")), ("go.mod", "module app\n\ngo 1.21\n".to_owned()), ("main.go", GO.to_owned())];
+    for (name, text) in &files {
+        fs::write(work.join(name), text).unwrap();
+    }
+    git(&work, &["init", "-q", "-b", "main"]);
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "one"]);
+    let act = format!("sh -c ': > {}'", mark(&tree).display());
+    git(&work, &["config", "core.fsmonitor", &act]);
+    let folder = |name: &str| -> Vec<(String, Vec<u8>)> {
+        let found = crate::support::files(&work.join(name), "");
+        let name = |path: &Path| path.strip_prefix(&work).unwrap().display().to_string();
+        found.iter().filter(|path| path.is_file()).map(|path| (name(path), fs::read(path).unwrap())).collect()
+    };
+    let mut tar = tar::Builder::new(Vec::new());
+    let sources = files.iter().map(|(name, text)| ((*name).to_owned(), text.clone().into_bytes()));
+    for (name, content) in sources.chain(folder(".git")) {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, content.as_slice()).unwrap();
+    }
+    let server = Files::default();
+    server.put("/app.tar", tar.into_inner().unwrap());
+    let address = server.serve();
+    require(&tree, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: 'http://{address}/app.tar'}}}}"));
+    installs(&tree, |run| {
+        run.fails_with(&["refused", ".git"]);
+    });
+}
+
+#[test]
+fn c6_an_entry_is_no_option() {
+    if !has("go") {
+        return;
+    }
+    let tree = tree("go", &[("go.mod", "module app\n\ngo 1.21\n"), ("main.go", GO)]);
+    tree.write("plugins/app/evil.sh", &format!("#!/bin/sh\n: > '{}'\nexec \"$@\"\n", mark(&tree).display()));
+    tree.write("plugins/app/plugin.yaml", &format!("{}entry: -toolexec=./evil.sh\n", manifest("go")));
+    installs(&tree, |run| {
+        run.fails_with(&["plugin.yaml:7", "'-toolexec=./evil.sh'", "begins with '-'"]);
+    });
+}
+
+#[test]
+fn s2_an_installation_step_is_confined() {
+    if !can_isolate() {
+        return;
+    }
+    let mut tree = tree("probe", &[("main", "")]);
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+    tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
+    for (name, value) in [("AWS_SECRET", "hunter2"), ("GOFLAGS", "-toolexec=x"), ("NODE_OPTIONS", "--require=x")] {
+        tree.variables.insert(name, value.to_owned());
+    }
+    tree.variables.insert("HTTPS_PROXY", "http://127.0.0.1:3128".to_owned());
+    tree.write("../home/.ssh/id", "hunter2");
+    let (home, mark) = (tree.home().display().to_string(), mark(&tree).display().to_string());
+    let probe = format!(
+        "#!/bin/bash\n[ \"$1\" = install-deps ] || exit 0\nexec 2>/dev/null; mkdir -p \"$2/.rustomize\"\n\
+         echo own > \"$HOME/x\"; echo own > \"$TMPDIR/x\"\n\
+         {{ env; cat '{home}/.ssh/id'; cat /proc/$PPID/environ; [ \"$HOME\" = '{home}' ] && echo user-home; [ \"$PWD\" = \"$2\" ] && echo beside-it; cat \"$HOME/x\" \"$TMPDIR/x\"; [ -t 0 ] && echo terminal; ps -o sid= -p $$; }} > \"$2/.rustomize/got\"\n\
+         echo > '{mark}'; echo changed >> \"$2/main\"; echo more > \"$2/more\"; exit 0\n"
+    );
+    tree.write("../home/bin/rustomize-runtime-probe", &probe);
+    for args in [&["plugin", "install"][..], &["build", "--enable-alpha-plugins", "--plugin-isolation=off"]] {
+        let _ = fs::remove_dir_all(root(&tree));
+        tree.run(args).ok();
+        is_confined(&tree);
+    }
+}
+
+fn is_confined(tree: &Tree) {
+    let mark = mark(tree);
+    let got = fs::read_to_string(installed(tree).join(".rustomize/got")).unwrap();
+    assert!(!mark.exists(), "{got}");
+    for word in ["hunter2", "toolexec", "NODE_OPTIONS", "user-home", "beside-it", "terminal"] {
+        assert!(!got.contains(word), "{word}: {got}");
+    }
+    assert!(got.contains("HTTPS_PROXY=http://127.0.0.1:3128\n") && got.contains("own\nown\n"), "{got}");
+    assert_eq!(fs::read_to_string(installed(tree).join("main")).unwrap(), "");
+    assert!(!installed(tree).join("more").exists());
+}
+
+/// A stand-in for go, that says of each step whether the network is there.
+#[test]
+fn s2_only_what_fetches_has_the_network() {
+    if !can_isolate() {
+        return;
+    }
+    let mut tree = tree("go", &[("go.mod", "module app\n"), ("go.sum", ""), ("main.go", GO)]);
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+    tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
+    let server = serve(|_| Reply::ok("x"));
+    let port = server.rsplit_once(':').unwrap().1;
+    let go = format!(
+        "#!/bin/bash\n[ \"$1\" = env ] && exit 0\n\
+         if (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; then net=network; else net=alone; fi\n\
+         echo \"$1 $net\" >> \"$GOMODCACHE.log\"\n\
+         while [ $# -gt 1 ]; do if [ \"$1\" = -o ]; then cp \"$GOMODCACHE.log\" \"$2\"; fi; shift; done\n"
+    );
+    tree.write("../home/bin/go", &go);
+    tree.run(&["plugin", "install"]).ok();
+    let log = fs::read_to_string(installed(&tree).join(".rustomize/bin/plugin")).unwrap();
+    assert_eq!(log, "mod network\nbuild alone\n");
+}
+
+fn zip(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in files {
+        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// Installs a plugin with a package, and expects that a build uses that.
+#[track_caller]
+fn uses_its_package(tree: &Tree) {
+    tree.run(&["plugin", "install"]).ok();
+    assert!(!mark(tree).exists(), "code of the package ran");
+    let built = tree.build(&["--offline", "--frozen"]).ok();
+    assert!(built.contains("v: of the package\n"), "{built}");
+    tree.run(&["plugin", "verify"]).ok();
+}
+
+#[test]
+fn s2_a_wheel_is_fetched_and_installed() {
+    if !has("python3") {
+        return;
+    }
+    let wheel = zip(&[
+        ("dep.py", "V = 'of the package'\n"),
+        ("dep-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: dep\nVersion: 1.0\n"),
+        ("dep-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+        (
+            "dep-1.0.dist-info/RECORD",
+            "dep.py,,\ndep-1.0.dist-info/METADATA,,\ndep-1.0.dist-info/WHEEL,,\ndep-1.0.dist-info/RECORD,,\n",
+        ),
+    ]);
+    let main =
+        "import dep\nprint('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s}' % dep.V)\n";
+    let mut tree = tree("python", &[("main.py", main)]);
+    let lines = format!(
+        "# by pip-compile\ndep==1.0 ; python_version >= \"3\" \\\n    --hash=sha256:{} \\\n    --hash=sha256:{}\n    # via app\n",
+        "0".repeat(64),
+        sha256(&wheel)
+    );
+    tree.write("plugins/app/requirements.txt", &lines);
+    tree.variables.insert("PIP_INDEX_URL", index("dep", "dep-1.0-py3-none-any.whl", wheel));
+    uses_its_package(&tree);
+}
+
+#[test]
+fn s2_a_package_of_npm_is_fetched_and_its_scripts_are_not_run() {
+    if !has("npm") {
+        return;
+    }
+    let main = "console.log('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: ' + require('dep') + '}')\n";
+    let tree = tree("nodejs", &[("index.js", main)]);
+    let package = format!(
+        "{{\"name\": \"dep\", \"version\": \"1.0.0\", \"scripts\": {{\"preinstall\": \"touch {}\"}}}}",
+        mark(&tree).display()
+    );
+    let tarball =
+        tar_gz(&[("package/package.json", &package), ("package/index.js", "module.exports = 'of the package'\n")]);
+    let sum = base64::engine::general_purpose::STANDARD.encode(sha2::Sha512::digest(&tarball));
+    let files = Files::default();
+    files.put("/dep-1.0.0.tgz", tarball);
+    let address = files.serve();
+    let needs = "\"name\": \"app\", \"version\": \"1.0.0\", \"dependencies\": {\"dep\": \"^1.0.0\"}";
+    tree.write("plugins/app/package.json", &format!("{{{needs}}}"));
+    let lock = |integrity: &str| {
+        format!(
+            "{{\"name\": \"app\", \"version\": \"1.0.0\", \"lockfileVersion\": 3, \"requires\": true, \"packages\": {{\"\": {{{needs}}},\n\
+             \"node_modules/dep\": {{\"version\": \"1.0.0\", \"resolved\": \"http://{address}/dep-1.0.0.tgz\", {integrity}\"hasInstallScript\": true}}}}}}"
+        )
+    };
+    tree.write("plugins/app/package-lock.json", &lock(&format!("\"integrity\": \"sha512-{sum}\", ")));
+    uses_its_package(&tree);
+    tree.write("plugins/app/package-lock.json", &lock(""));
+    tree.run(&["plugin", "install"]).fails_with(&[
+        "package-lock.json:2",
+        "has no sum",
+        "npm install --package-lock-only",
+    ]);
+}
+
+/// What go.sum says of files.
+fn h1(files: &[(&str, &str)]) -> String {
+    let lines: String = files.iter().map(|(name, text)| format!("{}  {name}\n", sha256(text.as_bytes()))).collect();
+    format!("h1:{}", base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(lines)))
+}
+
+#[test]
+fn s2_a_module_of_go_is_fetched_and_built_without_network() {
+    if !has("go") {
+        return;
+    }
+    let main = "package main\n\nimport (\n\t\"syscall\"\n\n\t\"example.com/dep\"\n)\n\nfunc main() {\n\tsyscall.Write(1, []byte(\"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: \"+dep.V+\"}\\n\"))\n}\n";
+    let module = "module example.com/dep\n\ngo 1.21\n";
+    let source = "package dep\n\nconst V = \"of the package\"\n";
+    let mut tree = tree("go", &[("main.go", main)]);
+    tree.write("plugins/app/go.mod", "module app\n\ngo 1.21\n\nrequire example.com/dep v1.0.0\n");
+    let packed = [("example.com/dep@v1.0.0/dep.go", source), ("example.com/dep@v1.0.0/go.mod", module)];
+    tree.write(
+        "plugins/app/go.sum",
+        &format!(
+            "example.com/dep v1.0.0 {}\nexample.com/dep v1.0.0/go.mod {}\n",
+            h1(&packed),
+            h1(&[("go.mod", module)])
+        ),
+    );
+    let files = Files::default();
+    files.put("/example.com/dep/@v/v1.0.0.info", "{\"Version\": \"v1.0.0\"}");
+    files.put("/example.com/dep/@v/v1.0.0.mod", module);
+    files.put("/example.com/dep/@v/v1.0.0.zip", zip(&packed));
+    tree.variables.insert("GOPROXY", format!("http://{}", files.serve()));
+    uses_its_package(&tree);
+    // What the plugin brings along needs no network.
+    tree.write("plugins/app/vendor/modules.txt", "# example.com/dep v1.0.0\n## explicit; go 1.21\nexample.com/dep\n");
+    tree.write("plugins/app/vendor/example.com/dep/dep.go", source);
+    let proxy = tree.variables.insert("GOPROXY", "http://127.0.0.1:9".to_owned()).unwrap();
+    uses_its_package(&tree);
+    tree.variables.insert("GOPROXY", proxy);
+    fs::remove_dir_all(tree.path().join("plugins/app/vendor")).unwrap();
+    // Something else under the same version.
+    files.put(
+        "/example.com/dep/@v/v1.0.0.zip",
+        zip(&[packed[1], (packed[0].0, "package dep\n\nconst V = \"other\"\n")]),
+    );
+    let _ = fs::remove_dir_all(root(&tree));
+    tree.run(&["plugin", "install"]).fails_with(&["go mod download", "failed", "checksum mismatch"]);
+}
+
+#[test]
+fn s10_an_archive_holds_nothing_of_what_is_made_here() {
+    for (name, shown) in [
+        ("app/.rustomize/bin/plugin", "'.rustomize'"),
+        ("app/.rustomize/sdk/x/call", "'.rustomize'"),
+        ("app/.Rustomize/x", "'.Rustomize'"),
+        ("app/node_modules/a/index.js", "'node_modules'"),
+        ("app/lib/NODE_MODULES/a.js", "'NODE_MODULES'"),
+        ("app/.git/config", "'.git'"),
+        ("app/.git", "'.git'"),
+    ] {
+        let tree = Tree::new(TREE);
+        archive(&tree, &[("app/plugin.yaml", &manifest("bash")), ("app/main.sh", ""), (name, "x")]);
+        installs(&tree, |run| {
+            run.fails_with(&["the archive", "is refused", shown]);
+        });
+    }
+    // A directory that holds the plugin's directory alone.
+    let tree = Tree::new(TREE);
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins}}");
+    tree.write("plugins/app/plugin.yaml", &manifest("python"));
+    tree.write("plugins/app/.rustomize/sdk/x/call", "#!/bin/sh\n");
+    installs(&tree, |run| {
+        run.fails_with(&["'./plugins' holds '.rustomize'"]);
+    });
+    let tree = Tree::new(TREE);
+    let text = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n";
+    let harmless =
+        [(".gitignore", "x"), (".github/workflows/ci.yaml", "x"), (".gitattributes", "x"), ("main.sh", text)];
+    let manifest = manifest("bash");
+    archive(&tree, &[&[("plugin.yaml", manifest.as_str())][..], &harmless].concat());
+    installs(&tree, |run| drop(run.ok()));
+}
+
+#[test]
+fn s10_what_was_made_here_has_a_sum_of_its_own() {
+    if !has("python3") {
+        return;
+    }
+    let tree = tree("python", &[("main.py", PYTHON)]);
+    let python = installed(&tree).join(".rustomize/venv/bin/python");
+    let changes: [(&str, &dyn Fn()); 4] = [
+        ("'.rustomize/venv'", &|| {
+            fs::remove_file(&python).unwrap();
+            std::os::unix::fs::symlink("/bin/true", &python).unwrap();
+        }),
+        ("'.rustomize/venv'", &|| fs::write(installed(&tree).join(".rustomize/venv/new.pth"), "import x").unwrap()),
+        ("'.rustomize/more'", &|| fs::write(installed(&tree).join(".rustomize/more"), "").unwrap()),
+        ("'node_modules'", &|| fs::create_dir(installed(&tree).join("node_modules")).unwrap()),
+    ];
+    for (shown, change) in changes {
+        let _ = fs::remove_dir_all(root(&tree));
+        tree.run(&["plugin", "install"]).ok();
+        tree.run(&["plugin", "verify"]).ok();
+        tree.build(&["--frozen"]).ok();
+        change();
+        let said = tree.run(&["plugin", "verify"]);
+        assert_eq!(said.status, Some(1), "{shown}: {}", said.stdout);
+        assert!(said.stdout.contains(shown) && said.stdout.contains("made when it was installed"), "{}", said.stdout);
+        tree.build(&["--frozen"]).fails_with(&[shown, "made when it was installed", "rustomize plugin install"]);
+        // Repaired by what the hint says.
+        tree.run(&["plugin", "install"]).ok();
+        tree.run(&["plugin", "verify"]).ok();
+        tree.build(&["--frozen"]).ok();
+    }
+}
