@@ -114,7 +114,17 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let start = self.at;
         let mut own = Properties::default();
         let key = match self.flow_properties(&mut own)? {
-            Some(b',' | b':' | b']' | b'}') if own.is_empty() => self.empty(),
+            Some(b']') if own.is_empty() && kind == Kind::FlowSequence => {
+                // See below: without this bracket, the list has no end.
+                return Err(self.error(UNCLOSED, start));
+            }
+            Some(b',' | b':' | b']' | b'}') if own.is_empty() => {
+                if kind == Kind::FlowSequence {
+                    // Upstream's parser passes over what stands in a list in the place of a key.
+                    self.at += 1;
+                }
+                self.empty()
+            }
             Some(b'[' | b'{') => return Err(self.error(COMPLEX_KEY, start)),
             _ => self.flow_token(usize::MAX, column, own)?.node,
         };
