@@ -87,7 +87,9 @@ pub fn manager(directory: &Path, environment: Option<&Environment>, policy: Poli
     };
     if let Some(environment) = environment {
         manager.projects.push(Project::read(&environment.directory)?);
-        manager.bundles = environment.bundles()?.iter().map(Bundle::home).collect();
+        let (synced, own): (Vec<_>, Vec<_>) = environment.bundles()?.into_iter().partition(Bundle::is_synced);
+        manager.bundles = own.iter().map(Bundle::home).collect();
+        manager.synced = synced.first().map(Bundle::home);
     }
     Ok(manager)
 }

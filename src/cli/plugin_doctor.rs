@@ -135,7 +135,10 @@ fn verdict(manager: &Manager, options: &PluginOptions, id: &ResId<'_>) -> String
             let found = roles.map(|role| manager.find(&options, id, role, None));
             match best(found) {
                 Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
-                Ok(Some(Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. }))) => {
+                Ok(Some(
+                    Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. })
+                    | Use::Synced(Placed::Executable(path) | Placed::SharedObject { path, .. }),
+                )) => {
                     format!("A build uses {}", path.display())
                 }
                 Ok(Some(Use::Ambient(path))) => format!("A build uses {}, which is in PATH", path.display()),

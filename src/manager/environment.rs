@@ -48,6 +48,11 @@ pub struct Bundle {
 }
 
 impl Bundle {
+    /// Whether it was synced from a server, and so is somebody else's.
+    pub fn is_synced(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Where its plugins are, laid out as a plugin home.
     pub fn home(&self) -> PathBuf {
         self.directory.join("plugin")

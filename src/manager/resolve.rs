@@ -45,6 +45,8 @@ pub struct Manager {
     pub projects: Vec<Project>,
     /// The homes of the environment's bundles, first that has something.
     pub bundles: Vec<PathBuf>,
+    /// The home of what was synced for the environment, behind its bundles.
+    pub synced: Option<PathBuf>,
     /// What may be used.
     pub policy: Policy,
     /// The directories with programs that may be plugins (U08); none where those do not count.
@@ -101,6 +103,8 @@ pub enum Use {
     Installed(Box<Found>),
     /// What a bundle has for it.
     Bundled(Placed),
+    /// What was synced for it: somebody else's, as an installed plugin, and granted nothing.
+    Synced(Placed),
     /// A program in PATH that is called as its kind and role say.
     Ambient(PathBuf),
 }
@@ -182,6 +186,11 @@ impl Manager {
                 if let Some(bundled) = locate_in(home, options, id)? {
                     return Ok(Some(Use::Bundled(bundled)));
                 }
+            }
+            if let Some(home) = &self.synced
+                && let Some(synced) = locate_in(home, options, id)?
+            {
+                return Ok(Some(Use::Synced(synced)));
             }
         }
         let found = match found {

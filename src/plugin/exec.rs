@@ -82,9 +82,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// One that somebody has placed, with the rights that all placed plugins have.
-    pub fn placed(path: PathBuf, options: &PluginOptions) -> Program {
-        let isolation = options.isolation.clone();
+    /// One that lies where it was placed.
+    pub fn placed(path: PathBuf, isolation: Isolation) -> Program {
         let (args, needs, parameters, environment) = Default::default();
         Program {
             path,

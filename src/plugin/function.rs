@@ -175,7 +175,7 @@ impl Function {
     pub fn load<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> Result<Self> {
         let arena = session.arena;
         let spec = spec(arena, config).map_err(|e| e.at(arena.place(config.pos())))?;
-        let program = Program::placed(PathBuf::new(), &session.plugins.options);
+        let program = Program::placed(PathBuf::new(), session.plugins.options.isolation.clone());
         let mut function = Function::of(session, root, config, program)?;
         function.is_container = !spec.container.image.is_empty();
         let options = &session.plugins.options.functions;

@@ -32,6 +32,7 @@ use crate::generator::Generator;
 use crate::load::Root;
 use crate::manager::describe::{Command, Protocol};
 use crate::manager::held::HeldCopy;
+use crate::manager::permissions::Permissions;
 use crate::manager::resolve::{COMPONENT, Found, Managed, Manager, Use};
 use crate::pipeline::Session;
 use crate::process::Limits;
@@ -176,9 +177,14 @@ impl External {
                 manager.map_or(Ok(None), find).map_err(|e| e.at(place.clone()))?
             }
         };
+        let mut isolation = options.isolation.clone();
         let placed = match found {
             None => return Err(nothing(session, &config, asked).at(place)),
             Some(Use::Bundled(placed)) => placed,
+            Some(Use::Synced(placed)) => {
+                isolation = isolation.of_installed(&Permissions::default(), options.variable);
+                placed
+            }
             Some(Use::Ambient(path)) => {
                 session.warn(format!("'{}' in PATH is used for {}", path.display(), config.id()));
                 Placed::Executable(path)
@@ -187,7 +193,7 @@ impl External {
         };
         match placed {
             Placed::Executable(path) => {
-                let program = Program::placed(path, options);
+                let program = Program::placed(path, isolation);
                 ExecPlugin::load(session, root, &config, mode, program).map(External::Exec)
             }
             Placed::SharedObject { path, program, instead_of } => {
@@ -195,7 +201,7 @@ impl External {
                     let executable = executable.display();
                     session.warn(format!("'{executable}' is not executable: '{}' is used", path.display()));
                 }
-                SharedObjectPlugin::load(session, root, &config, mode, (&program, &path), &options.isolation)
+                SharedObjectPlugin::load(session, root, &config, mode, (&program, &path), &isolation)
                     .map(External::SharedObject)
             }
         }

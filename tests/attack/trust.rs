@@ -1,5 +1,6 @@
 //! Names, addresses and files that would be taken for trusted ones.
 
+use crate::environment::Server;
 use crate::hostile::place_any;
 use crate::install::host;
 use crate::manager::{install, require, root, script, script_with, tree};
@@ -489,5 +490,28 @@ fn s9_hosts_that_differ_have_names_that_differ() {
     assert_eq!(names[1].as_deref(), Some("RUSTOMIZE_TOKEN_API__GITHUB_TEST"));
     for none in ["a_b.c", "A.b", "a.-b", "u@a.b", "a.b.", "a.b:443", "", "a..b"] {
         assert_eq!(token_variable(none), None, "{none}");
+    }
+}
+
+#[test]
+fn s8_what_was_synced_runs_in_a_sandbox() {
+    let host = Tree::new("");
+    let mut client = tree();
+    client.variables.insert("SECRET_KEY", "of-the-user".to_owned());
+    client.write("../home/.secret", "in-the-home");
+    let script = format!(
+        "#!/bin/sh\nread -r home < '{}/.secret'\nprintf 'apiVersion: v1\\nkind: ConfigMap\\n\
+         metadata: {{name: made}}\\ndata: {{v: saw-%s}}\\n' \"$home$SECRET_KEY\"\n",
+        client.home().display()
+    );
+    host.write("../home/.config/rustomize/environments/prod/modules/one/plugin/ex.io/v1/made/Made", &script);
+    client.write("../home/.config/rustomize/environments/prod/modules/one/README", "none");
+    let server = Server::start(&host, "prod");
+    client.run(&["plugin", "sync", "--environment", "prod", "--from", &server.url]).ok();
+    let build = |level: &[&str]| client.build(&[&["--environment", "prod", "--no-sync"], level].concat()).ok();
+    assert!(build(&["--plugin-isolation=off"]).contains("v: saw-in-the-homeof-the-user\n"));
+    if crate::isolation::can_isolate() {
+        let seen = build(&[]);
+        assert!(seen.contains("v: saw-\n"), "{seen}");
     }
 }
