@@ -50,9 +50,6 @@ const CERTIFICATES: [&str; 7] = [
     "DENO_CERT",
 ];
 
-/// The file that says how names become addresses; on many systems a link to elsewhere.
-const RESOLVER: &str = "/etc/resolv.conf";
-
 /// A place for one plugin's installation.
 pub(super) struct Workshop<'w> {
     options: &'w PluginOptions,
@@ -204,7 +201,6 @@ impl<'w> Workshop<'w> {
             variables.extend([&NETWORK[..], &CERTIFICATES].iter().flat_map(|names| named(names)));
             let certificates = CERTIFICATES.iter().filter_map(value).map(PathBuf::from);
             read.extend(certificates.filter(|path| path.is_absolute()));
-            read.extend(fs::canonicalize(RESOLVER));
         }
         let write = vec![self.made.clone(), self.work.clone()];
         Isolation {

@@ -13,6 +13,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The file that says how names become addresses; on many systems a link to elsewhere.
+const RESOLVER: &str = "/etc/resolv.conf";
+
 /// How much isolation is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
@@ -204,7 +207,9 @@ impl Isolation {
         let is_apart = strict || self.is_apart;
         let mut write = self.write.clone();
         write.push(own.path().to_owned());
-        let read = self.read.iter().cloned().chain(paths.iter().map(|path| (*path).to_owned())).collect();
+        let resolver = std::fs::canonicalize(RESOLVER).ok().filter(|_| self.network);
+        let paths = paths.iter().map(|path| (*path).to_owned());
+        let read = self.read.iter().cloned().chain(paths).chain(resolver).collect();
         let sockets = !self.sockets.is_empty();
         let sandbox = Sandbox { strict, read, write, network: self.network, sockets, modes: self.modes };
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
@@ -219,5 +224,20 @@ impl Isolation {
             inherits: !is_apart,
             own: Some(own),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Isolation, Level, RESOLVER};
+
+    #[test]
+    fn who_may_use_the_network_may_read_how_names_become_addresses() {
+        let Ok(resolver) = std::fs::canonicalize(RESOLVER) else { return };
+        for network in [false, true] {
+            let isolation = Isolation { level: Level::Auto, network, ..Isolation::default() };
+            let sandbox = isolation.grants(None, &[]).unwrap().confinement.sandbox.unwrap();
+            assert_eq!(sandbox.read.contains(&resolver), network);
+        }
     }
 }
