@@ -10,7 +10,7 @@ use crate::manager::name::Platform;
 use crate::manager::resolve::{Manager, Use};
 use crate::manager::serve;
 use crate::plugin::PluginOptions;
-use crate::plugin::locate::{self, Placed};
+use crate::plugin::locate;
 use crate::resource::{Gvk, ResId};
 use anyhow::{Result, anyhow};
 use serde_json::json;
@@ -125,9 +125,7 @@ fn in_bundle(bundle: &Bundle) -> Vec<Line> {
 fn verdict(manager: &Manager, options: &PluginOptions, id: &ResId<'_>) -> String {
     let options = PluginOptions { homes: homes(), ..options.clone() };
     match locate::locate(&options, id) {
-        Ok(Some(Placed::Executable(path) | Placed::SharedObject { path, .. })) => {
-            format!("A build uses {}", path.display())
-        }
+        Ok(Some(placed)) => format!("A build uses {}", placed.path().display()),
         Err(e) => format!("A build fails: {e}"),
         Ok(None) => {
             let roles = [Role::Generator, Role::Transformer, Role::Validator];
@@ -135,11 +133,8 @@ fn verdict(manager: &Manager, options: &PluginOptions, id: &ResId<'_>) -> String
             let found = roles.map(|role| manager.find(&options, id, role, None));
             match best(found) {
                 Ok(Some(Use::Installed(found))) => format!("A build uses {}", found.installed.path.display()),
-                Ok(Some(
-                    Use::Bundled(Placed::Executable(path) | Placed::SharedObject { path, .. })
-                    | Use::Synced(Placed::Executable(path) | Placed::SharedObject { path, .. }),
-                )) => {
-                    format!("A build uses {}", path.display())
+                Ok(Some(Use::Bundled(placed) | Use::Synced(placed))) => {
+                    format!("A build uses {}", placed.path().display())
                 }
                 Ok(Some(Use::Ambient(path))) => format!("A build uses {}, which is in PATH", path.display()),
                 Ok(None) => "A build fails: nothing is for that kind".to_owned(),

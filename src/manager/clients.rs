@@ -1,5 +1,5 @@
-//! [`Clients`]: who is connected to a server, and who has to make room: clients that connect and say
-//! nothing keep nobody else from an answer.
+//! [`Clients`]: the open connections of a server, at most a fixed number. A new client beyond that
+//! number closes the oldest connection that has sent no request.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
@@ -24,20 +24,23 @@ struct Open {
     silent: BTreeMap<u64, TcpStream>,
 }
 
-/// A connection, as long as this is here.
+/// A registered connection; dropping it frees its place.
 pub(super) struct Client<'c> {
     clients: &'c Clients,
     number: u64,
 }
 
 impl Clients {
-    /// At most so many at once.
+    /// No connections yet; `most` is the limit.
     pub fn new(most: usize) -> Clients {
         Clients { most, open: Mutex::default(), left: Condvar::new() }
     }
 
-    /// Lets one more in. Where there are too many, the one is closed that has been silent for
-    /// longest; where all have asked, this waits for one to leave.
+    /// Registers a connection. At the limit, the oldest connection without a request is closed
+    /// first; if all have sent one, this waits until a connection ends.
+    ///
+    /// # Errors
+    /// The system has no descriptor left for a second handle of the connection.
     pub fn enter(&self, stream: &TcpStream) -> std::io::Result<Client<'_>> {
         let stream = stream.try_clone()?;
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +59,7 @@ impl Clients {
 }
 
 impl Client<'_> {
-    /// It has asked: it is not closed for another one any more.
+    /// Notes that the client has sent its request: it is no longer closed to make room.
     pub fn has_asked(&self) {
         self.clients.open.lock().unwrap_or_else(PoisonError::into_inner).silent.remove(&self.number);
     }

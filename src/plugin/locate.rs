@@ -37,6 +37,15 @@ pub enum Placed {
     },
 }
 
+impl Placed {
+    /// The executable or the shared object.
+    pub fn path(&self) -> &Path {
+        match self {
+            Placed::Executable(path) | Placed::SharedObject { path, .. } => path,
+        }
+    }
+}
+
 /// The plugin that is placed for a configuration object (K09 to K14): an executable, then a shared
 /// object; `None` if nothing is.
 ///

@@ -115,12 +115,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut own = Properties::default();
         let key = match self.flow_properties(&mut own)? {
             Some(b']') if own.is_empty() && kind == Kind::FlowSequence => {
-                // See below: without this bracket, the list has no end.
+                // go-yaml's parser drops the token behind a `?` without a key. Without its bracket the
+                // list never ends.
                 return Err(self.error(UNCLOSED, start));
             }
             Some(b',' | b':' | b']' | b'}') if own.is_empty() => {
                 if kind == Kind::FlowSequence {
-                    // Upstream's parser passes over what stands in a list in the place of a key.
+                    // go-yaml's parser drops this token, too: a comma, or the colon of the pair.
                     self.at += 1;
                 }
                 self.empty()
