@@ -1,5 +1,5 @@
-//! [`Amendment`]: what `plugin trust` makes of `trust.yaml`: one more rule, which takes nothing
-//! back that was said before, and everything else as it was.
+//! [`Amendment`]: adds one rule to `trust.yaml` for `plugin trust`. Other lines stay as they are, and
+//! the new rule withdraws no grant and no required signature of an older rule.
 
 use super::pattern::{Pattern, matches};
 use super::permissions::Permissions;
@@ -16,15 +16,15 @@ pub struct Amendment {
     /// Where the plugins come from; `None` for the place that their source names.
     pub from: Option<String>,
     pub is_denied: bool,
-    /// The keys of which one has to have signed.
+    /// Public keys; a signature of one of them is required. Empty if none is.
     pub keys: Vec<String>,
-    /// How long a release has to have been there, as in `72h`.
+    /// The minimal age of a release, such as `72h`.
     pub min_age: Option<String>,
-    /// What is granted.
+    /// The permissions that are granted.
     pub granted: Permissions,
 }
 
-/// What came of it.
+/// A trust file with its new rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Amended {
     /// The whole file.
@@ -39,9 +39,10 @@ pub fn quoted(text: &str) -> String {
 }
 
 impl Amendment {
-    /// Adds the rule to the text of a file. It stands behind those for a part of what it is for,
-    /// and before those for more. What an older rule asked for and granted it keeps. A file that
-    /// was not there gets a rule for all others, too: without a file they were free.
+    /// Adds the rule to the text of a trust file. The rule is placed behind narrower rules and in
+    /// front of wider ones. The new rule also has the grants and the required signature of the older
+    /// rule for its sources. A new file also gets a rule for all other sources, because without a
+    /// file every source is allowed.
     ///
     /// # Errors
     /// The file, or what becomes of it, is not of its form, or is written in a way that no line can
