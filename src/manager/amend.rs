@@ -1,5 +1,5 @@
-//! [`Amendment`]: adds one rule to `trust.yaml` for `plugin trust`. Other lines stay as they are, and
-//! the new rule withdraws no grant and no required signature of an older rule.
+//! [`Amendment`]: adds one rule to `trust.yaml` for `plugin trust`. Other lines stay as they are,
+//! and the new rule withdraws no grant and no required signature of an older rule.
 
 use super::pattern::{Pattern, matches};
 use super::permissions::Permissions;
@@ -40,8 +40,8 @@ pub fn quoted(text: &str) -> String {
 
 impl Amendment {
     /// Adds the rule to the text of a trust file. The rule is placed behind narrower rules and in
-    /// front of wider ones. The new rule also has the grants and the required signature of the older
-    /// rule for its sources. A new file also gets a rule for all other sources, because without a
+    /// front of wider ones. The new rule also has the grants and the required signature of the
+    /// older rule for its sources. A new file also gets a rule for all other sources, because without a
     /// file every source is allowed.
     ///
     /// # Errors
