@@ -269,6 +269,20 @@ fn a_server_gives_what_it_lists_and_nothing_else() {
     ] {
         assert_eq!(get(path).0, 404, "{path}");
     }
+    // What comes after a list is found, what goes is missed, and a link is not followed.
+    let made = environments(&host).join("prod/modules/a/plugin/ex.io/v1/made");
+    fs::write(made.join("values.yaml"), "later").unwrap();
+    let later = "/v3/file_content/plugins/ex.io/v1/made/values.yaml?environment=prod";
+    assert_eq!(get(later), (200, "later".to_owned()));
+    fs::remove_file(made.join("values.yaml")).unwrap();
+    assert_eq!(get(later).0, 404);
+    fs::write(host.home().join("secret"), "secret").unwrap();
+    fs::write(made.join("values.yaml"), "later").unwrap();
+    assert_eq!(get(later).0, 200);
+    fs::remove_file(made.join("values.yaml")).unwrap();
+    std::os::unix::fs::symlink(host.home().join("secret"), made.join("values.yaml")).unwrap();
+    let (status, body) = get(later);
+    assert!(status != 200 && !body.contains("secret"), "{status} {body}");
     let mut stream = std::net::TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
     std::io::Write::write_all(&mut stream, b"POST / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut said = String::new();

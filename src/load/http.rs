@@ -9,6 +9,9 @@ use ureq::tls::{RootCerts, TlsConfig};
 /// Redirects that lead to redirects: as many as browsers and curl are content with.
 const MAX_REDIRECTS: usize = 10;
 
+/// The time limit of a longer one, which the clock could not tell.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Fetches files.
 pub struct Http {
     agent: ureq::Agent,
@@ -87,7 +90,8 @@ impl Http {
 
     /// When a file that is asked for now has to be here.
     pub fn deadline(&self) -> Instant {
-        Instant::now() + self.timeout
+        let now = Instant::now();
+        now.checked_add(self.timeout).unwrap_or(now + LONGEST)
     }
 
     /// As [`Http::ask`], for which there may be more than one try.

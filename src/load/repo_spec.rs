@@ -52,8 +52,8 @@ impl RepoSpec {
             }
         };
         let (repo, path) = split_path(rest, scheme == "file://")?;
-        let path = if path.is_empty() { String::new() } else { clean(path.strip_prefix('/').unwrap_or(path)) };
-        let path = if path == "." { String::new() } else { path };
+        // `repo//base`, `repo.git//base` and `_git/repo//base` are spellings of one place.
+        let path = Some(clean(path.trim_start_matches('/'))).filter(|path| path != ".").unwrap_or_default();
         if repo.is_empty() || path.starts_with("..") {
             return None;
         }
@@ -238,6 +238,9 @@ mod tests {
         check("org-1234@h/org/repo/a", Some(("org-1234@h/org/repo", "a", "")));
         check("git@h/x:y/repo.git", Some(("git@h/x:y/repo.git", "", "")));
         check("https://h/o/p/_git/repo/a/b?version=GBmain", Some(("https://h/o/p/_git/repo", "a/b", "GBmain")));
+        check("https://h/o/p/_git/repo//a", Some(("https://h/o/p/_git/repo", "a", "")));
+        check("git@h:repo.git//a", Some(("git@h:repo.git", "a", "")));
+        check("https://h/o/r////a", Some(("https://h/o/r", "a", "")));
         check("https://h/org/repo.git.d/a", Some(("https://h/org/repo.git", ".d/a", "")));
         check("https://h/o/r//a/../a/b", Some(("https://h/o/r", "a/b", "")));
         check("file:///srv/r.git/a", Some(("file:///srv/r.git", "a", "")));

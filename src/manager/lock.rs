@@ -106,8 +106,15 @@ impl Lock {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
         };
-        let shown = path.display();
-        let lock: Lock = serde_json::from_slice(&text).map_err(|e| {
+        Lock::parse(&path.display().to_string(), &text).map(Some)
+    }
+
+    /// Reads the text of a lock file, which errors call `shown`.
+    ///
+    /// # Errors
+    /// It is not of its form.
+    pub fn parse(shown: &str, text: &[u8]) -> Result<Lock> {
+        let lock: Lock = serde_json::from_slice(text).map_err(|e| {
             Error::new(ErrorKind::Input, format!("'{shown}' is no lock file: {e}"))
                 .hint("it is written by 'rustomize plugin lock'; if a merge broke it, remove it and write it anew")
         })?;
@@ -115,7 +122,7 @@ impl Lock {
             let message = format!("'{shown}' has the form {}, this program knows {LOCK_VERSION}", lock.lock_version);
             return Err(Error::new(ErrorKind::Input, message));
         }
-        Ok(Some(lock))
+        Ok(lock)
     }
 
     /// The text of the file.

@@ -185,7 +185,11 @@ impl Manifest {
         Manifest::parse(&path.display().to_string(), name == FILES[1], text)
     }
 
-    fn parse(shown: &str, is_pulumi: bool, text: String) -> Result<Manifest> {
+    /// Reads the text of a manifest, which errors call `shown`. `is_pulumi` says whose form it has.
+    ///
+    /// # Errors
+    /// It is not of its form.
+    pub fn parse(shown: &str, is_pulumi: bool, text: String) -> Result<Manifest> {
         let arena = Arena::new();
         let source = arena.add_source(shown.to_owned(), text);
         let node = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))?;

@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// How many clients may be connected at once.
@@ -50,7 +51,7 @@ pub struct Metadata {
 ///
 /// # Errors
 /// A directory cannot be read.
-pub fn files(environment: &Environment, mount: &str) -> io::Result<BTreeMap<String, PathBuf>> {
+pub fn files(environment: &Environment, mount: &str) -> io::Result<Files> {
     let Some((_, folder)) = MOUNTS.iter().find(|(name, _)| *name == mount) else { return Ok(BTreeMap::new()) };
     // What was synced from elsewhere is not served again.
     let own = Environment { synced: None, ..environment.clone() };
@@ -61,6 +62,8 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<BTreeMap<Stri
         if !top.is_dir() {
             continue;
         }
+        // Without links.
+        let top = fs::canonicalize(top)?;
         if mount == "schemas" {
             for (path, file) in content::files(&top)? {
                 if is_schema(&path) {
@@ -147,6 +150,7 @@ fn metadata(path: String, file: &Path) -> io::Result<Metadata> {
 /// how it was answered.
 pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(String) + Sync)) {
     let clients = Clients::new(MOST_CLIENTS);
+    let server = &Server { environment, listed: MOUNTS.map(|_| RwLock::default()) };
     std::thread::scope(|scope| {
         loop {
             let accepted = listener.accept().and_then(|(stream, _)| Ok((clients.enter(&stream)?, stream)));
@@ -156,7 +160,7 @@ pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(St
                 continue;
             };
             let answer = move || {
-                if let Some(line) = one(&client, stream, environment) {
+                if let Some(line) = one(&client, stream, server) {
                     log(line);
                 }
             };
@@ -167,7 +171,7 @@ pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(St
 }
 
 /// Answers one request, and says how; nothing where nobody asked anything.
-fn one(client: &Client<'_>, mut stream: TcpStream, environment: &Environment) -> Option<String> {
+fn one(client: &Client<'_>, mut stream: TcpStream, server: &Server<'_>) -> Option<String> {
     stream.set_write_timeout(Some(TAKING)).ok()?;
     let deadline = Instant::now() + ASKING;
     let mut buffer = vec![0; MOST_REQUEST];
@@ -195,7 +199,7 @@ fn one(client: &Client<'_>, mut stream: TcpStream, environment: &Environment) ->
         }
     };
     client.has_asked();
-    match answer(&target, environment) {
+    match server.answer(&target) {
         Ok(Some(Answer::Text(text))) => reply(&mut stream, &target, "200 OK", text.as_bytes(), text.len() as u64),
         Ok(Some(Answer::File(file, size))) => reply(&mut stream, &target, "200 OK", file.take(size), size),
         Ok(None) => reply(&mut stream, &target, "404 Not Found", b"there is no such file\n".as_slice(), 22),
@@ -215,28 +219,54 @@ enum Answer {
     File(File, u64),
 }
 
-fn answer(target: &str, environment: &Environment) -> io::Result<Option<Answer>> {
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let asked = query.split('&').find_map(|pair| pair.strip_prefix("environment="));
-    if asked.is_some_and(|asked| decoded(asked) != environment.name) {
-        return Ok(None);
-    }
-    if let Some(mount) = path.strip_prefix("/v3/file_metadatas/") {
-        if !MOUNTS.iter().any(|(name, _)| *name == mount) {
+/// The files of a mount, by their path below it.
+type Files = BTreeMap<String, PathBuf>;
+
+struct Server<'e> {
+    environment: &'e Environment,
+    /// For each of [`MOUNTS`] the files that it was last listed with.
+    listed: [RwLock<Arc<Files>>; 2],
+}
+
+impl Server<'_> {
+    fn answer(&self, target: &str) -> io::Result<Option<Answer>> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let asked = query.split('&').find_map(|pair| pair.strip_prefix("environment="));
+        if asked.is_some_and(|asked| decoded(asked) != self.environment.name) {
             return Ok(None);
         }
-        let all = files(environment, mount)?.into_iter().map(|(path, file)| metadata(path, &file));
-        return Ok(Some(Answer::Text(serde_json::to_string(&all.collect::<io::Result<Vec<_>>>()?)?)));
+        let mount = |name: &str| MOUNTS.iter().position(|(known, _)| *known == name);
+        if let Some(name) = path.strip_prefix("/v3/file_metadatas/") {
+            let Some(mount) = mount(name) else { return Ok(None) };
+            let all = self.list(mount)?;
+            let all = all.iter().map(|(path, file)| metadata(path.clone(), file));
+            return Ok(Some(Answer::Text(serde_json::to_string(&all.collect::<io::Result<Vec<_>>>()?)?)));
+        }
+        let asked = path.strip_prefix("/v3/file_content/").and_then(|rest| rest.split_once('/'));
+        let Some((Some(mount), path)) = asked.map(|(name, path)| (mount(name), path)) else { return Ok(None) };
+        // Only a file that is listed is given: a path is looked up, and never joined.
+        let Some(file) = self.file(mount, &decoded(path))? else { return Ok(None) };
+        let size = file.metadata()?.len();
+        Ok(Some(Answer::File(file, size)))
     }
-    let Some((mount, path)) = path.strip_prefix("/v3/file_content/").and_then(|rest| rest.split_once('/')) else {
-        return Ok(None);
-    };
-    // Only what is listed is given: a path is looked up, and never joined.
-    let all = files(environment, mount)?;
-    let Some(file) = all.get(&decoded(path)) else { return Ok(None) };
-    let file = File::open(file)?;
-    let size = file.metadata()?.len();
-    Ok(Some(Answer::File(file, size)))
+
+    /// Lists a mount anew. O(files of the bundles), once for a client's sync.
+    fn list(&self, mount: usize) -> io::Result<Arc<Files>> {
+        let all = Arc::new(files(self.environment, MOUNTS[mount].0)?);
+        *self.listed[mount].write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&all);
+        Ok(all)
+    }
+
+    /// A file of a mount, which is listed anew where the last list does not lead to the file.
+    fn file(&self, mount: usize, path: &str) -> io::Result<Option<File>> {
+        let listed = self.listed[mount].read().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        // A link that has taken the place of a listed file is followed nowhere.
+        let listed = listed.filter(|file| fs::canonicalize(file).is_ok_and(|now| now == *file));
+        if let Some(Ok(file)) = listed.map(File::open) {
+            return Ok(Some(file));
+        }
+        self.list(mount)?.get(path).map(File::open).transpose()
+    }
 }
 
 fn decoded(text: &str) -> String {

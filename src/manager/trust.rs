@@ -120,7 +120,11 @@ impl Trust {
         }
     }
 
-    pub(super) fn parse(path: &Path, text: String) -> Result<Trust> {
+    /// Reads the text of the trust file at `path`.
+    ///
+    /// # Errors
+    /// It is not of its form.
+    pub fn parse(path: &Path, text: String) -> Result<Trust> {
         let arena = Arena::new();
         let source = arena.add_source(path.display().to_string(), text);
         let cx = Decoder::strict(&arena);

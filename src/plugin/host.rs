@@ -67,7 +67,7 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<()> {
     reply(plugin.describe(), &mut output)?;
     let mut request = Frame::default();
     while request.read(&mut input)? {
-        match call(&request) {
+        match asked(&request) {
             Some(call) => {
                 rustix::process::chdir(call.root)?;
                 reply(plugin.run(&call), &mut output)?;
@@ -150,7 +150,8 @@ fn reply(result: Result<Output, CallError>, to: &mut File) -> io::Result<()> {
     }
 }
 
-fn call(request: &Frame) -> Option<Asked<'_>> {
+/// What a frame asks the plugin for; `None` if it is no request.
+pub fn asked(request: &Frame) -> Option<Asked<'_>> {
     let mode =
         [Mode::Generate, Mode::Transform, Mode::Validate].into_iter().find(|m| *m as u32 == u32::from(request.kind));
     let mut rest = request.content.as_slice();

@@ -201,7 +201,7 @@ pub fn call<G: Guest>(asked: &Asked<'_>) -> Result<String, CallError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Guest, run};
+    use super::{Asked, Guest, free, run};
     use crate::CallError;
     use crate::types::{Request, Response, Text};
 
@@ -233,7 +233,12 @@ mod tests {
             let mut response = Response { size: size as u32, ..Response::default() };
             // SAFETY: both are of the header and of this function.
             let status = unsafe { run::<Echo>(request, &raw mut response) };
-            (status, response.output.len, response.error.len > 0)
+            let lengths = (response.output.len, response.error.len);
+            for buffer in [&raw mut response.output, &raw mut response.error] {
+                // SAFETY: the guest has filled it, or nobody has.
+                unsafe { free(buffer) };
+            }
+            (status, lengths.0, lengths.1 > 0)
         };
         let (whole, room) = (size_of::<Request>(), size_of::<Response>());
         assert_eq!(call(&request(whole, Text::from("abc")), room), (0, 3, false));

@@ -1,0 +1,170 @@
+//! Writes what each target begins with, from the project's testdata: `seeds FOLDER`.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Cursor, Write};
+use std::path::{Path, PathBuf};
+use zip::write::SimpleFileOptions;
+
+#[path = "../../src/txtar.rs"]
+mod txtar;
+
+/// As in the targets.
+const BETWEEN: &str = "\n=====\n";
+
+fn main() -> io::Result<()> {
+    let Some(folder) = std::env::args_os().nth(1) else {
+        return Err(io::Error::other("say where: seeds FOLDER"));
+    };
+    let mut seeds = Seeds { folder: PathBuf::from(folder), count: HashMap::new() };
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    trees(&testdata, &mut seeds)?;
+    lines(&testdata, &mut seeds)?;
+    references(&mut seeds)?;
+    records(&mut seeds)?;
+    frames(&mut seeds)?;
+    archives(&mut seeds)
+}
+
+struct Seeds {
+    folder: PathBuf,
+    count: HashMap<&'static str, usize>,
+}
+
+impl Seeds {
+    fn add(&mut self, target: &'static str, content: impl AsRef<[u8]>) -> io::Result<()> {
+        let count = self.count.entry(target).or_default();
+        *count += 1;
+        let folder = self.folder.join(target);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("seed-{count:04}")), content)
+    }
+}
+
+/// Every case is a tree; its files are documents; two of them are a resource and a patch.
+fn trees(directory: &Path, seeds: &mut Seeds) -> io::Result<()> {
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::path);
+    for path in entries.iter().map(fs::DirEntry::path) {
+        if path.is_dir() {
+            trees(&path, seeds)?;
+        } else if path.extension().is_some_and(|extension| extension == "txtar") {
+            let case = fs::read_to_string(&path)?;
+            let mut files = txtar::files(&case);
+            files.retain(|(name, _)| !matches!(*name, "args" | "env" | "stdout" | "stderr"));
+            seeds.add("tree", files.iter().map(|(name, text)| format!("-- {name} --\n{text}")).collect::<String>())?;
+            files.iter().try_for_each(|(_, text)| seeds.add("reader", text))?;
+            for pair in files.windows(2) {
+                seeds.add("patch", [pair[0].1, pair[1].1].join(BETWEEN))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Recorded patterns and documents, a JSON object in each line.
+fn lines(testdata: &Path, seeds: &mut Seeds) -> io::Result<()> {
+    let objects = |path: &str| -> io::Result<Vec<serde_json::Value>> {
+        fs::read_to_string(testdata.join(path))?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    };
+    for object in objects("go_regexp/matches.jsonl")? {
+        let subject = object["yes"].as_array().and_then(|texts| texts.first()).and_then(|text| text.as_str());
+        let pattern = object["pattern"].as_str().unwrap_or_default();
+        seeds.add("pattern", format!("{pattern}\n{}", subject.unwrap_or("web")))?;
+    }
+    for object in objects("yaml/experiments.jsonl")? {
+        for text in object.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str()) {
+            seeds.add("reader", text)?;
+        }
+    }
+    Ok(())
+}
+
+fn references(seeds: &mut Seeds) -> io::Result<()> {
+    [
+        "https://github.com/acme/app//base?ref=v1.2.3&timeout=90s&submodules=false",
+        "git@github.com:acme/app.git//deploy/base?ref=main",
+        "git::ssh://git@example.com:2222/acme/app.git?ref=0123456789012345678901234567890123456789",
+        "file:///srv/app.git//base?ref=refs/heads/main",
+        "https://dev.azure.com/acme/project/_git/app//base?version=main",
+        "github.com/acme/app/base",
+        "../base",
+        "example.com/acme/app",
+        "example.com/acme/**",
+        "*.example.com/acme/*",
+        "https://example.com/{name}_v{version}_{os}_{arch}.tar.gz",
+        "oci://example.com/acme/app",
+        "git::https://example.com/acme/app.git",
+        "file:///srv/plugins",
+        "./plugins/app",
+        ">=1.2.0, <2.0.0",
+        "~>1.2.3-rc.1",
+        "=1.2.3",
+        "rustomize-plugin-app_v1.2.3_x1.0_linux_amd64",
+    ]
+    .iter()
+    .try_for_each(|text| seeds.add("reference", text))
+}
+
+fn records(seeds: &mut Seeds) -> io::Result<()> {
+    let head = "apiVersion: rustomize.dev/v1\n";
+    let sum = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    [
+        format!("r{head}kind: Plugins\nrequires:\n  app: example.com/acme/app@~>1.2\n  b:\n    source: example.com/b/b\n    version: 1.0.0\n    from: ./b\n"),
+        format!("t{head}kind: Trust\nrules:\n- {{source: 'example.com/acme/*', permissions: {{network: true, read: [/etc/hosts]}}}}\n- source: '**'\n  deny: true\n"),
+        format!("m{head}kind: Plugin\nname: app\nversion: 1.0.0\nruntime: python\nentry: main.py\n"),
+        "pname: app\nruntime: nodejs\nversion: 1.0.0\n".to_owned(),
+        "d{\"version\": \"1.0.0\", \"apiVersion\": \"x1.0\", \"sdkVersion\": \"1\", \"generators\": [{\"name\": \"a\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"A\"}], \"permissions\": {\"network\": true}}".to_owned(),
+        format!("l{{\"lockVersion\": 1, \"plugins\": {{\"example.com/acme/app\": {{\"version\": \"1.0.0\", \"constraint\": \"\", \"platforms\": {{\"linux_amd64\": {{\"url\": \"https://example.com/a\", \"size\": 3, \"content\": \"{sum}\"}}}}}}}}}}"),
+    ]
+    .iter()
+    .try_for_each(|text| seeds.add("record", text))
+}
+
+/// A frame as it goes over the wire: kind, length, content.
+fn frame(kind: u8, content: &str) -> Vec<u8> {
+    [&[kind][..], &(content.len() as u64).to_le_bytes(), content.as_bytes()].concat()
+}
+
+fn frames(seeds: &mut Seeds) -> io::Result<()> {
+    let resource = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations:\n    kustomize.config.k8s.io/needs-hash: \"true\"\n";
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}", resource.replace('\n', "\n  "));
+    seeds.add("frame", [frame(0, resource), frame(0, &list), frame(1, "it failed")].concat())?;
+    let mut request = String::new();
+    for text in [resource, "/root", resource, "{}"] {
+        // A length below 128 is text.
+        let text = &text[..text.len().min(100)];
+        request.push(char::from(text.len() as u8));
+        request.push_str("\0\0\0\0\0\0\0");
+        request.push_str(text);
+    }
+    seeds.add("frame", frame(1, &request))
+}
+
+fn archives(seeds: &mut Seeds) -> io::Result<()> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, kind) in [("app/", tar::EntryType::Directory), ("app/run", tar::EntryType::Regular)] {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_mode(0o755);
+        header.set_size(if kind == tar::EntryType::Regular { 9 } else { 0 });
+        let content: &[u8] = if kind == tar::EntryType::Regular { b"#!/bin/sh" } else { b"" };
+        builder.append_data(&mut header, name, content)?;
+    }
+    let mut header = tar::Header::new_gnu();
+    header.set_size(1);
+    builder.append_data(&mut header, format!("{}/x", "long-name".repeat(20)), &b"x"[..])?;
+    let bytes = builder.into_inner()?;
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&bytes)?;
+    seeds.add("archive", gzip.finish()?)?;
+    seeds.add("archive", bytes)?;
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    zip.add_directory("app/", SimpleFileOptions::default())?;
+    zip.start_file("app/run", SimpleFileOptions::default().unix_permissions(0o755))?;
+    zip.write_all(b"#!/bin/sh")?;
+    seeds.add("archive", zip.finish()?.into_inner())?;
+    seeds.add("archive", "#!/bin/sh\n")
+}

@@ -1,0 +1,244 @@
+//! The targets of the fuzzer. Each is a function that takes any bytes, returns whatever they are,
+//! and panics where a promise is broken. `seeds` writes what each begins with; `fuzz/run` runs
+//! them.
+
+pub mod txtar;
+
+use rustomize::config::go_regexp::GoRegex;
+use rustomize::load::RepoSpec;
+use rustomize::load::git_command::GitCommand;
+use rustomize::manager::amend::Amendment;
+use rustomize::manager::describe::Description;
+use rustomize::manager::location::Location;
+use rustomize::manager::lock::Lock;
+use rustomize::manager::manifest::Manifest;
+use rustomize::manager::name::{FileName, Platform};
+use rustomize::manager::origin::Origin;
+use rustomize::manager::pattern::Pattern;
+use rustomize::manager::permissions::Permissions;
+use rustomize::manager::requirements::{self, Requirements};
+use rustomize::manager::source::Source;
+use rustomize::manager::trust::Trust;
+use rustomize::manager::version::{Constraint, Version};
+use rustomize::pipeline::{self, Options, Session};
+use rustomize::plugin::{host, wire};
+use rustomize::process::conversation::Frame;
+use rustomize::schema::Schemas;
+use rustomize::transformer::merge;
+use rustomize::yaml::{Arena, documents, emit};
+use std::fs;
+use std::path::{Component, Path};
+use tempfile::TempDir;
+
+/// Parts of an input that has several, such as a resource and a patch.
+pub const BETWEEN: &str = "\n=====\n";
+
+fn text(input: &[u8]) -> Option<&str> {
+    std::str::from_utf8(input).ok()
+}
+
+/// Documents: what is printed reads and prints the same again.
+pub fn reader(input: &[u8]) {
+    let Some(text) = text(input) else { return };
+    let arena = Arena::new();
+    let source = arena.add_source("input", text.to_owned());
+    let Ok(nodes) = documents(&arena, source) else { return };
+    for node in nodes {
+        let mut once = String::new();
+        if emit::document(&mut once, &node).is_err() {
+            continue;
+        }
+        let printed = arena.add_source("printed", once.clone());
+        let again = documents(&arena, printed).expect("what was printed reads");
+        let mut twice = String::new();
+        for node in &again {
+            emit::document(&mut twice, node).expect("what was read prints");
+        }
+        assert_eq!(once, twice);
+    }
+}
+
+/// Resources and patches: a strategic merge returns.
+pub fn patch(input: &[u8]) {
+    let Some((base, patch)) = text(input).and_then(|text| text.split_once(BETWEEN)) else { return };
+    let (arena, schemas) = (Arena::new(), Schemas::default());
+    let base = arena.add_source("base", base.to_owned());
+    let patch = arena.add_source("patch", patch.to_owned());
+    if let (Ok(base), Ok(patch)) = (documents(&arena, base), documents(&arena, patch)) {
+        for mut base in base {
+            for patch in &patch {
+                let _ = merge::apply(&mut base, patch.clone(), &schemas);
+            }
+        }
+    }
+}
+
+/// The files of a root, as txtar: a build returns; the output of one that succeeds is read and
+/// built again. Nothing runs and nothing is fetched.
+pub fn tree(input: &[u8]) {
+    let Some(text) = text(input) else { return };
+    let directory = TempDir::new().expect("a temporary directory");
+    for (name, content) in txtar::files(text) {
+        if !is_inside(name) {
+            continue;
+        }
+        let path = directory.path().join(name);
+        let made = path.parent().is_none_or(|parent| fs::create_dir_all(parent).is_ok());
+        if !made || fs::write(path, content).is_err() {
+            return;
+        }
+    }
+    if let Some(printed) = build(directory.path()) {
+        fs::write(directory.path().join("printed.yaml"), &printed).expect("a file");
+        let again = TempDir::new_in(directory.path()).expect("a directory");
+        fs::write(again.path().join("printed.yaml"), &printed).expect("a file");
+        fs::write(again.path().join("kustomization.yaml"), "resources: [printed.yaml]\n").expect("a file");
+        let _ = build(again.path());
+    }
+}
+
+fn is_inside(name: &str) -> bool {
+    name.len() < 200
+        && !name.is_empty()
+        && !name.contains('\0')
+        && Path::new(name).components().all(|c| matches!(c, Component::Normal(_)))
+}
+
+fn build(root: &Path) -> Option<String> {
+    let arena = Arena::new();
+    let mut options = Options::default();
+    options.remote.offline = true;
+    let session = Session::new(&arena, options);
+    let map = pipeline::build(&session, root.to_str()?).ok()?;
+    pipeline::print(&arena, &map).ok()
+}
+
+/// A pattern and a text to match, in two lines: matching returns.
+pub fn pattern(input: &[u8]) {
+    let Some((pattern, subject)) = text(input).and_then(|text| text.split_once('\n')) else { return };
+    if let Ok(pattern) = GoRegex::new(pattern) {
+        pattern.is_match(subject);
+    }
+}
+
+/// A name of something elsewhere: a text is canonical or refused, none becomes an option of git,
+/// and no place leaves its directory.
+pub fn reference(input: &[u8]) {
+    let Some(text) = text(input) else { return };
+    if let Some(spec) = RepoSpec::parse(text) {
+        assert!(Path::new(&spec.path).components().all(|c| matches!(c, Component::Normal(_))), "{spec:?}");
+        let words = [spec.url.as_str(), spec.reference.as_str()];
+        if let Ok(arguments) = GitCommand::new("fetch", &[]).with_words(&words).arguments() {
+            for argument in arguments {
+                let argument = argument.to_str().expect("made of texts");
+                assert!(!argument.starts_with('-') && !argument.contains(char::is_control), "{argument:?}");
+            }
+        }
+    }
+    if let Ok(source) = text.parse::<Source>() {
+        assert_eq!(source.to_string(), text);
+        assert!(source.directory().components().all(|c| matches!(c, Component::Normal(_))), "{source}");
+        assert!(Pattern::parse(text).is_ok_and(|pattern| pattern.is_for(text)), "{source}");
+    }
+    let _ = Pattern::parse(text).map(|pattern| pattern.is_above("github.com/acme/app/releases"));
+    let _ = Location::parse(text);
+    if let (Ok(constraint), Ok(version)) = (text.parse::<Constraint>(), "1.2.3".parse::<Version>()) {
+        let _ = constraint.allows(&version);
+        if let Some(exact) = constraint.exact() {
+            assert!(constraint.allows(&exact), "{text}");
+        }
+    }
+    let host = Platform { os: "linux".to_owned(), arch: "amd64".to_owned() };
+    if let Ok(name) = FileName::parse(text, "app", &host) {
+        assert!(!name.to_string().contains('/'), "{text}");
+    }
+}
+
+/// A file of the plugin manager, its form in its first letter: what is written from what was read
+/// reads as the same, and a line that is added is there.
+pub fn record(input: &[u8]) {
+    let Some((form, rest)) = input.split_first() else { return };
+    let of_text = || text(rest).map(str::to_owned);
+    match form {
+        b'd' => drop(Description::parse(rest)),
+        b'l' => {
+            if let Ok(lock) = Lock::parse("plugins.lock", rest) {
+                assert_eq!(Lock::parse("plugins.lock", lock.text().as_bytes()).ok(), Some(lock));
+            }
+        }
+        b'm' | b'p' => drop(of_text().map(|text| Manifest::parse("plugin.yaml", *form == b'p', text))),
+        b'r' => {
+            let Some(text) = of_text() else { return };
+            let before = Requirements::parse("plugins.yaml", text.clone());
+            if let (Ok(before), Ok(after)) = (before, requirements::with(&text, "added", "example.com/a/added@1.0.0")) {
+                let after = Requirements::parse("plugins.yaml", after).expect("what was written reads");
+                assert_eq!(after.plugins.len(), before.plugins.len() + 1);
+            }
+        }
+        b't' => {
+            let (Some(text), path) = (of_text(), Path::new("trust.yaml")) else { return };
+            let amendment = Amendment {
+                pattern: Pattern::parse("example.com/added/*").expect("a pattern"),
+                from: None,
+                is_denied: false,
+                keys: Vec::new(),
+                min_age: None,
+                granted: Permissions::default(),
+            };
+            if let (Ok(before), Ok(after)) = (Trust::parse(path, text.clone()), amendment.amend(path, &text)) {
+                let after = Trust::parse(path, after.text).expect("what was written reads");
+                // Without a rule, everything is allowed.
+                if !text.trim().is_empty() {
+                    let source: Source = "example.com/acme/app".parse().expect("a source");
+                    let none = Permissions::default();
+                    let asked = Permissions { network: true, ..Permissions::default() };
+                    let ungranted = |trust: &Trust| trust.ungranted(&source, &Origin::Own, &asked, &none, None).ok();
+                    assert_eq!(ungranted(&before), ungranted(&after), "another source's grants changed");
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What comes from a plugin: frames are read as they were written, what is no frame ends, and what
+/// a plugin printed becomes resources or an error.
+pub fn frame(input: &[u8]) {
+    let (mut rest, mut frame, mut written) = (input, Frame::default(), Vec::new());
+    while let Ok(true) = frame.read(&mut rest) {
+        let _ = host::asked(&frame);
+        match text(&frame.content) {
+            Some(content) => Frame::write(frame.kind, content, &mut written).expect("memory takes it"),
+            None => break,
+        }
+        let read = input.len() - rest.len();
+        assert_eq!(input[..read], written);
+        let arena = Arena::new();
+        let session = Session::new(&arena, Options::default());
+        for mut resource in wire::parse(&session, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
+            let _ = wire::take_generator_options(&arena, &mut resource);
+        }
+    }
+}
+
+/// An archive: what it holds lands in the directory, and nothing of what was refused is taken for
+/// a link or lies elsewhere.
+pub fn archive(input: &[u8]) {
+    let directory = TempDir::new().expect("a temporary directory");
+    let into = directory.path().join("into");
+    fs::create_dir(&into).expect("a directory");
+    let _ = rustomize::manager::archive::unpack("archive", input, "plugin", &into);
+    assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "something lies outside");
+    check_plain(&into);
+}
+
+fn check_plain(directory: &Path) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let kind = entry.file_type().expect("a kind");
+        assert!(kind.is_dir() || kind.is_file(), "{entry:?}");
+        if kind.is_dir() {
+            check_plain(&entry.path());
+        }
+    }
+}
