@@ -16,6 +16,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 /// The link to what counts.
 const CURRENT: &str = "current";
@@ -77,6 +78,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
         }
     }
     let current = place.join(CURRENT);
+    clear(place, &current, None)?;
     let here = here(&current)?;
     let is_root = rustix::process::geteuid().is_root();
     let is_same = |path: &String, file: &Metadata| {
@@ -120,15 +122,31 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let link = root.stage()?;
     symlink(&generation, link.path().join(CURRENT)).map_err(io("write to", place))?;
     fs::rename(link.path().join(CURRENT), &current).map_err(io("write to", place))?;
-    // A build may still read what counted until now: that goes the next time.
-    for entry in fs::read_dir(place).map_err(io("read", place))?.filter_map(std::result::Result::ok) {
-        let name = entry.file_name();
-        let is_needed = name == *generation || before.as_ref().is_some_and(|before| before.as_os_str() == name);
-        if name.to_string_lossy().starts_with(GENERATION) && !is_needed {
-            fs::remove_dir_all(entry.path()).map_err(io("remove", &entry.path()))?;
-        }
-    }
+    clear(place, &current, before)?;
     Ok(done)
+}
+
+/// Removes generations, also those of runs that were cut off. The one that counts stays, and one
+/// that a build may still read: the one that counted `before`, else the newest.
+fn clear(place: &Path, current: &Path, before: Option<PathBuf>) -> Result<()> {
+    let counts = fs::read_link(current).unwrap_or_default();
+    let is_old = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with(GENERATION) && name != counts.as_os_str()
+    };
+    let entries = fs::read_dir(place).map_err(io("read", place))?.filter_map(std::result::Result::ok);
+    let mut old: Vec<_> = entries.filter(is_old).map(|entry| (filled(&entry), entry.path())).collect();
+    old.sort_unstable();
+    match before {
+        Some(before) => old.retain(|(_, path)| *path != place.join(&before)),
+        None => drop(old.pop()),
+    }
+    old.iter().try_for_each(|(_, path)| fs::remove_dir_all(path).map_err(io("remove", path)))
+}
+
+/// When a directory was filled; unknown is long ago.
+fn filled(entry: &fs::DirEntry) -> Option<SystemTime> {
+    entry.metadata().and_then(|metadata| metadata.modified()).ok()
 }
 
 /// The files that count now, by their paths.
