@@ -4,8 +4,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
+use rustomize::pipeline;
+use rustomize::resource::{ResMap, print};
+use rustomize::stage::{Context, NoPlugins, Options};
 use rustomize::yaml::{Arena, documents, emit};
-use rustomize::{pipeline, resource::ResMap};
 use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -181,9 +183,9 @@ fn main() {
         std::fs::write(directory.path().join("kustomization.yaml"), format!("resources: [all.yaml]\n{fields}"))
             .unwrap();
         let arena = Arena::new();
-        let session = pipeline::Session::new(&arena, pipeline::Options::default());
-        let map: ResMap<'_> = pipeline::build(&session, &path).unwrap();
-        black_box(pipeline::print(&arena, &map).unwrap());
+        let cx = Context::new(&arena, Options::default(), NoPlugins);
+        let map: ResMap<'_> = pipeline::build(&cx, &path).value.unwrap();
+        black_box(print(&arena, &map).unwrap());
     };
     measure("build: resources alone", text.len(), || build(""));
     measure("build: prefix and namespace", text.len(), || build("namePrefix: p-\nnamespace: ns\n"));

@@ -21,6 +21,13 @@ pub enum ErrorKind {
     Plugin,
 }
 
+/// What something gave, and what the user should know beside it, in order.
+#[derive(Debug)]
+pub struct Warned<T> {
+    pub value: T,
+    pub warnings: Vec<Warning>,
+}
+
 /// One fault, with the place it was found at and the chain of entries that led there.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);

@@ -9,7 +9,7 @@
 //!    make and what its components add, and lets its [`transformer`]s and [`plugin`]s work on all
 //!    of it, in the order of [`pipeline::plan`].
 //! 4. Once, at the end: name hashes, name references, order, and what is not for the output goes.
-//! 5. [`pipeline::print`] prints the result with [`yaml::emit`].
+//! 5. [`resource::print`] prints the result with [`yaml::emit`].
 //!
 //! The modules, in reading order, and what always holds in each:
 //!
@@ -18,6 +18,7 @@
 //! * [`load`]: the only door to files; nothing outside a root is read unless allowed.
 //! * [`resource`]: resources and their list; identity changes only inside [`resource::ResMap`].
 //! * [`schema`]: static tables of Kubernetes kinds; a build pays only for what it looks up.
+//! * [`stage`]: what a build hands to its stages, and what a stage is.
 //! * [`generator`], [`transformer`]: one stage, one file, named by its kustomize kind.
 //! * [`plugin`]: external plugins, found by kind; no configuration is left behind on any path.
 //! * [`manager`]: plugins that are installed, pinned and shared.
@@ -29,12 +30,15 @@
 //! * [`cli`]: the only one that knows terminal, environment and exit status.
 //!
 //! ```
-//! use rustomize::{pipeline, yaml::Arena};
+//! use rustomize::pipeline;
+//! use rustomize::resource::print;
+//! use rustomize::stage::{Context, NoPlugins, Options};
+//! use rustomize::yaml::Arena;
 //!
 //! let arena = Arena::new();
-//! let session = pipeline::Session::new(&arena, pipeline::Options::default());
-//! let map = pipeline::build(&session, "testdata/example/hello")?;
-//! assert!(pipeline::print(&arena, &map)?.contains("name: hello-web"));
+//! let cx = Context::new(&arena, Options::default(), NoPlugins);
+//! let map = pipeline::build(&cx, "testdata/example/hello").value?;
+//! assert!(print(&arena, &map)?.contains("name: hello-web"));
 //! # Ok::<(), rustomize::diag::Error>(())
 //! ```
 
@@ -45,6 +49,8 @@ pub mod load;
 
 pub mod resource;
 pub mod schema;
+
+pub mod stage;
 
 pub mod generator;
 pub mod transformer;

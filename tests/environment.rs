@@ -95,7 +95,8 @@ fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_righ
     use rustomize::manager::resolve::{Manager, Use};
     use rustomize::plugin::PluginOptions;
     use rustomize::plugin::locate::Placed;
-    use rustomize::resource::{Gvk, ResId};
+    use rustomize::resource::ResId;
+    use rustomize::schema::Gvk;
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");

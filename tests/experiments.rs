@@ -3,7 +3,10 @@
 
 use crate::support::Tree;
 use base64::Engine;
-use rustomize::{pipeline, yaml::Arena};
+use rustomize::pipeline;
+use rustomize::resource::print;
+use rustomize::stage::{Context, NoPlugins, Options};
+use rustomize::yaml::Arena;
 
 /// A text, or bytes that are no UTF-8 as base64.
 fn bytes(value: &serde_json::Value) -> Option<Vec<u8>> {
@@ -27,9 +30,9 @@ fn every_experiment_prints_what_was_recorded() {
         let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
         std::fs::write(tree.path().join("r.yaml"), bytes(&case["resource"]).unwrap()).unwrap();
         let arena = Arena::new();
-        let session = pipeline::Session::new(&arena, pipeline::Options::default());
-        let built = pipeline::build(&session, &tree.path().to_string_lossy());
-        let printed = built.and_then(|map| pipeline::print(&arena, &map));
+        let cx = Context::new(&arena, Options::default(), NoPlugins);
+        let built = pipeline::build(&cx, &tree.path().to_string_lossy()).value;
+        let printed = built.and_then(|map| print(&arena, &map));
         count += 1;
         match (bytes(&case["output"]), printed) {
             (Some(want), Ok(got)) if want == got.as_bytes() => {}

@@ -5,9 +5,12 @@ use crate::manager::{require, root, script};
 use crate::shared_object::cc;
 use crate::support::Tree;
 use rustomize::manager::environment::{Bundle, Environment};
+use rustomize::manager::plugins::ManagedPlugins;
 use rustomize::manager::resolve::{Managed, Manager, Project};
-use rustomize::pipeline::{Options, Session, build, print};
+use rustomize::pipeline::build;
 use rustomize::plugin::PluginOptions;
+use rustomize::resource::print;
+use rustomize::stage::{Context, Options};
 use rustomize::yaml::Arena;
 use std::fs;
 use std::path::Path;
@@ -320,7 +323,7 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
     // Two builds in one process, in turn: neither sees the other's.
     let configuration = tree.home().join(".config/rustomize");
     let plugins = root(&tree);
-    let options = |name: &str| {
+    let managed = |name: &str| {
         let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
         let plugins = plugins.clone();
         let manager = Managed::new(move || {
@@ -332,16 +335,13 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
             }))
         });
         let host = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
-        Options {
-            plugins: PluginOptions { enabled: true, manager, host, ..PluginOptions::default() },
-            ..Options::default()
-        }
+        ManagedPlugins::new(PluginOptions { enabled: true, host, ..PluginOptions::default() }, manager)
     };
     let arena = Arena::new();
-    let sessions = ["one", "two"].map(|name| (name, Session::new(&arena, options(name))));
+    let contexts = ["one", "two"].map(|name| (name, Context::new(&arena, Options::default(), managed(name))));
     for round in 0..2 {
-        for (name, session) in &sessions {
-            let map = build(session, &tree.path().to_string_lossy()).unwrap();
+        for (name, cx) in &contexts {
+            let map = build(cx, &tree.path().to_string_lossy()).value.unwrap();
             let out = print(&arena, &map).unwrap();
             for kind in ["exec", "krm", "so"].iter().filter(|kind| has_compiler || **kind != "so") {
                 assert!(out.contains(&format!("v: {name}-{kind}\n")), "round {round}: {out}");

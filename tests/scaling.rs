@@ -1,6 +1,8 @@
 //! Linear time, measured in steps and not by the clock: twice the input may cost twice the steps.
 
 use crate::support::Tree;
+use rustomize::resource::print;
+use rustomize::stage::{Context, NoPlugins, Options};
 use rustomize::{pipeline, steps, yaml};
 use std::fmt::Write;
 
@@ -28,10 +30,10 @@ fn steps_taken(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     tree.write("base/kustomization.yaml", "resources: [all.yaml]\nnamePrefix: b-\n");
     files(n).iter().for_each(|(name, text)| tree.write(name, text));
     let arena = yaml::Arena::new();
-    let session = pipeline::Session::new(&arena, pipeline::Options::default());
+    let cx = Context::new(&arena, Options::default(), NoPlugins);
     steps::reset();
-    let map = pipeline::build(&session, &tree.path().to_string_lossy()).unwrap();
-    pipeline::print(&arena, &map).unwrap();
+    let map = pipeline::build(&cx, &tree.path().to_string_lossy()).value.unwrap();
+    print(&arena, &map).unwrap();
     steps::taken()
 }
 

@@ -1,6 +1,6 @@
 //! The table of merge keys against the recorded schema, where that lies beside the checkout.
 
-use rustomize::resource::Gvk;
+use rustomize::schema::Gvk;
 use rustomize::schema::{Schema, Schemas};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

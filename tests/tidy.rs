@@ -1,6 +1,7 @@
 //! The house rules that a program can check.
 
 use crate::support::files;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -55,28 +56,128 @@ fn files_are_of_a_size_to_be_read() {
     }
 }
 
+/// The modules of src, each above all that it may use, as docs/architecture.md lists them.
+fn layers() -> Vec<String> {
+    let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap();
+    let after = docs.split_once("\n## Layers\n").expect("a chapter about layers").1;
+    let list: Vec<&str> = after.lines().skip_while(|line| !line.starts_with('`')).collect();
+    let list = list.iter().take_while(|line| !line.is_empty());
+    let names = list.flat_map(|line| line.split('·')).map(|name| name.trim_matches([' ', '`']).to_owned());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// The modules that a file names behind `crate::`, its tests included: in a `use` with braces, each
+/// of them.
+fn mentions(text: &str) -> Vec<String> {
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let of = |after: &str| match after.strip_prefix('{') {
+        Some(list) => {
+            let (mut depth, mut names, mut start) = (0, Vec::new(), 0);
+            for (at, c) in list.char_indices() {
+                match c {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => {
+                        names.push(word(list[start..at].trim_start()));
+                        break;
+                    }
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => {
+                        names.push(word(list[start..at].trim_start()));
+                        start = at + 1;
+                    }
+                    _ => {}
+                }
+            }
+            names
+        }
+        None => vec![word(after)],
+    };
+    text.split("crate::").skip(1).flat_map(of).filter(|name| !name.is_empty()).collect()
+}
+
+/// A file without its lines of comment.
+fn uncommented(text: &str) -> String {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect()
+}
+
 #[test]
 fn layers_look_down_only() {
-    let may_use: [(&str, &[&str]); 7] = [
-        ("src/steps", &[]),
-        ("src/parallel", &["steps"]),
-        ("src/yaml", &["yaml", "parallel", "steps"]),
-        ("src/diag", &["yaml"]),
-        ("src/schema", &["resource", "schema", "yaml"]),
-        ("src/resource", &["diag", "yaml", "schema", "resource", "steps"]),
-        ("src/load", &["diag", "yaml", "load", "process", "steps"]),
-    ];
+    let layers = layers();
+    let place = |name: &str| layers.iter().position(|layer| layer == name);
+    let mut wrong = Vec::new();
     for (path, text) in sources() {
-        let Some((_, allowed)) =
-            may_use.iter().find(|(layer, _)| path.starts_with(layer) || path.starts_with(format!("{layer}.rs")))
-        else {
+        let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let module = parts.next().unwrap();
+        let module = module.trim_end_matches(".rs");
+        if matches!(module, "lib" | "main" | "bin") {
             continue;
-        };
-        for found in code(&text).split("crate::").skip(1) {
-            let module: String = found.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            assert!(module.is_empty() || allowed.contains(&module.as_str()), "{} uses crate::{module}", path.display());
+        }
+        let own = place(module).unwrap_or_else(|| panic!("docs/architecture.md has no layer '{module}'"));
+        for name in mentions(&uncommented(&text)) {
+            match place(&name) {
+                Some(other) if other > own => wrong.push(format!("{} uses crate::{name}", path.display())),
+                Some(_) => {}
+                // A macro, or something of the root.
+                None => wrong.push(format!("{}: crate::{name} is no layer", path.display())),
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Modules of one folder that lead to each other in a circle cannot be read one after the other.
+/// What a folder's own `mod.rs` holds is for all of them.
+#[test]
+fn no_modules_of_a_folder_form_a_circle() {
+    let mut found = Vec::new();
+    // Of the plugin manager and the command, which few parts share, the layers alone are held.
+    for layer in layers().into_iter().filter(|layer| !matches!(layer.as_str(), "manager" | "cli")) {
+        let inside = |path: &Path| path.starts_with(format!("src/{layer}"));
+        let files: Vec<(PathBuf, String)> = sources().into_iter().filter(|(path, _)| inside(path)).collect();
+        let name = |path: &Path| {
+            let below = path.strip_prefix(format!("src/{layer}")).unwrap().components().next().unwrap();
+            below.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
+        };
+        let names: BTreeSet<String> = files.iter().map(|(path, _)| name(path)).filter(|name| name != "mod").collect();
+        let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (path, text) in &files {
+            let own = name(path);
+            let is_top = path.components().count() == 3;
+            let own_code = uncommented(code(text));
+            let within = match is_top {
+                true => own_code.replace("super::", &format!("crate::{layer}::")),
+                false => own_code,
+            };
+            for after in within.split(&format!("crate::{layer}::")).skip(1) {
+                let listed = mentions(&format!("crate::{after}"));
+                let others = listed.into_iter().filter(|other| names.contains(other) && *other != own);
+                edges.entry(own.clone()).or_default().extend(others);
+            }
+        }
+        edges.remove("mod");
+        // Leaves go, one after the other; what is left leads in circles.
+        while let Some(leaf) =
+            edges.iter().find(|(_, to)| !to.iter().any(|to| edges.contains_key(to))).map(|(n, _)| n.clone())
+        {
+            edges.remove(&leaf);
+        }
+        let circles: Vec<String> = edges
+            .iter()
+            .map(|(from, to)| {
+                format!(
+                    "{layer}: {from} -> {}",
+                    to.iter().filter(|t| edges.contains_key(*t)).cloned().collect::<Vec<_>>().join(", ")
+                )
+            })
+            .collect();
+        found.extend(circles);
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn only_the_command_speaks_to_the_outside() {
     for (path, text) in sources() {
         let knows_the_outside = path.starts_with("src/cli") || path.ends_with("main.rs");
         // What machine the code was built for is no environment, nor is the form of a list of

@@ -15,15 +15,17 @@ use rustomize::manager::manifest::Manifest;
 use rustomize::manager::name::{FileName, Platform};
 use rustomize::manager::origin::Origin;
 use rustomize::manager::pattern::Pattern;
-use rustomize::manager::permissions::Permissions;
+use rustomize::plugin::permissions::Permissions;
 use rustomize::manager::requirements::{self, Requirements};
 use rustomize::manager::source::Source;
 use rustomize::manager::trust::Trust;
 use rustomize::manager::version::{Constraint, Version};
-use rustomize::pipeline::{self, Options, Session};
-use rustomize::plugin::{host, wire};
+use rustomize::pipeline;
+use rustomize::plugin::host;
 use rustomize::process::conversation::Frame;
+use rustomize::resource::print;
 use rustomize::schema::Schemas;
+use rustomize::stage::{Build, Context, NoPlugins, Options, wire};
 use rustomize::transformer::merge;
 use rustomize::yaml::{Arena, documents, emit};
 use std::fs;
@@ -108,9 +110,9 @@ fn build(root: &Path) -> Option<String> {
     let arena = Arena::new();
     let mut options = Options::default();
     options.remote.offline = true;
-    let session = Session::new(&arena, options);
-    let map = pipeline::build(&session, root.to_str()?).ok()?;
-    pipeline::print(&arena, &map).ok()
+    let cx = Context::new(&arena, options, NoPlugins);
+    let map = pipeline::build(&cx, root.to_str()?).value.ok()?;
+    print(&arena, &map).ok()
 }
 
 /// A pattern and a text to match, in two lines: matching returns.
@@ -214,8 +216,8 @@ pub fn frame(input: &[u8]) {
         let read = input.len() - rest.len();
         assert_eq!(input[..read], written);
         let arena = Arena::new();
-        let session = Session::new(&arena, Options::default());
-        for mut resource in wire::parse(&session, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
+        let mut build = Build::new(&Context::new(&arena, Options::default(), NoPlugins));
+        for mut resource in wire::parse(&mut build, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
             let _ = wire::take_generator_options(&arena, &mut resource);
         }
     }

@@ -2,10 +2,11 @@
 
 use super::args::Build;
 use super::{cache, managed, output, plugin_flags};
-use crate::generator::helm_chart::HelmOptions;
 use crate::load::{FileLimit, RemoteOptions, Restrictor};
-use crate::pipeline::{self, Options, Session};
+use crate::manager::plugins::ManagedPlugins;
+use crate::pipeline;
 use crate::resource::Order;
+use crate::stage::{Context, HelmOptions, Options};
 use crate::yaml::Arena;
 use anyhow::{Result, bail};
 use std::io::Write;
@@ -22,19 +23,19 @@ pub fn run(args: &Build) -> Result<()> {
         [directory] => directory,
         _ => bail!("specify one path to kustomization.yaml"),
     };
-    let options = options(args)?;
+    let (options, plugins) = options(args)?;
     // The process ends after this: freeing a million small lists one by one would only take time.
     let arena = std::mem::ManuallyDrop::new(Arena::new());
-    let session = Session::new(&arena, options);
-    let built = pipeline::build(&session, directory);
-    for warning in session.take_warnings() {
+    let cx = Context::new(&arena, options, plugins);
+    let built = pipeline::build(&cx, directory);
+    for warning in built.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
-    let map = std::mem::ManuallyDrop::new(built?);
+    let map = std::mem::ManuallyDrop::new(built.value?);
     output::write(&arena, &map, args.output.as_deref())
 }
 
-fn options(args: &Build) -> Result<Options> {
+fn options(args: &Build) -> Result<(Options, ManagedPlugins)> {
     let restrictor = match args.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => Restrictor::RootOnly,
         "LoadRestrictionsNone" => Restrictor::None,
@@ -61,12 +62,11 @@ fn options(args: &Build) -> Result<Options> {
     let directory = args.directory.first().map_or(".", String::as_str);
     let (plugins, schemas) = plugin_flags::options(&args.plugins, plugins_enabled, Path::new(directory), args.offline)?;
     let variable = managed::variable;
-    Ok(Options {
+    let options = Options {
         restrictor,
         file_limit: FileLimit(args.file_size_limit),
         order,
         managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
-        plugins,
         remote: RemoteOptions {
             // Without the network a cache that cannot be written to is as good.
             cache: args.remote_cache.clone().or_else(if args.offline { cache::of_user } else { cache::writable }),
@@ -81,8 +81,11 @@ fn options(args: &Build) -> Result<Options> {
             api_versions: args.helm_api_versions.clone(),
             kube_version: args.helm_kube_version.clone(),
             debug: args.helm_debug.unwrap_or(false),
+            limits: plugin_flags::limits(&args.plugins),
+            variable,
         },
-    })
+    };
+    Ok((options, plugins))
 }
 
 /// What runs containers, first that is there.

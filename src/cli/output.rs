@@ -1,8 +1,8 @@
 //! Where the result goes: all of it or nothing.
 
 use crate::atomic::Staged;
-use crate::pipeline::{print_in_pieces, print_one};
 use crate::resource::{ResMap, Resource};
+use crate::resource::{print_in_pieces, print_one};
 use crate::yaml::Arena;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;

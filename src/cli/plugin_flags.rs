@@ -6,10 +6,12 @@ use super::cache;
 use super::plugin_install::sync_environment;
 use super::{managed, plugin_host};
 use crate::manager::environment::{Bundle, Environment};
+use crate::manager::plugins::ManagedPlugins;
 use crate::manager::resolve::Managed;
-use crate::plugin::function::{FailOn, FunctionOptions};
 use crate::plugin::isolation::{Isolation, Level};
+use crate::plugin::options::{FailOn, FunctionOptions};
 use crate::plugin::{PluginOptions, locate};
+use crate::process::Limits;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -131,8 +133,8 @@ pub fn options(
     is_enabled: bool,
     directory: &Path,
     offline: bool,
-) -> Result<(PluginOptions, Vec<PathBuf>)> {
-    let (manager, schemas) = if is_enabled { manager(flags, directory, offline)? } else { Default::default() };
+) -> Result<(ManagedPlugins, Vec<PathBuf>)> {
+    let (managed, schemas) = if is_enabled { manager(flags, directory, offline)? } else { Default::default() };
     let variable = managed::variable;
     let options = PluginOptions {
         enabled: is_enabled,
@@ -144,11 +146,16 @@ pub fn options(
         homes: locate::homes(|name| variable(name).map(Into::into)),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         variable: managed::variable,
-        manager,
         go_hosts: cache::go_hosts(),
         functions: functions(flags, variable),
     };
-    Ok((options, schemas))
+    Ok((ManagedPlugins::new(options, managed), schemas))
+}
+
+/// What one call of a program may take that prints resources, without a word of its own.
+pub(super) fn limits(flags: &PluginFlags) -> Limits {
+    let timeout = Some(flags.plugin_timeout).filter(|t| !t.is_zero());
+    Limits { timeout, output: flags.plugin_output_limit, stderr: |_| {} }
 }
 
 /// Variables that say where things are and how to speak, and nothing of the user.

@@ -3,8 +3,8 @@
 use super::args::{Run, RunAs};
 use super::{output, plugin_flags};
 use crate::manager::resolve::COMPONENT;
-use crate::pipeline::{self, Call, Options, Session};
-use crate::plugin::exec::Mode;
+use crate::pipeline::{self, Call};
+use crate::stage::{self, Mode, Options};
 use crate::yaml::Arena;
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
@@ -33,13 +33,12 @@ pub fn run(args: &Run) -> Result<()> {
     }
     let (plugins, schemas) = plugin_flags::options(&args.plugins, true, folder, args.offline)?;
     let arena = Arena::new();
-    let session = Session::new(&arena, Options { plugins, schemas, ..Options::default() });
-    let called =
-        pipeline::call(&session, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });
-    for warning in session.take_warnings() {
+    let cx = stage::Context::new(&arena, Options { schemas, ..Options::default() }, plugins);
+    let called = pipeline::call(&cx, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });
+    for warning in called.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
-    output::write(&arena, &called?, None)
+    output::write(&arena, &called.value?, None)
 }
 
 /// A configuration object that says no more than for which plugin it is.

@@ -2,8 +2,8 @@
 
 use super::decode::{Decode, Decoder, for_builtin};
 use crate::diag::{Error, Result};
-use crate::resource::Gvk;
-use crate::resource::order::compare_kinds;
+use crate::schema::Gvk;
+use crate::schema::gvk::compare_kinds;
 use crate::steps;
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value};
 use hashbrown::HashMap;

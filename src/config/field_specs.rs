@@ -2,7 +2,7 @@
 
 use super::FieldSpec;
 use super::field_spec::{Step, split};
-use crate::resource::Gvk;
+use crate::schema::Gvk;
 use crate::steps;
 use crate::yaml::{Arena, Node, Value};
 use hashbrown::HashMap;

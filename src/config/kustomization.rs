@@ -6,7 +6,7 @@ use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
 use super::var::Var;
 use crate::diag::{Error, Result, Warning};
-use crate::resource::Gvk;
+use crate::schema::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
 
 /// The names a kustomization file may have.

@@ -16,5 +16,5 @@ pub use decode::{Decode, Decoder, StringMap};
 pub use field_spec::FieldSpec;
 pub use field_specs::FieldSpecs;
 pub use kustomization::Kustomization;
-pub use selector::{Matcher, Selector};
+pub use selector::Selector;
 pub use transformer_config::TransformerConfig;

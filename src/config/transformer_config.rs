@@ -18,7 +18,8 @@ use super::decode::{Decode, Decoder};
 use super::defaults::{self, DefaultReference};
 use super::field_spec::{DefaultSpec, FieldSpec, MergedSpecs};
 use crate::diag::Result;
-use crate::resource::{Gvk, order};
+use crate::schema::Gvk;
+use crate::schema::gvk::compare_kinds;
 use crate::yaml::Node;
 use hashbrown::HashMap;
 
@@ -161,7 +162,7 @@ impl<'a> TransformerConfig<'a> {
 /// References by the kind that they point to, once others were merged into them.
 fn in_order<'a>(mut references: Vec<NameBackReferences<'a>>, by_kind: bool) -> Vec<NameBackReferences<'a>> {
     if by_kind {
-        references.sort_by(|a, b| order::compare_kinds(&a.gvk, &b.gvk));
+        references.sort_by(|a, b| compare_kinds(&a.gvk, &b.gvk));
         references.iter_mut().for_each(|reference| reference.fields.sort_by_kind());
     }
     references

@@ -2,7 +2,7 @@
 
 use super::decode::{Decode, Decoder};
 use crate::diag::Result;
-use crate::resource::Gvk;
+use crate::schema::Gvk;
 use crate::yaml::{Node, Pos};
 
 /// An entry of `vars`.

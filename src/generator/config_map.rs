@@ -12,12 +12,12 @@
 //! (gen-merge-hash-needs-both).
 //! *Example*: `testdata/reference/config_map.txtar`
 
-use super::{Generator, key_values, merged_options, object};
+use super::{key_values, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::Session;
 use crate::resource::Resource;
+use crate::stage::{Build, Generator};
 use crate::yaml::{Arena, Entry, Key, Mapping, Node, json};
 use base64::Engine;
 
@@ -30,14 +30,15 @@ pub struct ConfigMapGenerator<'a> {
 }
 
 impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let arena = build.arena;
         check_name(&self.args)?;
         let (mut data, mut binary) = (Vec::new(), Vec::new());
-        for pair in key_values::load(session, &self.root, &self.args)? {
-            let key = key(session.arena, &pair.key);
+        for pair in key_values::load(build, &self.root, &self.args)? {
+            let key = key(arena, &pair.key);
             match std::str::from_utf8(&pair.value) {
-                Ok(text) => data.push(Entry { key, value: json::fresh_string(session.arena.text(text)).into() }),
-                Err(_) => binary.push(Entry { key, value: base64_node(session.arena, &pair.value) }),
+                Ok(text) => data.push(Entry { key, value: json::fresh_string(arena.text(text)).into() }),
+                Err(_) => binary.push(Entry { key, value: base64_node(arena, &pair.value) }),
             }
         }
         let mut fields = Vec::new();
@@ -47,7 +48,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         if !binary.is_empty() {
             fields.push(("binaryData", Mapping::from_entries(binary).into()));
         }
-        let options = merged_options(session.arena, &self.args, self.shared.as_ref())?;
+        let options = merged_options(arena, &self.args, self.shared.as_ref())?;
         Ok(vec![object("ConfigMap", &self.args, &options, fields)])
     }
 }

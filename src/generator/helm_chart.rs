@@ -13,14 +13,13 @@
 //! half-pulled charts stay behind.
 //! *Example*: `testdata/reference/helm_chart.txtar`
 
-use super::Generator;
 use super::helm_command::HelmCommand;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::{Root, join, path};
-use crate::pipeline::{Session, documents_to_resources};
-use crate::process::{Call, Failed, Failure, Limits, PrivateDirectory, run};
+use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
 use crate::resource::{Behavior, Resource};
+use crate::stage::{Build, Generator, documents_to_resources};
 use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
 use regex::Regex;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -28,32 +27,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::LazyLock;
-
-/// Whether and how helm runs.
-#[derive(Clone, Debug)]
-pub struct HelmOptions {
-    pub enabled: bool,
-    /// A path, or a name to look for in PATH.
-    pub command: String,
-    /// What `.Capabilities.APIVersions` has, for charts that do not say.
-    pub api_versions: Vec<String>,
-    /// What `.Capabilities.KubeVersion` is, for charts that do not say.
-    pub kube_version: String,
-    pub debug: bool,
-}
-
-impl Default for HelmOptions {
-    fn default() -> Self {
-        HelmOptions {
-            enabled: false,
-            command: "helm".to_owned(),
-            api_versions: Vec::new(),
-            kube_version: String::new(),
-            debug: false,
-        }
-    }
-}
 
 /// One chart, checked and ready to be made.
 pub struct HelmChartInflationGenerator<'a> {
@@ -81,14 +56,16 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// helm is not enabled, the chart has no name or one that leads elsewhere, an additional values
     /// file cannot be read, or `valuesMerge` is unknown.
     pub fn new(
-        session: &Session<'a>,
+        build: &mut Build<'a>,
         root: &Root,
         mut chart: HelmChart<'a>,
         globals: HelmGlobals<'a>,
         asked_by: AskedBy<'a>,
     ) -> Result<Self> {
-        let options = session.helm();
-        let fault = |message: &str| Error::input(message).at(session.arena.place(chart.pos));
+        let arena = build.arena;
+        let cx = Rc::clone(&build.cx);
+        let options = &cx.options.helm;
+        let fault = |message: &str| Error::input(message).at(arena.place(chart.pos));
         if !options.enabled {
             return Err(fault("must specify --enable-helm").hint("charts run code of theirs; --enable-helm allows it"));
         }
@@ -115,7 +92,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(fault(&format!("the version of a chart may not have a '/': '{}'", chart.version)));
         }
         for path in &chart.additional_values_files {
-            let loaded = session.files.bytes(root, path).map_err(Error::from);
+            let loaded = build.cx.files.bytes(root, path).map_err(Error::from);
             loaded.map_err(|e| e.context("could not load additionalValuesFile"))?;
         }
         if chart.values_merge.is_empty() {
@@ -124,13 +101,18 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if !matches!(chart.values_merge, "merge" | "override" | "replace") {
             return Err(fault("valuesMerge must be one of [merge override replace]"));
         }
-        session.note_helm_api_versions(&chart.api_versions);
+        // Upstream reads a chart's own API versions over the ones that all charts share, if there are
+        // as many or more.
+        let shared = &mut build.helm_api_versions;
+        if chart.api_versions.len() <= shared.len() {
+            shared.iter_mut().zip(&chart.api_versions).for_each(|(into, version)| *into = (*version).to_owned());
+        }
         let debug = match asked_by {
             AskedBy::Field { .. } => options.debug || chart.debug == Some(true),
             AskedBy::Object => chart.debug.unwrap_or(options.debug),
         };
         let generator = HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug };
-        let at = |e: Error| e.at(session.arena.place(generator.chart.pos));
+        let at = |e: Error| e.at(arena.place(generator.chart.pos));
         root.hold(&generator.home().join(generator.chart.name)).map_err(at)?;
         if !generator.globals.config_home.is_empty() {
             let config = std::path::absolute(generator.globals.config_home).unwrap_or_default();
@@ -157,12 +139,12 @@ impl<'a> HelmChartInflationGenerator<'a> {
         real.starts_with(&self.root.real) || here.map_or(true, |here| real.starts_with(here))
     }
 
-    fn run(&self, session: &Session<'a>, command: HelmCommand, temporary: &Path) -> Result<Vec<u8>> {
+    fn run(&self, build: &Build<'a>, command: HelmCommand, temporary: &Path) -> Result<Vec<u8>> {
         let config = match self.globals.config_home {
             "" => temporary.join("helm"),
             home => home.into(),
         };
-        let options = session.helm();
+        let options = &build.cx.options.helm;
         let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![
@@ -170,8 +152,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
             ("HELM_DATA_HOME".into(), config.join(".data").into()),
         ];
-        let variable = session.plugins.options.variable;
-        if variable("HELM_PLUGINS").is_none_or(|place| place.is_empty()) && self.is_of_the_tree(&config) {
+        if (options.variable)("HELM_PLUGINS").is_none_or(|place| place.is_empty()) && self.is_of_the_tree(&config) {
             environment.push(("HELM_PLUGINS".into(), temporary.join("no-plugins").into()));
         }
         let call = Call {
@@ -183,12 +164,11 @@ impl<'a> HelmChartInflationGenerator<'a> {
             without: &[],
             stdin: None,
         };
-        let limits = Limits { stderr: |_| {}, ..session.plugins.options.limits() };
-        run(call, &limits).map_err(|failed| self.explain(session, &shown, &failed))
+        run(call, &options.limits).map_err(|failed| self.explain(build, &shown, &failed))
     }
 
-    fn explain(&self, session: &Session<'a>, args: &[String], failed: &Failed) -> Error {
-        let command = &session.helm().command;
+    fn explain(&self, build: &Build<'a>, args: &[String], failed: &Failed) -> Error {
+        let command = &build.cx.options.helm.command;
         let what = match &failed.failure {
             Failure::NotStarted(e) => format!("it cannot be started: {e}"),
             Failure::Status(status) | Failure::Ended(status) => status.clone(),
@@ -201,7 +181,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             message.push_str("\n    ");
             message.push_str(line);
         }
-        let error = Error::new(ErrorKind::Plugin, message).at(session.arena.place(self.chart.pos));
+        let error = Error::new(ErrorKind::Plugin, message).at(build.arena.place(self.chart.pos));
         match &failed.failure {
             Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
             Failure::TimedOut(_) => error.hint("--plugin-timeout sets the limit"),
@@ -210,10 +190,10 @@ impl<'a> HelmChartInflationGenerator<'a> {
     }
 
     /// Refuses a helm that is neither version 3 nor 4.
-    fn check_version(&self, session: &Session<'a>, temporary: &Path) -> Result<()> {
+    fn check_version(&self, build: &Build<'a>, temporary: &Path) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
-        let printed = self.run(session, HelmCommand::new("version").switch("--short", true), temporary)?;
+        let printed = self.run(build, HelmCommand::new("version").switch("--short", true), temporary)?;
         let printed = String::from_utf8_lossy(&printed);
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());
@@ -225,10 +205,11 @@ impl<'a> HelmChartInflationGenerator<'a> {
     }
 
     /// Pulls the chart unless it is there. Builds that run side by side wait for each other.
-    fn pull(&self, session: &Session<'a>, home: &Path, temporary: &Path) -> Result<()> {
+    fn pull(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<()> {
+        let arena = build.arena;
         let chart = &self.chart;
         let directory = home.join(chart.name);
-        let fault = |message: String| Error::input(message).at(session.arena.place(chart.pos));
+        let fault = |message: String| Error::input(message).at(arena.place(chart.pos));
         if chart.repo.is_empty() {
             if directory.is_dir() {
                 return Ok(());
@@ -251,7 +232,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             false => command.option("--repo", chart.repo).word(chart.name),
         };
         let command = command.option("--version", chart.version).switch("--devel", chart.devel);
-        let pulled = self.run(session, command, temporary).and_then(|_| self.check_place(home, &directory));
+        let pulled = self.run(build, command, temporary).and_then(|_| self.check_place(home, &directory));
         if pulled.is_err() {
             // Half a chart would be taken for a whole one the next time.
             let _ = std::fs::remove_dir_all(&directory);
@@ -276,23 +257,24 @@ impl<'a> HelmChartInflationGenerator<'a> {
     }
 
     /// The values that helm gets in place of the chart's.
-    fn values(&self, session: &Session<'a>, chart: &Path) -> Result<Vec<u8>> {
+    fn values(&self, build: &Build<'a>, chart: &Path) -> Result<Vec<u8>> {
+        let arena = build.arena;
         let default = chart.join("values.yaml").to_string_lossy().into_owned();
         let path = if self.chart.values_file.is_empty() { &default } else { self.chart.values_file };
         let in_values = |e: Error| e.context(format!("reading the values of chart '{}'", self.chart.name));
         let inline = self.chart.values_inline.as_ref().and_then(Node::as_mapping).filter(|m| !m.is_empty());
         let Some(inline) = inline else {
-            return session.files.bytes(&self.root, path).map_err(|e| in_values(e.into()));
+            return build.cx.files.bytes(&self.root, path).map_err(|e| in_values(e.into()));
         };
-        let malformed = |m: crate::yaml::Malformed| in_values(Error::malformed(session.arena, m));
+        let malformed = |m: crate::yaml::Malformed| in_values(Error::malformed(arena, m));
         let mut inline: Node<'a> = inline.clone().into();
-        reprint::through_json(session.arena, &mut inline).map_err(malformed)?;
+        reprint::through_json(arena, &mut inline).map_err(malformed)?;
         let Value::Mapping(inline) = inline.value else { return Ok(Vec::new()) };
         let merged = if self.chart.values_merge == "replace" {
             inline
         } else {
-            let source = session.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
-            let file = first_document(session.arena, source).map_err(malformed)?.unwrap_or_default();
+            let source = build.cx.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
+            let file = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
             let file = match file.value {
                 Value::Mapping(m) => m,
                 _ if file.is_null() => Mapping::new(),
@@ -309,13 +291,13 @@ impl<'a> HelmChartInflationGenerator<'a> {
             }
         };
         let mut node: Node<'a> = merged.into();
-        reprint::through_map(session.arena, &mut node).map_err(malformed)?;
+        reprint::through_map(arena, &mut node).map_err(malformed)?;
         let mut text = String::new();
         emit::document(&mut text, &node).map_err(|e| in_values(Error::input(e.message)))?;
         Ok(text.into_bytes())
     }
 
-    fn template(&self, session: &Session<'a>, chart: &Path, values: &Path) -> HelmCommand {
+    fn template(&self, build: &Build<'a>, chart: &Path, values: &Path) -> HelmCommand {
         let c = &self.chart;
         let mut command = HelmCommand::new("template")
             .word(if c.release_name.is_empty() { "--generate-name" } else { c.release_name })
@@ -326,13 +308,13 @@ impl<'a> HelmChartInflationGenerator<'a> {
         for path in &c.additional_values_files {
             command = command.path("-f", &join(&self.root.real.to_string_lossy(), path));
         }
-        let known = session.helm_api_versions();
+        let known = &build.helm_api_versions;
         let versions: Vec<&str> =
             if c.api_versions.is_empty() { known.iter().map(|v| &**v).collect() } else { c.api_versions.clone() };
         for version in versions {
             command = command.option("--api-versions", version);
         }
-        let kube_version = if c.kube_version.is_empty() { &session.helm().kube_version } else { c.kube_version };
+        let kube_version = if c.kube_version.is_empty() { &build.cx.options.helm.kube_version } else { c.kube_version };
         command
             .option("--kube-version", kube_version)
             .switch("--include-crds", c.include_crds)
@@ -366,28 +348,29 @@ fn lock(directory: &Path) -> std::io::Result<OwnedFd> {
 }
 
 impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let arena = build.arena;
         let no_file = |e: std::io::Error| Error::new(ErrorKind::Io, format!("no temporary directory for helm: {e}"));
         let private = PrivateDirectory::new("rustomize-helm-").map_err(no_file)?;
         // Named as upstream's: it stands in what helm is called with.
         let temporary = private.path().join("kustomize-helm-1");
         std::fs::create_dir(&temporary).map_err(no_file)?;
-        self.check_version(session, &temporary)?;
+        self.check_version(build, &temporary)?;
         let home = self.home();
-        self.pull(session, &home, &temporary)?;
+        self.pull(build, &home, &temporary)?;
         let chart = home.join(self.chart.name);
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
-        std::fs::write(&values, self.values(session, &chart)?).map_err(no_file)?;
-        let printed = self.run(session, self.template(session, &chart, &values), &temporary)?;
+        std::fs::write(&values, self.values(build, &chart)?).map_err(no_file)?;
+        let printed = self.run(build, self.template(build, &chart, &values), &temporary)?;
         let fault = |message: String| Error::new(ErrorKind::Plugin, message);
         let name = format!("the output of helm for chart '{}'", self.chart.name);
         let text = String::from_utf8(printed)
             .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
-        let source = session.arena.add_source(name, text);
-        let nodes = documents(session.arena, source)
-            .map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(session.arena.place(m.pos)))?;
-        let mut resources = documents_to_resources(session, nodes)
+        let source = arena.add_source(name, text);
+        let nodes = documents(arena, source)
+            .map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(arena.place(m.pos)))?;
+        let mut resources = documents_to_resources(build, nodes)
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {
             resource.rare_mut().helm_generated = true;

@@ -8,11 +8,10 @@
 //! *Quirks*: the only cloud is `gke`; the name gets no hash.
 //! *Example*: `testdata/reference/iam_policy.txtar`
 
-use super::Generator;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{Behavior, Resource};
+use crate::stage::{Build, Generator};
 use crate::yaml::{Mapping, Node, Pos, Value};
 
 /// A configuration object of this kind.
@@ -75,15 +74,16 @@ impl<'a> Decode<'a> for IamPolicyGenerator<'a> {
 }
 
 impl<'a> Generator<'a> for IamPolicyGenerator<'a> {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let arena = build.arena;
         if self.cloud != "gke" {
             let error = Error::input(format!("cloud provider {} not supported yet", self.cloud));
-            return Err(error.at(session.arena.place(self.pos)).hint("the only one is 'gke'"));
+            return Err(error.at(arena.place(self.pos)).hint("the only one is 'gke'"));
         }
         let account = &self.service_account;
         let bound = [account.name, "@", account.project_id, ".iam.gserviceaccount.com"];
         let mut annotations = Mapping::new();
-        annotations.insert("iam.gke.io/gcp-service-account", Node::string(session.arena.concat(&bound)));
+        annotations.insert("iam.gke.io/gcp-service-account", Node::string(arena.concat(&bound)));
         let mut metadata = Mapping::new();
         metadata.insert("annotations", annotations.into());
         metadata.insert("name", Node::string(self.kubernetes_service.name));

@@ -3,7 +3,7 @@
 use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::Session;
+use crate::stage::Build;
 
 /// A key, and its value as bytes.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,10 +21,11 @@ const MAX_ENV_LINE: usize = 65_535;
 ///
 /// # Errors
 /// A source cannot be read or is malformed, or a key comes twice.
-pub fn load<'a>(session: &Session<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair>> {
+pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     for path in &args.envs {
-        let bytes = session
+        let bytes = build
+            .cx
             .files
             .bytes(root, path)
             .map_err(|e| Error::from(e).context("loading KV pairs: env source files"))?;
@@ -36,7 +37,7 @@ pub fn load<'a>(session: &Session<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
     for source in &args.files {
         let (key, path) = file_source(source)?;
         let value =
-            session.files.bytes(root, path).map_err(|e| Error::from(e).context("loading KV pairs: file sources"))?;
+            build.cx.files.bytes(root, path).map_err(|e| Error::from(e).context("loading KV pairs: file sources"))?;
         pairs.push(Pair { key: key.to_owned(), value });
     }
     let mut keys: Vec<&str> = pairs.iter().map(|p| p.key.as_str()).collect();

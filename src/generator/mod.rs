@@ -5,7 +5,6 @@ pub mod helm_chart;
 pub mod helm_command;
 mod iam_policy;
 pub mod key_values;
-pub mod name_hash;
 mod secret;
 
 pub use config_map::ConfigMapGenerator;
@@ -15,18 +14,8 @@ pub use secret::SecretGenerator;
 use crate::config::StringMap;
 use crate::config::decode::for_builtin;
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{Behavior, Resource};
 use crate::yaml::{Arena, Mapping, Node, json, reprint};
-
-/// Makes resources.
-pub trait Generator<'a> {
-    /// The resources, in order; each with its behavior and whether its name gets a hash.
-    ///
-    /// # Errors
-    /// What the generator reads is missing or wrong.
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>>;
-}
 
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 

@@ -10,12 +10,12 @@
 //! *Example*: `testdata/reference/secret.txtar`
 
 use super::config_map::{base64_node, check_name, key};
-use super::{Generator, key_values, merged_options, object};
+use super::{key_values, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::Result;
 use crate::load::Root;
-use crate::pipeline::Session;
 use crate::resource::Resource;
+use crate::stage::{Build, Generator};
 use crate::yaml::{Entry, Mapping, Node};
 
 /// One entry of `secretGenerator`.
@@ -27,16 +27,15 @@ pub struct SecretGenerator<'a> {
 }
 
 impl<'a> Generator<'a> for SecretGenerator<'a> {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let arena = build.arena;
         check_name(&self.args)?;
-        let entry = |pair: &key_values::Pair| Entry {
-            key: key(session.arena, &pair.key),
-            value: base64_node(session.arena, &pair.value),
-        };
-        let data = key_values::load(session, &self.root, &self.args)?.iter().map(entry).collect();
+        let entry =
+            |pair: &key_values::Pair| Entry { key: key(arena, &pair.key), value: base64_node(arena, &pair.value) };
+        let data = key_values::load(build, &self.root, &self.args)?.iter().map(entry).collect();
         let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
         let fields = vec![("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
-        let options = merged_options(session.arena, &self.args, self.shared.as_ref())?;
+        let options = merged_options(arena, &self.args, self.shared.as_ref())?;
         Ok(vec![object("Secret", &self.args, &options, fields)])
     }
 }

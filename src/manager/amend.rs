@@ -2,10 +2,10 @@
 //! and the new rule withdraws no grant and no required signature of an older rule.
 
 use super::pattern::{Pattern, matches};
-use super::permissions::Permissions;
 use super::requirements::API_VERSION;
 use super::trust::{EVERYWHERE, KIND, Rule, Trust};
 use crate::diag::{Error, Result};
+use crate::plugin::permissions::Permissions;
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,15 +1,14 @@
 //! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46 to P50).
 
-use super::permissions::Permissions;
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level};
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::Command;
 use crate::process::{Call, Failed, Failure, Limits, run};
+use crate::stage::Mode;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a plugin may take to describe itself.
@@ -17,39 +16,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How much it may print.
 const OUTPUT_LIMIT: u64 = 1 << 20;
-
-/// How a plugin is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// The plugin itself, or what runs it.
-    pub program: PathBuf,
-    /// What comes before its own arguments: the file that is run.
-    pub args: Vec<OsString>,
-    /// The directory that holds the plugin, where it is one.
-    pub directory: Option<PathBuf>,
-    /// The plugins that it calls, and the programs that run those.
-    pub needs: Vec<PathBuf>,
-    /// Variables that what runs it needs.
-    pub environment: Vec<(&'static str, OsString)>,
-}
-
-impl Command {
-    /// That of an executable.
-    pub fn of_binary(path: &Path) -> Command {
-        let (args, needs, environment) = Default::default();
-        Command { program: path.to_owned(), args, directory: None, needs, environment }
-    }
-
-    /// The variables that it is started with.
-    pub fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
-        self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))
-    }
-
-    /// What it reads besides the program.
-    pub fn files(&self) -> Vec<&Path> {
-        self.directory.as_deref().into_iter().chain(self.needs.iter().map(PathBuf::as_path)).collect()
-    }
-}
 
 /// What a plugin says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +93,16 @@ pub enum Role {
     Generator,
     Transformer,
     Validator,
+}
+
+impl From<Mode> for Role {
+    fn from(mode: Mode) -> Role {
+        match mode {
+            Mode::Generate => Role::Generator,
+            Mode::Transform => Role::Transformer,
+            Mode::Validate => Role::Validator,
+        }
+    }
 }
 
 impl fmt::Display for Role {

@@ -2,7 +2,7 @@
 //! to P58).
 
 use super::content;
-use super::describe::{Command, DescribeError};
+use super::describe::DescribeError;
 use super::made;
 use super::manifest::Manifest;
 use super::name::{
@@ -13,6 +13,7 @@ use super::place::partial;
 use super::source::Source;
 use super::version::Constraint;
 use crate::diag::Error;
+use crate::plugin::program::Command;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;

@@ -1,12 +1,10 @@
-//! [`HeldCopy`]: a copy of an installed plugin that nobody else has. What is held to the plugin's
-//! sum is what runs, whatever lies at its path by then.
+//! Makes the [`HeldCopy`] of an installed plugin, and holds it to the plugin's sum.
 
 use super::content::{self, MADE, NODE_MODULES};
-use super::describe::Command;
 use super::discover::{Installed, Refusal};
 use super::manifest::Manifest;
+use crate::plugin::program::{Command, HeldCopy};
 use crate::process::PrivateDirectory;
-use std::fmt;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -15,48 +13,30 @@ use std::path::{Path, PathBuf};
 /// What was made in a plugin's directory when it was installed: it is read where it lies.
 const MADE_THERE: [&str; 2] = [MADE, NODE_MODULES];
 
-/// A copy of a plugin, as long as this is here.
-pub struct HeldCopy {
-    /// How the copy is started.
-    pub command: Command,
-    /// The copy, if the plugin is a file.
-    pub file: Option<PathBuf>,
-    _directory: PrivateDirectory,
-}
-
-impl fmt::Debug for HeldCopy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.command.fmt(f)
+/// Copies a plugin and holds the copy to its sum. O(bytes of it).
+///
+/// # Errors
+/// It cannot be copied, or is not what was installed.
+pub fn copy(installed: &Installed) -> Result<HeldCopy, Refusal> {
+    let directory = PrivateDirectory::new("rustomize-plugin-").map_err(Refusal::Io)?;
+    let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
+    let is_directory = installed.path.is_dir();
+    let beside = match is_directory {
+        true => copy_directory(&installed.path, &copy),
+        false => copy_file(&installed.path, &copy),
+    };
+    let beside = beside.map_err(Refusal::Io)?;
+    let found = content::sum(&copy).map_err(Refusal::Io)?;
+    if found != installed.sum {
+        return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
     }
+    let mut command = match is_directory {
+        true => Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy),
+        false => Command::of_binary(&copy),
+    };
+    command.needs.extend(beside);
+    Ok(HeldCopy { command, file: (!is_directory).then_some(copy), directory })
 }
-
-impl HeldCopy {
-    /// Copies a plugin and holds the copy to its sum. O(bytes of it).
-    ///
-    /// # Errors
-    /// It cannot be copied, or is not what was installed.
-    pub fn of(installed: &Installed) -> Result<HeldCopy, Refusal> {
-        let directory = PrivateDirectory::new("rustomize-plugin-").map_err(Refusal::Io)?;
-        let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
-        let is_directory = installed.path.is_dir();
-        let beside = match is_directory {
-            true => copy_directory(&installed.path, &copy),
-            false => copy_file(&installed.path, &copy),
-        };
-        let beside = beside.map_err(Refusal::Io)?;
-        let found = content::sum(&copy).map_err(Refusal::Io)?;
-        if found != installed.sum {
-            return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
-        }
-        let mut command = match is_directory {
-            true => Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy),
-            false => Command::of_binary(&copy),
-        };
-        command.needs.extend(beside);
-        Ok(HeldCopy { command, file: (!is_directory).then_some(copy), _directory: directory })
-    }
-}
-
 fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
     if let Some(parent) = to.parent()
         && rustix::fs::statvfs(parent)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)

@@ -4,14 +4,13 @@
 //! install what it needs; put it where it is found and make what its language needs; ask it what it
 //! does. What came out of it is what the lock file says.
 
-use super::describe::{Command, DescribeError, Description};
+use super::describe::{DescribeError, Description};
 use super::discover::{Installed, sum_name};
 use super::fetch::{Artifact, Base, Transfer, is_repository};
 use super::lock::{Lock, Locked, Pinned, Provided};
 use super::manifest::{Manifest, Runtime};
 use super::name::{FileName, ORIGIN_SUFFIX, Platform, SIGNED_SUFFIX};
 use super::origin::Origin;
-use super::permissions::Permissions;
 use super::place::LockedRoot;
 use super::policy::Policy;
 use super::prepare::{
@@ -24,6 +23,8 @@ use super::source::Source;
 use super::version::{Version, VersionError};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::Command;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 

@@ -6,12 +6,12 @@
 use super::describe::Role;
 use super::fetch::Artifact;
 use super::name::Platform;
-use super::permissions::Permissions;
 use super::source::Source;
 use super::version::Version;
 use crate::atomic;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
+use crate::plugin::permissions::Permissions;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;

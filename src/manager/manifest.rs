@@ -1,15 +1,16 @@
 //! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it (U09 to U12).
 
-use super::describe::{Command, Component, Description, Protocol};
+use super::describe::{Component, Description, Protocol};
 use super::location::Location;
 use super::name::Platform;
-use super::permissions::Permissions;
 use super::requirements::{Requirement, check_head, requirements};
 use super::sdk::{Client, clients};
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::Command;
 use crate::yaml::{Arena, Node, Value, first_document};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

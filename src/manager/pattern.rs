@@ -1,8 +1,8 @@
 //! [`Pattern`]: which sources a rule is for.
 
 use super::host;
-use super::permissions::is_like;
 use super::source::{MOST_PARTS, SourceError, check_spelling, prefixed};
+use crate::plugin::permissions::is_like;
 
 /// A source in which `*` is any part or any text in one, and `**` at the end all that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,11 +6,12 @@
 //! changed, and what is not wanted any more goes.
 
 use super::content::sha256;
-use super::describe::{Command, Protocol};
+use super::describe::Protocol;
 use super::place::LockedRoot;
-use super::requirements::PARAMETERS;
 use super::resolve::Found;
 use crate::diag::{Error, ErrorKind, Result};
+use crate::plugin::program::Command;
+use crate::plugin::program::PARAMETERS;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

@@ -12,9 +12,6 @@ use std::path::Path;
 /// The name of the file.
 pub const FILE: &str = "plugins.yaml";
 
-/// The variable in which a plugin finds its parameters, as JSON.
-pub const PARAMETERS: &str = "RUSTOMIZE_PLUGIN_PARAMETERS";
-
 /// The `apiVersion` of the file.
 pub const API_VERSION: &str = "rustomize.dev/v1";
 

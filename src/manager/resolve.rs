@@ -4,14 +4,13 @@
 //! described only when a build asks for a kind that nobody placed, and once for each content.
 
 use super::content;
-use super::describe::{Command, Component, Description, Protocol, Role};
+use super::describe::{Component, Description, Protocol, Role};
 use super::discover::{Candidate, Installed, Refusal, Verified, all, candidates, choose};
-use super::held::HeldCopy;
+use super::held;
 use super::location::Location;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::name::Platform;
-use super::permissions::Permissions;
 use super::policy::Policy;
 use super::requirements::{Requirement, Requirements};
 use super::sdk;
@@ -22,6 +21,9 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::Level;
 use crate::plugin::locate::{Placed, locate_in};
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::Command;
+use crate::plugin::program::HeldCopy;
 use crate::resource::ResId;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -305,7 +307,7 @@ impl Manager {
         if let Some(known) = self.looked.held.borrow().get(&installed.path) {
             return Ok(known.clone());
         }
-        let held = Rc::new(HeldCopy::of(installed)?);
+        let held = Rc::new(held::copy(installed)?);
         self.looked.held.borrow_mut().insert(installed.path.clone(), held.clone());
         Ok(held)
     }

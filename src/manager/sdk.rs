@@ -5,13 +5,15 @@
 //! The sandbox lets a plugin read those that it needs.
 
 use super::content::{self, MADE};
-use super::describe::{Command, Description};
+use super::describe::Description;
 use super::discover::{Installed, sum_file};
 use super::made;
 use super::place::LockedRoot;
 use super::placement::{assignments, quoted};
-use super::requirements::{PARAMETERS, Requirement};
+use super::requirements::Requirement;
 use crate::diag::{Error, ErrorKind, Result};
+use crate::plugin::program::Command;
+use crate::plugin::program::PARAMETERS;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};

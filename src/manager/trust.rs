@@ -7,12 +7,12 @@
 use super::discover::Installed;
 use super::origin::Origin;
 use super::pattern::{Pattern, matches};
-use super::permissions::Permissions;
 use super::requirements::check_head;
 use super::source::Source;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
+use crate::plugin::permissions::Permissions;
 use crate::yaml::{Arena, Node, Place, first_document};
 use minisign_verify::{PublicKey, Signature};
 use std::io;

@@ -15,16 +15,15 @@
 
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
-use super::{Session, Target, builtin, crds, documents_to_resources, openapi, plan};
+use super::{Target, builtin, crds, openapi, plan};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, http};
-use crate::plugin::External;
-use crate::plugin::exec::Mode;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
+use crate::stage::{Build, Mode, PluginEntry, documents_to_resources, transform_each};
 use crate::steps;
-use crate::transformer::{ref_var, transform_each};
+use crate::transformer::ref_var;
 use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json};
 use indexmap::IndexMap;
 use std::rc::Rc;
@@ -48,43 +47,44 @@ pub type Vars<'a> = IndexMap<&'a str, Var<'a>, foldhash::fast::RandomState>;
 ///
 /// # Errors
 /// The first fault of any step, with the chain of entries that led to it.
-pub fn accumulate<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    resources(session, target, all)?;
-    configurations(session, target, all)?;
-    generators(session, target, all)?;
-    components(session, target, all)?;
+pub fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    resources(build, target, all)?;
+    configurations(build, target, all)?;
+    generators(build, target, all)?;
+    components(build, target, all)?;
     // All resources of this root are there after this point.
-    transformers(session, target, all)?;
-    validators(session, target, &mut all.map)?;
-    vars(session, target, all)
+    transformers(build, target, all)?;
+    validators(build, target, &mut all.map)?;
+    vars(build, target, all)
 }
 
-fn resources<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    let arena = build.arena;
     let remote = [target.kustomization.resources.as_slice(), &target.kustomization.components].concat();
-    session.files.prefetch(&target.root, &remote);
+    build.cx.files.prefetch(&target.root, &remote);
     for entry in &target.kustomization.resources {
         let in_entry = |e: Error| e.context(format!("accumulating resources from '{entry}' of {}", target.file));
-        match load(session, &target.root, entry, false).map_err(in_entry)? {
+        match load(build, &target.root, entry, false).map_err(in_entry)? {
             Entry::File(mut found) => {
-                note_origin(session, &mut found, &Origin::file(&target.root, entry))?;
+                note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
                 for resource in found {
-                    all.map.append(session.arena, resource).map_err(in_entry)?;
+                    all.map.append(arena, resource).map_err(in_entry)?;
                 }
             }
             Entry::Root(root) => {
-                let base = Target::load_below(session, root, target).map_err(in_entry)?;
+                let base = Target::load_below(build, root, target).map_err(in_entry)?;
                 if base.kustomization.is_component() {
                     let message = format!("expected kind != 'Component' for path '{entry}'");
                     return Err(in_entry(base.error(message).hint("list it under 'components'")));
                 }
-                openapi::set(session, &base).map_err(in_entry)?;
+                openapi::set(build, &base).map_err(in_entry)?;
                 let mut below = Accumulator::default();
-                accumulate(session, &base, &mut below).map_err(in_entry)?;
-                all.map.append_all(session.arena, below.map).map_err(in_entry)?;
+                accumulate(build, &base, &mut below).map_err(in_entry)?;
+                all.map.append_all(arena, below.map).map_err(in_entry)?;
                 if let Some(config) = below.config {
                     merge_config(all, config).map_err(in_entry)?;
                 }
-                below.vars.into_values().try_for_each(|var| add_var(session, all, var)).map_err(in_entry)?;
+                below.vars.into_values().try_for_each(|var| add_var(build, all, var)).map_err(in_entry)?;
             }
         }
     }
@@ -99,10 +99,10 @@ enum Entry<'a> {
 
 /// Finds out what an entry names: a file with resources, else a repository or directory with a
 /// kustomization.
-fn load<'a>(session: &Session<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
+fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
     let is_remote = RepoSpec::parse(entry).is_some();
-    let as_file = match session.files.text(root, entry) {
-        Ok(source) => match read(session, source) {
+    let as_file = match build.cx.files.text(root, entry) {
+        Ok(source) => match read(build, source) {
             Ok(resources) => return Ok(Entry::File(resources)),
             // A server that has a page for everything may have a repository too.
             Err(e) if is_remote && http::is_url(entry) => e,
@@ -111,20 +111,20 @@ fn load<'a>(session: &Session<'a>, root: &Root, entry: &str, allow_absolute: boo
         Err(e) if !e.missing && !entry.is_empty() => return Err(e.error),
         Err(e) => e.error,
     };
-    match session.files.base(root, entry, allow_absolute) {
+    match build.cx.files.base(root, entry, allow_absolute) {
         Ok(base) => Ok(Entry::Root(base)),
         Err(e) if is_remote && http::is_url(entry) => Err(e.context(format!("as a file: {}", as_file.message()))),
         Err(e) => Err(e),
     }
 }
 
-fn read<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let malformed = |m: crate::yaml::Malformed| {
-        Error::input(format!("MalformedYAMLError: {}", m.message)).at(session.arena.place(m.pos))
-    };
-    let nodes = documents(session.arena, source).map_err(malformed)?;
-    let resources = documents_to_resources(session, nodes)?;
-    resources.iter().try_for_each(|resource| resource.check_annotations(session.arena))?;
+fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let arena = build.arena;
+    let malformed =
+        |m: crate::yaml::Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(arena.place(m.pos));
+    let nodes = documents(arena, source).map_err(malformed)?;
+    let resources = documents_to_resources(build, nodes)?;
+    resources.iter().try_for_each(|resource| resource.check_annotations(arena))?;
     Ok(resources)
 }
 
@@ -141,22 +141,23 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>
     }
 }
 
-fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    let arena = build.arena;
     if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
-        return merge_config(all, session.default_config());
+        return merge_config(all, Rc::clone(&build.default_config));
     }
-    let mut own = (*session.default_config()).clone();
+    let mut own = (*build.default_config).clone();
     for path in &target.kustomization.configurations {
         let in_file = |e: Error| e.context(format!("in configurations entry '{path}' of {}", target.file));
-        let source = session.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        let malformed = |m: crate::yaml::Malformed| Error::malformed(session.arena, m);
-        if let Some(node) = first_document(session.arena, source).map_err(|m| in_file(malformed(m)))? {
+        let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
+        let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
+        if let Some(node) = first_document(arena, source).map_err(|m| in_file(malformed(m)))? {
             let mut config = TransformerConfig::default();
-            config.decode(&node, &Decoder::strict(session.arena)).map_err(in_file)?;
+            config.decode(&node, &Decoder::strict(arena)).map_err(in_file)?;
             own.merge(config).map_err(in_file)?;
         }
     }
-    own.merge(crds::config(session, target)?).map_err(|e| e.context(format!("merging the crds of {}", target.file)))?;
+    own.merge(crds::config(build, target)?).map_err(|e| e.context(format!("merging the crds of {}", target.file)))?;
     // Merged item by item, also into nothing: a specific spec stands before a general default and
     // takes its place.
     let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
@@ -164,46 +165,47 @@ fn configurations<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accu
     Rc::make_mut(into).merge(own).map_err(merging)
 }
 
-fn generators<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Origin)> = Vec::new();
-    let planned = plan::generators(session, target).map_err(|e| e.context(format!("in {}", target.file)))?;
+    let planned = plan::generators(build, target).map_err(|e| e.context(format!("in {}", target.file)))?;
     for (stage, kind) in planned {
         stages.push((stage, format!("generating for {}", target.file), Origin::builtin(target, kind)));
     }
     // A broken entry fails before any generator of this root has run.
-    for config in plugin_configs(session, target, &target.kustomization.generators, "generators")? {
+    for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
         let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
-            true => builtin::generator(session, target, &config).map_err(|e| e.context(name.clone()))?,
-            false => Box::new(
-                External::load(session, &target.root, config, Mode::Generate).map_err(|e| e.context(name.clone()))?,
-            ),
+            true => builtin::generator(build, target, &config).map_err(|e| e.context(name.clone()))?,
+            false => build
+                .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Generate })
+                .map_err(|e| e.context(name.clone()))?,
         };
         stages.push((stage, name, origin));
     }
     for (stage, name, origin) in stages {
         let in_stage = |e: Error| e.context(name.clone());
-        let mut generated = stage.generate(session).map_err(in_stage)?;
-        note_generated(session, &mut generated, &origin)?;
+        let mut generated = stage.generate(build).map_err(in_stage)?;
+        note_generated(build, &mut generated, &origin)?;
         for resource in generated {
-            absorb(session, &mut all.map, resource).map_err(in_stage)?;
+            absorb(build, &mut all.map, resource).map_err(in_stage)?;
         }
     }
     Ok(())
 }
 
 /// Adds a generated resource, or merges it into the one that has or has had its id.
-fn absorb<'a>(session: &Session<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<()> {
+fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<()> {
+    let arena = build.arena;
     let behavior = new.behavior.unwrap_or_default();
     let id = *new.id();
     let pos = new.pos();
-    let at = || session.arena.place(pos);
+    let at = || arena.place(pos);
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
             Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(at()))
         }
-        (Found::None, _) => map.append(session.arena, new),
+        (Found::None, _) => map.append(arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
             map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));
             Ok(())
@@ -309,18 +311,18 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &[(&'a str, 
     }
 }
 
-fn components<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for entry in &target.kustomization.components {
         let in_entry = |e: Error| e.context(format!("accumulating components from '{entry}' of {}", target.file));
-        let root = session.files.base(&target.root, entry, false).map_err(in_entry)?;
-        let component = Target::load_below(session, root, target).map_err(in_entry)?;
+        let root = build.cx.files.base(&target.root, entry, false).map_err(in_entry)?;
+        let component = Target::load_below(build, root, target).map_err(in_entry)?;
         if !component.kustomization.is_component() {
             let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
             return Err(in_entry(component.error(message).hint("list it under 'resources'")));
         }
-        openapi::set(session, &component).map_err(in_entry)?;
-        accumulate(session, &component, all).map_err(in_entry)?;
-        all.map.check_unique(session.arena).map_err(in_entry)?;
+        openapi::set(build, &component).map_err(in_entry)?;
+        accumulate(build, &component, all).map_err(in_entry)?;
+        all.map.check_unique(build.arena).map_err(in_entry)?;
     }
     Ok(())
 }
@@ -335,10 +337,10 @@ struct Stage<'a> {
     instances: usize,
 }
 
-fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
-    let config = all.config.clone().unwrap_or_else(|| session.default_config());
-    for planned in plan::transformers(session, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
+    let config = all.config.clone().unwrap_or_else(|| Rc::clone(&build.default_config));
+    for planned in plan::transformers(build, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
         stages.push(Stage {
             transformer: planned.stage,
             name: format!("transforming in {}", target.file),
@@ -346,14 +348,18 @@ fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumu
             instances: planned.instances,
         });
     }
-    for config in plugin_configs(session, target, &target.kustomization.transformers, "transformers")? {
+    for config in plugin_configs(build, target, &target.kustomization.transformers, "transformers")? {
         let name = format!("running the transformer {} of {}", config.id(), target.file);
         let in_config = |e: Error| e.context(name.clone());
         let origin = Origin::plugin(target, &config);
         let loaded: Vec<plan::BoxedTransformer<'a>> = match builtin::is_builtin(&config) {
-            true => builtin::transformers(session, target, &config).map_err(in_config)?,
+            true => builtin::transformers(build, target, &config).map_err(in_config)?,
             false => {
-                vec![Box::new(External::load(session, &target.root, config, Mode::Transform).map_err(in_config)?)]
+                vec![
+                    build
+                        .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Transform })
+                        .map_err(in_config)?,
+                ]
             }
         };
         let last = loaded.len() - 1;
@@ -362,25 +368,25 @@ fn transformers<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumu
             stages.push(Stage { transformer, name: name.clone(), origin: origin.clone(), instances });
         }
     }
-    run(session, &stages, &mut all.map)
+    run(build, &stages, &mut all.map)
 }
 
 /// Runs transformers in order; neighbours that look at one resource at a time share a pass.
-fn run<'a>(session: &Session<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
+fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
     let shares = |stage: &Stage<'a>| stage.transformer.as_each().is_some();
     for group in stages.chunk_by(|a, b| shares(a) && shares(b)) {
         let each: Vec<_> =
             group.iter().filter_map(|stage| Some((stage.transformer.as_each()?, stage.name.as_str()))).collect();
         if each.is_empty() {
             for stage in group {
-                stage.transformer.transform(map, session).map_err(|e| e.context(&stage.name))?;
+                stage.transformer.transform(map, build).map_err(|e| e.context(&stage.name))?;
             }
         } else {
-            transform_each(&each, map, session)?;
+            transform_each(&each, map, build)?;
         }
-        if session.keeps_origins() {
+        if build.keeps_origins {
             for stage in group {
-                note_transformation(session, map, &stage.origin, stage.instances)?;
+                note_transformation(build, map, &stage.origin, stage.instances)?;
             }
         }
     }
@@ -389,40 +395,43 @@ fn run<'a>(session: &Session<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) ->
 
 /// Runs the checks: they see all resources, and may change nothing but a label that says that they
 /// were here.
-fn validators<'a>(session: &Session<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
-    for config in plugin_configs(session, target, &target.kustomization.validators, "validators")? {
+fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    for config in plugin_configs(build, target, &target.kustomization.validators, "validators")? {
         let name = format!("running the validator {} of {}", config.id(), target.file);
         let in_validator = |e: Error| e.context(name.clone());
         if builtin::is_builtin(&config) {
             let before = Contents::of(map);
-            for transformer in builtin::transformers(session, target, &config).map_err(in_validator)? {
-                transformer.transform(map, session).map_err(in_validator)?;
+            for transformer in builtin::transformers(build, target, &config).map_err(in_validator)? {
+                transformer.transform(map, build).map_err(in_validator)?;
             }
             before.check_all(map.iter()).map_err(in_validator)?;
         } else {
-            let plugin = External::load(session, &target.root, config, Mode::Validate).map_err(in_validator)?;
-            let printed = plugin.print_for(session, map).map_err(in_validator)?;
-            adopt_labels(map, &plugin, &printed).map_err(in_validator)?;
+            let plugin = build
+                .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Validate })
+                .map_err(in_validator)?;
+            let printed = plugin.print_for(map, build).map_err(in_validator)?;
+            adopt_labels(map, &*plugin, &printed).map_err(in_validator)?;
         }
     }
     Ok(())
 }
 
 /// The last step of a root: its vars are bound to the resources that have their values now.
-fn vars<'a>(session: &Session<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn vars<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for var in &target.kustomization.vars {
         let in_file = |e: Error| e.context(format!("in 'vars' of {}", target.file));
-        ref_var::attach(&mut all.map, var, session.arena).map_err(in_file)?;
-        add_var(session, all, var.clone()).map_err(in_file)?;
+        ref_var::attach(&mut all.map, var, build.arena).map_err(in_file)?;
+        add_var(build, all, var.clone()).map_err(in_file)?;
     }
     Ok(())
 }
 
-fn add_var<'a>(session: &Session<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
+fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
+    let arena = build.arena;
     steps::add(1);
     if let Some(first) = all.vars.get(var.name) {
-        let error = Error::input(format!("var '{}' already encountered", var.name)).at(session.arena.place(var.pos));
-        return Err(match session.arena.place(first.pos) {
+        let error = Error::input(format!("var '{}' already encountered", var.name)).at(arena.place(var.pos));
+        return Err(match arena.place(first.pos) {
             Some(place) => error.hint(format!("the first one is at {place}")),
             None => error,
         });
@@ -434,11 +443,12 @@ fn add_var<'a>(session: &Session<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -
 /// The plugin configuration objects that the entries of a field give: all inline ones first, then
 /// those of paths.
 fn plugin_configs<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     target: &Target<'a>,
     entries: &[&'a str],
     field: &str,
 ) -> Result<Vec<Resource<'a>>> {
+    let arena = build.arena;
     let mut configs = ResMap::new();
     let in_entry = |entry: &str| {
         let shown = if entry.contains('\n') { "an inline object" } else { entry };
@@ -446,12 +456,11 @@ fn plugin_configs<'a>(
     };
     let mut paths = Vec::new();
     for entry in entries {
-        let source =
-            session.arena.add_source(format!("inline object in '{field}' of {}", target.file), (*entry).to_owned());
-        match read(session, source) {
+        let source = arena.add_source(format!("inline object in '{field}' of {}", target.file), (*entry).to_owned());
+        match read(build, source) {
             Ok(inline) => {
                 for config in inline {
-                    configs.append(session.arena, config).map_err(|e| e.context(in_entry(entry)))?;
+                    configs.append(arena, config).map_err(|e| e.context(in_entry(entry)))?;
                 }
             }
             // A text of several lines is no path: its own fault says more than a missing file
@@ -461,20 +470,20 @@ fn plugin_configs<'a>(
         }
     }
     for entry in paths {
-        let found = match load(session, &target.root, entry, true).map_err(|e| e.context(in_entry(entry)))? {
+        let found = match load(build, &target.root, entry, true).map_err(|e| e.context(in_entry(entry)))? {
             Entry::File(mut found) => {
-                note_origin(session, &mut found, &Origin::file(&target.root, entry))?;
+                note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
                 found.into_iter().collect()
             }
             Entry::Root(root) => {
-                let target = Target::load_below(session, root, target).map_err(|e| e.context(in_entry(entry)))?;
-                openapi::set(session, &target).map_err(|e| e.context(in_entry(entry)))?;
+                let target = Target::load_below(build, root, target).map_err(|e| e.context(in_entry(entry)))?;
+                openapi::set(build, &target).map_err(|e| e.context(in_entry(entry)))?;
                 let mut below = Accumulator::default();
-                accumulate(session, &target, &mut below).map_err(|e| e.context(in_entry(entry)))?;
+                accumulate(build, &target, &mut below).map_err(|e| e.context(in_entry(entry)))?;
                 below.map
             }
         };
-        configs.append_all(session.arena, found).map_err(|e| e.context(in_entry(entry)))?;
+        configs.append_all(arena, found).map_err(|e| e.context(in_entry(entry)))?;
     }
     Ok(configs.into_resources())
 }

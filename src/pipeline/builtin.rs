@@ -13,8 +13,8 @@
 //! Unknown fields of an object do not count.
 //! *Example*: `testdata/reference/builtin.txtar`
 
+use super::Target;
 use super::plan::{BoxedGenerator, BoxedTransformer};
-use super::{Session, Target};
 use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
 use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap};
@@ -22,6 +22,7 @@ use crate::diag::{Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
 use crate::resource::Resource;
+use crate::stage::Build;
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
@@ -60,10 +61,9 @@ pub fn is_builtin(config: &Resource<'_>) -> bool {
     gvk.group.is_empty() && gvk.version == "builtin"
 }
 
-fn unknown(session: &Session<'_>, config: &Resource<'_>) -> Error {
+fn unknown(build: &mut Build<'_>, config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
-    let error =
-        Error::input(format!("unable to load builtin {}", config.id().gvk)).at(session.arena.place(config.pos()));
+    let error = Error::input(format!("unable to load builtin {}", config.id().gvk)).at(build.arena.place(config.pos()));
     match nearest(kind, GENERATORS.into_iter().chain(TRANSFORMERS)) {
         Some(name) if name != kind => error.hint(format!("did you mean '{name}'?")),
         _ => error.hint(format!("the built-ins are: {}, {}", GENERATORS.join(", "), TRANSFORMERS.join(", "))),
@@ -71,10 +71,11 @@ fn unknown(session: &Session<'_>, config: &Resource<'_>) -> Error {
 }
 
 /// The object as its kind reads it: upstream prints it, decodes that, and makes JSON of it.
-fn printed<'a>(session: &Session<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
-    let malformed = |m: Malformed| Error::malformed(session.arena, m);
-    let mut node = reprint::printed(session.arena, config.node()).map_err(malformed)?.into_owned();
-    reprint::through_map(session.arena, &mut node).map_err(malformed)?;
+fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
+    let arena = build.arena;
+    let malformed = |m: Malformed| Error::malformed(arena, m);
+    let mut node = reprint::printed(arena, config.node()).map_err(malformed)?.into_owned();
+    reprint::through_map(arena, &mut node).map_err(malformed)?;
     let mut config = config.clone();
     *config.node_mut() = node;
     Ok(config)
@@ -82,40 +83,39 @@ fn printed<'a>(session: &Session<'a>, config: &Resource<'a>) -> Result<Resource<
 
 /// Reads a configuration object's fields. Unknown ones do not count, as upstream.
 fn read<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     config: &Resource<'a>,
     fields: &mut [(&'static str, &mut dyn Decode<'a>)],
 ) -> Result<()> {
-    Decoder::lenient(session.arena).object(config.node(), fields).map(drop)
+    Decoder::lenient(build.arena).object(config.node(), fields).map(drop)
 }
 
 /// The generator that a configuration object describes.
 ///
 /// # Errors
 /// It is none, or a field has a wrong type.
-pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
-    let config = &printed(session, config)?;
+pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
+    let arena = build.arena;
+    let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if TRANSFORMERS.contains(&kind) {
-        return Err(
-            Error::input(format!("plugin {} not a generator", config.id())).at(session.arena.place(config.pos()))
-        );
+        return Err(Error::input(format!("plugin {} not a generator", config.id())).at(arena.place(config.pos())));
     }
     let root = target.root.clone();
     if kind == "IAMPolicyGenerator" {
         let mut stage = IamPolicyGenerator::default();
-        stage.decode(config.node(), &Decoder::lenient(session.arena))?;
+        stage.decode(config.node(), &Decoder::lenient(arena))?;
         return Ok(Box::new(stage));
     }
     if kind == "HelmChartInflationGenerator" {
         let (mut chart, mut globals) =
             (HelmChart { pos: config.pos(), ..HelmChart::default() }, HelmGlobals::default());
-        read(session, config, &mut chart.fields())?;
-        globals.decode(config.node(), &Decoder::lenient(session.arena))?;
-        return Ok(Box::new(HelmChartInflationGenerator::new(session, &root, chart, globals, AskedBy::Object)?));
+        read(build, config, &mut chart.fields())?;
+        globals.decode(config.node(), &Decoder::lenient(arena))?;
+        return Ok(Box::new(HelmChartInflationGenerator::new(build, &root, chart, globals, AskedBy::Object)?));
     }
     let mut args = GeneratorArgs::default();
-    args.decode(config.node(), &Decoder::lenient(session.arena))?;
+    args.decode(config.node(), &Decoder::lenient(arena))?;
     if args.name.is_empty() {
         args.name = config.id().name;
     }
@@ -125,7 +125,7 @@ pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resour
     match kind {
         "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator { args, shared: None, root })),
         "SecretGenerator" => Ok(Box::new(SecretGenerator { args, shared: None, root })),
-        _ => Err(unknown(session, config)),
+        _ => Err(unknown(build, config)),
     }
 }
 
@@ -134,91 +134,92 @@ pub fn generator<'a>(session: &Session<'a>, target: &Target<'a>, config: &Resour
 /// # Errors
 /// It describes none, a field has a wrong type, or what it names cannot be read.
 pub fn transformers<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     target: &Target<'a>,
     config: &Resource<'a>,
 ) -> Result<Vec<BoxedTransformer<'a>>> {
-    let config = &printed(session, config)?;
+    let arena = build.arena;
+    let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if GENERATORS.contains(&kind) {
-        return Err(
-            Error::input(format!("plugin {} not a transformer", config.id())).at(session.arena.place(config.pos()))
-        );
+        return Err(Error::input(format!("plugin {} not a transformer", config.id())).at(arena.place(config.pos())));
     }
     let mut field_specs: Option<Vec<FieldSpec<'a>>> = None;
-    read(session, config, &mut [("fieldSpecs", &mut field_specs)])?;
+    read(build, config, &mut [("fieldSpecs", &mut field_specs)])?;
     let has_specs = field_specs.is_some();
-    let specs = FieldSpecs::new(session.arena, field_specs.unwrap_or_default());
+    let specs = FieldSpecs::new(arena, field_specs.unwrap_or_default());
     let stage: BoxedTransformer<'a> = match kind {
         "AnnotationsTransformer" => {
             let mut annotations = StringMap::default();
-            read(session, config, &mut [("annotations", &mut annotations)])?;
+            read(build, config, &mut [("annotations", &mut annotations)])?;
             Box::new(AnnotationsTransformer { annotations, specs })
         }
         "LabelTransformer" => {
             let mut labels = StringMap::default();
-            read(session, config, &mut [("labels", &mut labels)])?;
+            read(build, config, &mut [("labels", &mut labels)])?;
             Box::new(LabelTransformer { labels, specs })
         }
         "HashTransformer" => Box::new(HashTransformer),
         "ImageTagTransformer" => {
             let mut image = Image::default();
-            read(session, config, &mut [("imageTag", &mut image)])?;
-            Box::new(ImageTagTransformer::new(session.arena, &[image], specs)?)
+            read(build, config, &mut [("imageTag", &mut image)])?;
+            Box::new(ImageTagTransformer::new(arena, &[image], specs)?)
         }
-        "NamespaceTransformer" => namespace(session, config, specs)?,
+        "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
             if !has_specs {
-                return Err(Error::input("fieldSpecs is not expected to be nil").at(session.arena.place(config.pos())));
+                return Err(Error::input("fieldSpecs is not expected to be nil").at(arena.place(config.pos())));
             }
-            return affixes(session, config, specs);
+            return affixes(build, config, specs);
         }
         "ReplicaCountTransformer" => {
             let mut replica = Replica::default();
-            read(session, config, &mut [("replica", &mut replica)])?;
+            read(build, config, &mut [("replica", &mut replica)])?;
             Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs: specs.into() })
         }
         "ReplacementTransformer" => {
             let mut replacements: Vec<Replacement<'a>> = Vec::new();
-            let cx = Decoder::unconverted(session.arena);
+            let cx = Decoder::unconverted(arena);
             cx.object(config.node(), &mut [("replacements", &mut replacements)])?;
-            Box::new(ReplacementTransformer::new(session, &target.root, &replacements, &cx)?)
+            Box::new(ReplacementTransformer::new(build, &target.root, &replacements, &cx)?)
         }
         "PatchTransformer" => {
-            Box::new(PatchTransformer::new(session, &target.root, &[patch(session, config, "patch")?])?)
+            let patch = patch(build, config, "patch")?;
+            Box::new(PatchTransformer::new(build, &target.root, &[patch])?)
         }
         "PatchJson6902Transformer" => {
-            Box::new(PatchJson6902Transformer::new(session, &target.root, &[patch(session, config, "jsonOp")?])?)
+            let patch = patch(build, config, "jsonOp")?;
+            Box::new(PatchJson6902Transformer::new(build, &target.root, &[patch])?)
         }
         "PatchStrategicMergeTransformer" => {
             let mut paths: Vec<&'a str> = Vec::new();
             let mut patches = "";
-            read(session, config, &mut [("paths", &mut paths), ("patches", &mut patches)])?;
-            Box::new(PatchStrategicMergeTransformer::new(session, &target.root, &paths, patches)?)
+            read(build, config, &mut [("paths", &mut paths), ("patches", &mut patches)])?;
+            Box::new(PatchStrategicMergeTransformer::new(build, &target.root, &paths, patches)?)
         }
         "ValueAddTransformer" => {
             let (mut value, mut file) = ("", "");
             let mut targets: Vec<value_add::Target<'a>> = Vec::new();
             let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
                 &mut [("value", &mut value), ("targets", &mut targets), ("targetFilePath", &mut file)];
-            read(session, config, fields)?;
-            Box::new(ValueAddTransformer::new(session, &target.root, value, targets, file)?)
+            read(build, config, fields)?;
+            Box::new(ValueAddTransformer::new(build, &target.root, value, targets, file)?)
         }
-        _ => return Err(unknown(session, config)),
+        _ => return Err(unknown(build, config)),
     };
     Ok(vec![stage])
 }
 
-fn namespace<'a>(session: &Session<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<BoxedTransformer<'a>> {
+fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<BoxedTransformer<'a>> {
     let (mut unset_only, mut subjects) = (false, "");
-    read(session, config, &mut [("unsetOnly", &mut unset_only), ("setRoleBindingSubjects", &mut subjects)])?;
+    read(build, config, &mut [("unsetOnly", &mut unset_only), ("setRoleBindingSubjects", &mut subjects)])?;
     let subjects = match subjects {
         "" | "defaultOnly" => SetRoleBindingSubjects::DefaultOnly,
         "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
         "none" => SetRoleBindingSubjects::None,
         other => {
             let error =
-                Error::input(format!("invalid setRoleBindingSubjects '{other}'")).at(session.arena.place(config.pos()));
+                Error::input(format!("invalid setRoleBindingSubjects '{other}'")).at(build.arena.place(config.pos()));
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };
@@ -226,12 +227,12 @@ fn namespace<'a>(session: &Session<'a>, config: &Resource<'a>, specs: FieldSpecs
 }
 
 fn affixes<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     config: &Resource<'a>,
     specs: FieldSpecs<'a>,
 ) -> Result<Vec<BoxedTransformer<'a>>> {
     let (mut prefix, mut suffix) = ("", "");
-    read(session, config, &mut [("prefix", &mut prefix), ("suffix", &mut suffix)])?;
+    read(build, config, &mut [("prefix", &mut prefix), ("suffix", &mut suffix)])?;
     let kind = config.id().gvk.kind;
     let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
     if kind != "SuffixTransformer" {
@@ -244,12 +245,12 @@ fn affixes<'a>(
 }
 
 /// The patch of a configuration object; `inline` is the field that holds its text.
-fn patch<'a>(session: &Session<'a>, config: &Resource<'a>, inline: &'static str) -> Result<Patch<'a>> {
+fn patch<'a>(build: &mut Build<'a>, config: &Resource<'a>, inline: &'static str) -> Result<Patch<'a>> {
     let mut patch = Patch { pos: config.pos(), ..Patch::default() };
     let mut target: Option<Selector<'a>> = None;
     let mut options = PatchOptions::default();
     read(
-        session,
+        build,
         config,
         &mut [
             ("path", &mut patch.path),

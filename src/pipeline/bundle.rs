@@ -8,11 +8,12 @@
 //! kustomization's `openapi` file wins.
 //! *Cost*: O(size of the files); nothing without an environment that has such files.
 
-use super::{Session, crds};
+use super::crds;
 use crate::config::TransformerConfig;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::resource::Gvk;
-use crate::schema::{Custom, Document, Schemas};
+use crate::schema::Document;
+use crate::schema::Gvk;
+use crate::stage::Build;
 use crate::yaml::{Malformed, Node, documents};
 use std::rc::Rc;
 
@@ -20,19 +21,21 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// A file cannot be read, or is neither of the two.
-pub(super) fn learn(session: &Session<'_>) -> Result<()> {
+pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
+    let arena = build.arena;
     let mut all = Vec::new();
-    for path in &session.options.schemas {
+    let cx = Rc::clone(&build.cx);
+    for path in &cx.options.schemas {
         let shown = path.display().to_string();
-        let text = session
+        let text = cx
             .options
             .file_limit
             .read_to_string(path)
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read the schema '{shown}': {e}")))?;
-        let source = session.arena.add_source(shown, text);
-        let malformed = |m: Malformed| Error::malformed(session.arena, m);
-        for node in documents(session.arena, source).map_err(malformed)?.into_iter().filter(|node| !node.is_null()) {
-            all.push(document(session, node)?);
+        let source = arena.add_source(shown, text);
+        let malformed = |m: Malformed| Error::malformed(arena, m);
+        for node in documents(arena, source).map_err(malformed)?.into_iter().filter(|node| !node.is_null()) {
+            all.push(document(build, node)?);
         }
     }
     if all.is_empty() {
@@ -40,14 +43,14 @@ pub(super) fn learn(session: &Session<'_>) -> Result<()> {
     }
     let mut config = TransformerConfig::defaults();
     for document in &all {
-        config.merge(references(session, document))?;
+        config.merge(references(build, document))?;
     }
-    *session.default_config.borrow_mut() = Rc::new(config);
-    session.schema.learn(Schemas::custom(Custom::new(&all, true), true), all);
+    build.default_config = Rc::new(config);
+    build.schema.learn(all);
     Ok(())
 }
 
-fn document<'a>(session: &Session<'a>, node: Node<'a>) -> Result<Document<'a>> {
+fn document<'a>(build: &mut Build<'a>, node: Node<'a>) -> Result<Document<'a>> {
     if node.get_text("kind") == Some("CustomResourceDefinition") {
         return Ok(Document::Crd(node));
     }
@@ -55,17 +58,17 @@ fn document<'a>(session: &Session<'a>, node: Node<'a>) -> Result<Document<'a>> {
         return Ok(Document::OpenApi(node));
     }
     let error = Error::input("a schema is a CustomResourceDefinition, or an OpenAPI document with 'definitions'");
-    Err(error.at(session.arena.place(node.pos)))
+    Err(error.at(build.arena.place(node.pos)))
 }
 
 /// What the fields of a document's kinds hold.
-fn references<'a>(session: &Session<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
+fn references<'a>(build: &mut Build<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
     let mut config = TransformerConfig::default();
     let (types, kinds) = document.kinds();
     for (gvk, schema) in kinds {
         let any_version = Gvk { version: "", ..gvk };
         crds::Walk {
-            arena: session.arena,
+            arena: build.arena,
             types: &types,
             gvk: any_version,
             config: &mut config,

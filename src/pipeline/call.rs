@@ -1,13 +1,11 @@
 //! One call of a plugin, outside of a build.
 
-use super::{Session, bundle, documents_to_resources, strip_build_annotations};
-use crate::diag::{Error, Result};
-use crate::generator::Generator;
-use crate::plugin::External;
-use crate::plugin::exec::Mode;
+use super::{bundle, strip_build_annotations};
+use crate::diag::{Error, Result, Warned};
 use crate::resource::{ResMap, Resource};
-use crate::transformer::Transformer;
+use crate::stage::{Build, Context, Mode, PluginEntry, documents_to_resources};
 use crate::yaml::documents;
+use std::rc::Rc;
 
 /// What is asked of a plugin.
 pub struct Call<'c> {
@@ -25,10 +23,17 @@ pub struct Call<'c> {
 ///
 /// # Errors
 /// The configuration is not one object, there is no plugin for it, or the plugin fails.
-pub fn call<'a>(session: &Session<'a>, directory: &str, call: Call<'_>) -> Result<ResMap<'a>> {
-    bundle::learn(session)?;
-    let root = session.files.root(directory)?;
-    let mut configs = read(session, call.name, call.config)?;
+pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<ResMap<'a>>> {
+    let mut build = Build::new(cx);
+    let value = run(&mut build, directory, call);
+    Warned { value, warnings: build.warnings }
+}
+
+fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<ResMap<'a>> {
+    let arena = build.arena;
+    bundle::learn(build)?;
+    let root = build.cx.files.root(directory)?;
+    let mut configs = read(build, call.name, call.config)?;
     let (Some(config), true) = (configs.pop(), configs.is_empty()) else {
         return Err(Error::input(format!(
             "'{}' holds {} objects, and one is the configuration",
@@ -36,22 +41,22 @@ pub fn call<'a>(session: &Session<'a>, directory: &str, call: Call<'_>) -> Resul
             configs.len() + 1
         )));
     };
-    let plugin = External::load(session, &root, config, call.mode)?;
+    let plugin = build.plugin(PluginEntry { root: &root, config: &config, mode: call.mode })?;
     let mut map = ResMap::default();
-    for resource in read(session, "stdin", call.resources)? {
-        map.append(session.arena, resource)?;
+    for resource in read(build, "stdin", call.resources)? {
+        map.append(arena, resource)?;
     }
     match call.mode {
         Mode::Generate => {
-            for resource in plugin.generate(session)? {
-                map.append(session.arena, resource)?;
+            for resource in plugin.generate(build)? {
+                map.append(arena, resource)?;
             }
         }
-        Mode::Transform => plugin.transform(&mut map, session)?,
+        Mode::Transform => plugin.transform(&mut map, build)?,
         Mode::Validate => {
-            let printed = plugin.print_for(session, &map)?;
+            let printed = plugin.print_for(&map, build)?;
             map = ResMap::default();
-            printed.into_iter().try_for_each(|resource| map.append(session.arena, resource))?;
+            printed.into_iter().try_for_each(|resource| map.append(arena, resource))?;
         }
     }
     map.edit_content(|resource| {
@@ -61,8 +66,9 @@ pub fn call<'a>(session: &Session<'a>, directory: &str, call: Call<'_>) -> Resul
     Ok(map)
 }
 
-fn read<'a>(session: &Session<'a>, name: &str, text: String) -> Result<Vec<Resource<'a>>> {
-    let source = session.arena.add_source(name, text);
-    let nodes = documents(session.arena, source).map_err(|m| Error::malformed(session.arena, m))?;
-    documents_to_resources(session, nodes)
+fn read<'a>(build: &mut Build<'a>, name: &str, text: String) -> Result<Vec<Resource<'a>>> {
+    let arena = build.arena;
+    let source = arena.add_source(name, text);
+    let nodes = documents(arena, source).map_err(|m| Error::malformed(arena, m))?;
+    documents_to_resources(build, nodes)
 }

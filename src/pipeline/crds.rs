@@ -11,32 +11,34 @@
 //! names, a suffix is not.
 //! *Example*: `testdata/reference/crds.txtar`
 
-use super::{Session, Target};
+use super::Target;
 use crate::config::TransformerConfig;
 use crate::config::field_spec::FieldSpec;
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
-use crate::resource::Gvk;
+use crate::schema::Gvk;
 use crate::schema::Types;
+use crate::stage::Build;
 use crate::yaml::{Arena, Node, first_document};
 
 /// The field specs that the files of `crds` give.
 ///
 /// # Errors
 /// A file cannot be read, or is not of this form: a CustomResourceDefinition is not.
-pub(super) fn config<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<TransformerConfig<'a>> {
+pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<TransformerConfig<'a>> {
+    let arena = build.arena;
     let mut config = TransformerConfig::default();
     for path in &target.kustomization.crds {
         let in_file = |e: Error| e.context(format!("in crds entry '{path}' of {}", target.file));
-        let source = session.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        let malformed = |m: crate::yaml::Malformed| in_file(Error::malformed(session.arena, m));
-        let Some(node) = first_document(session.arena, source).map_err(malformed)? else { continue };
-        let types = types(session.arena, &node).map_err(in_file)?;
+        let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
+        let malformed = |m: crate::yaml::Malformed| in_file(Error::malformed(arena, m));
+        let Some(node) = first_document(arena, source).map_err(malformed)? else { continue };
+        let types = types(arena, &node).map_err(in_file)?;
         for (name, properties) in &types {
             let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
             if is_kind {
                 let kind = name.rsplit('.').next().unwrap_or(name);
-                let (arena, gvk) = (session.arena, Gvk { kind, ..Gvk::default() });
+                let (arena, gvk) = (arena, Gvk { kind, ..Gvk::default() });
                 Walk { arena, types: &types, gvk, config: &mut config, open: Vec::new(), is_nested: false }
                     .add(name, "");
             }

@@ -12,18 +12,13 @@
 //! it or not; commonLabels is listed as soon as there are `labels`.
 //! *Example*: `testdata/reference/origin.txtar`
 
-use super::{Session, Target};
+use super::Target;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::resource::{ResMap, Resource};
+use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
+use crate::stage::Build;
 use crate::yaml::{Node, Scalar, Value, emit, first_document};
-
-/// The annotation that says where a resource comes from.
-pub const ORIGIN: &str = "config.kubernetes.io/origin";
-
-/// The annotation that lists what transformed a resource.
-pub const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 
 /// The source of a resource, or of a change: a file, or a configuration in one.
 #[derive(Clone, Debug, Default)]
@@ -119,11 +114,12 @@ fn path_of(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// A name that cannot be printed, or annotations that are not a mapping.
-pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
-    if !session.keeps_origins() || resources.is_empty() {
+pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
+    let arena = build.arena;
+    if !build.keeps_origins || resources.is_empty() {
         return Ok(());
     }
-    let text = session.arena.text(&origin.text(false)?);
+    let text = arena.text(&origin.text(false)?);
     for resource in resources {
         if let Some(annotations) = annotations_of(resource)
             && !annotations.is_null()
@@ -131,7 +127,7 @@ pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], or
             let (pos, shape) = (annotations.pos, annotations.shape());
             let Some(annotations) = annotations.as_mapping_mut() else {
                 let message = format!("wrong node kind: the annotations of {} are {shape}", resource.id());
-                return Err(Error::input(message).at(session.arena.place(pos)));
+                return Err(Error::input(message).at(arena.place(pos)));
             };
             annotations.remove(ORIGIN);
         }
@@ -145,9 +141,9 @@ pub fn note_origin<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], or
 ///
 /// # Errors
 /// A name that cannot be printed.
-pub fn note_generated<'a>(session: &Session<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
-    if session.keeps_origins() && !resources.is_empty() {
-        let text = session.arena.text(&origin.text(false)?);
+pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
+    if build.keeps_origins && !resources.is_empty() {
+        let text = build.arena.text(&origin.text(false)?);
         for resource in resources {
             if resource.annotation(ORIGIN).is_none() {
                 resource.rare_mut().origin.get_or_insert(text);
@@ -186,13 +182,14 @@ pub fn adopt(resource: &mut Resource<'_>) {
 /// A name that cannot be printed, or an origin or transformations in a resource's annotations that
 /// cannot be read.
 pub fn note_transformation<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     map: &mut ResMap<'a>,
     origin: &Origin,
     times: usize,
 ) -> Result<()> {
-    let text = session.arena.text(&origin.text(false)?);
-    let item = session.arena.text(&origin.text(true)?);
+    let arena = build.arena;
+    let text = arena.text(&origin.text(false)?);
+    let item = arena.text(&origin.text(true)?);
     map.edit_content(|resource| {
         if times > 0 {
             // Upstream writes all annotations anew with this one.
@@ -203,7 +200,7 @@ pub fn note_transformation<'a>(
             return Ok(());
         }
         if let Some(own) = take(resource, ORIGIN) {
-            listed(session, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
+            listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
             resource.rare_mut().origin = Some(own);
         }
         if resource.rare().is_none_or(|rare| rare.origin.is_none()) {
@@ -214,7 +211,7 @@ pub fn note_transformation<'a>(
             return Ok(());
         }
         if let Some(own) = take(resource, TRANSFORMATIONS) {
-            let texts = listed(session, resource, own, listed_transformations)?.unwrap_or_default();
+            let texts = listed(build, resource, own, listed_transformations)?.unwrap_or_default();
             resource.rare_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
         }
         resource.rare_mut().transformations.push((item, times));
@@ -224,16 +221,17 @@ pub fn note_transformation<'a>(
 
 /// Reads the text of an annotation; `None` if it says nothing.
 fn listed<'a, T>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     resource: &Resource<'a>,
     text: &str,
     read: impl FnOnce(&Decoder<'a>, &Node<'a>) -> Result<T>,
 ) -> Result<Option<T>> {
+    let arena = build.arena;
     let name = format!("an annotation of {}", resource.id());
-    let source = session.arena.add_source(name, text.to_owned());
-    let node = first_document(session.arena, source).map_err(|m| Error::malformed(session.arena, m))?;
-    let read = node.filter(|node| !node.is_null()).map(|node| read(&Decoder::of_file(session.arena), &node));
-    read.transpose().map_err(|e| e.at(session.arena.place(resource.pos())))
+    let source = arena.add_source(name, text.to_owned());
+    let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?;
+    let read = node.filter(|node| !node.is_null()).map(|node| read(&Decoder::of_file(arena), &node));
+    read.transpose().map_err(|e| e.at(arena.place(resource.pos())))
 }
 
 /// The items of a list of transformations, printed anew.
@@ -279,7 +277,7 @@ impl<'a> Decode<'a> for ConfiguredBy<'a> {
 }
 
 /// Writes the annotations that the root asks for.
-pub fn annotate<'a>(session: &Session<'a>, map: &mut ResMap<'a>, asked: &[&str]) -> Result<()> {
+pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[&str]) -> Result<()> {
     let [origins, transformations] = ["originAnnotations", "transformerAnnotations"].map(|word| asked.contains(&word));
     if !origins && !transformations {
         return Ok(());
@@ -291,7 +289,7 @@ pub fn annotate<'a>(session: &Session<'a>, map: &mut ResMap<'a>, asked: &[&str])
             entries.extend(rare.origin.map(|text| (ORIGIN, text)));
         }
         if transformations && !rare.transformations.is_empty() {
-            entries.push((TRANSFORMATIONS, session.arena.text(&rare.transformations_text())));
+            entries.push((TRANSFORMATIONS, build.arena.text(&rare.transformations_text())));
         }
         resource.add_metadata_entries("annotations", entries.iter().map(|(k, v)| (k, v)));
         Ok(())

@@ -1,15 +1,15 @@
 //! The stages of one kustomization, in the order in which they run.
 
-use super::{Session, Target};
+use super::Target;
 use crate::config::decode::for_builtin;
 use crate::config::field_spec::MergedSpecs;
 use crate::config::kustomization::Label;
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig};
 use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
-use crate::generator::{ConfigMapGenerator, Generator, SecretGenerator};
-use crate::resource::Gvk;
-use crate::transformer::Transformer;
+use crate::generator::{ConfigMapGenerator, SecretGenerator};
+use crate::schema::Gvk;
+use crate::stage::{Build, Generator, Transformer};
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
 use crate::transformer::label::LabelTransformer;
@@ -39,7 +39,7 @@ pub struct Planned<'a> {
 ///
 /// # Errors
 /// A chart cannot be made.
-pub fn generators<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<Vec<(BoxedGenerator<'a>, &'static str)>> {
+pub fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Vec<(BoxedGenerator<'a>, &'static str)>> {
     let k = &target.kustomization;
     let mut stages: Vec<(BoxedGenerator<'a>, &'static str)> = Vec::new();
     for args in &k.config_map_generator {
@@ -53,10 +53,10 @@ pub fn generators<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<Vec<
     for chart in &k.helm_charts {
         let mut globals = k.helm_globals.clone().unwrap_or_default();
         for text in [&mut globals.chart_home, &mut globals.config_home] {
-            *text = for_builtin(session.arena, text)?;
+            *text = for_builtin(build.arena, text)?;
         }
         let asked_by = AskedBy::Field { namespace: target.helm_namespace };
-        let stage = HelmChartInflationGenerator::new(session, &target.root, chart.clone(), globals, asked_by)?;
+        let stage = HelmChartInflationGenerator::new(build, &target.root, chart.clone(), globals, asked_by)?;
         stages.push((Box::new(stage), "HelmChartInflationGenerator"));
     }
     Ok(stages)
@@ -68,27 +68,28 @@ pub fn generators<'a>(session: &Session<'a>, target: &Target<'a>) -> Result<Vec<
 /// # Errors
 /// A patch cannot be read, a pattern or field spec is wrong.
 pub fn transformers<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     target: &Target<'a>,
     config: &TransformerConfig<'a>,
 ) -> Result<Vec<Planned<'a>>> {
+    let arena = build.arena;
     let k = &target.kustomization;
     let specs = |list: &MergedSpecs<'a>| -> Result<FieldSpecs<'a>> {
         let mut specs = list.in_order();
-        specs.iter_mut().try_for_each(|spec| spec.read_for_builtin(session.arena))?;
-        Ok(FieldSpecs::new(session.arena, specs))
+        specs.iter_mut().try_for_each(|spec| spec.read_for_builtin(arena))?;
+        Ok(FieldSpecs::new(arena, specs))
     };
     let mut stages: Vec<Planned<'a>> = Vec::new();
     let mut add = |kind: &'static str, instances: usize, stage: BoxedTransformer<'a>| {
         stages.push(Planned { stage, kind, instances });
     };
     if !k.patches_strategic_merge.is_empty() {
-        let stage = PatchStrategicMergeTransformer::new(session, &target.root, &k.patches_strategic_merge, "")?;
+        let stage = PatchStrategicMergeTransformer::new(build, &target.root, &k.patches_strategic_merge, "")?;
         add("PatchStrategicMergeTransformer", 1, Box::new(stage));
     }
     // Each entry is a transformer upstream, which counts where a build notes what transformed a
     // resource.
-    for stage in PatchTransformer::new(session, &target.root, &k.patches)?.apart() {
+    for stage in PatchTransformer::new(build, &target.root, &k.patches)?.apart() {
         add("PatchTransformer", stage.count(), Box::new(stage));
     }
     if !k.namespace.is_empty() {
@@ -113,7 +114,7 @@ pub fn transformers<'a>(
         add("LabelTransformer", 1, Box::new(LabelTransformer { labels: label.pairs.clone(), specs }));
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
-    if !k.common_labels.is_empty() || (session.keeps_origins() && !k.labels.is_empty()) {
+    if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
         let stage = LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels)? };
         add("LabelTransformer", 1, Box::new(stage));
     }
@@ -122,7 +123,7 @@ pub fn transformers<'a>(
         let stage = AnnotationsTransformer { annotations: k.common_annotations.clone(), specs };
         add("AnnotationsTransformer", 1, Box::new(stage));
     }
-    for stage in PatchJson6902Transformer::new(session, &target.root, &k.patches_json6902)?.apart() {
+    for stage in PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?.apart() {
         add("PatchJson6902Transformer", stage.count(), Box::new(stage));
     }
     let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)?) };
@@ -132,12 +133,12 @@ pub fn transformers<'a>(
         add("ReplicaCountTransformer", 1, Box::new(stage));
     }
     if !k.images.is_empty() {
-        let stage = ImageTagTransformer::new(session.arena, &k.images, specs(&config.images)?)?;
+        let stage = ImageTagTransformer::new(arena, &k.images, specs(&config.images)?)?;
         add("ImageTagTransformer", k.images.len(), Box::new(stage));
     }
     if !k.replacements.is_empty() {
-        let cx = Decoder::strict(session.arena);
-        let stage = ReplacementTransformer::new(session, &target.root, &k.replacements, &cx)?;
+        let cx = Decoder::strict(arena);
+        let stage = ReplacementTransformer::new(build, &target.root, &k.replacements, &cx)?;
         add("ReplacementTransformer", 1, Box::new(stage));
     }
     Ok(stages)

@@ -10,11 +10,11 @@
 //! second document is ignored (kust-second-document-ignored).
 //! *Example*: `testdata/reference/target.txtar`
 
-use super::Session;
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Error, Result};
 use crate::load::{Root, join};
+use crate::stage::Build;
 use crate::yaml::{Place, Source, first_document, json};
 
 /// One kustomization root.
@@ -37,9 +37,9 @@ impl<'a> Target<'a> {
     /// # Errors
     /// None or several files, YAML that is none, unknown fields, wrong types, a wrong kind, or
     /// fields that are not built yet.
-    pub fn load(session: &Session<'a>, root: Root) -> Result<Self> {
-        let source = find(session, &root)?;
-        let arena = session.arena;
+    pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
+        let source = find(build, &root)?;
+        let arena = build.arena;
         let invalid = |e: Error| {
             e.at(Some(Place { file: source.name.clone(), line: 1, column: 1 })).context("invalid Kustomization")
         };
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
-        warnings.into_iter().for_each(|w| session.warn(w.message));
+        warnings.into_iter().for_each(|w| build.warn(w.message));
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let helm_namespace = kustomization.namespace;
         Ok(Target { root, kustomization, file: source.name.clone(), file_name, helm_namespace })
@@ -58,8 +58,8 @@ impl<'a> Target<'a> {
     ///
     /// # Errors
     /// As [`Target::load`].
-    pub fn load_below(session: &Session<'a>, root: Root, above: &Target<'a>) -> Result<Self> {
-        let mut target = Target::load(session, root)?;
+    pub fn load_below(build: &mut Build<'a>, root: Root, above: &Target<'a>) -> Result<Self> {
+        let mut target = Target::load(build, root)?;
         if target.helm_namespace.is_empty() {
             target.helm_namespace = above.helm_namespace;
         }
@@ -73,11 +73,11 @@ impl<'a> Target<'a> {
 }
 
 /// The one kustomization file of a root.
-fn find<'a>(session: &Session<'a>, root: &Root) -> Result<&'a Source> {
+fn find<'a>(build: &mut Build<'a>, root: &Root) -> Result<&'a Source> {
     let mut found: Vec<&'a Source> = Vec::new();
     let mut fault = None;
     for name in FILE_NAMES {
-        match session.files.text(root, name) {
+        match build.cx.files.text(root, name) {
             Ok(source) => found.push(source),
             Err(e) if e.missing => {}
             Err(e) => fault = Some(e.error),

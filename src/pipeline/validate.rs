@@ -12,10 +12,9 @@
 //! values in other lines (testdata/deviations/validator-style.md).
 //! *Example*: `testdata/reference/validate.txtar`
 
-use super::is_build_annotation;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::plugin::External;
-use crate::resource::{Found, Index, ResMap, Resource};
+use crate::resource::{Found, Index, ResMap, Resource, is_build_annotation};
+use crate::stage::Plugin;
 use crate::yaml::{Arena, Mapping, Node, json, reprint};
 use std::hash::{BuildHasher, Hasher};
 
@@ -86,11 +85,11 @@ impl<'a> Contents<'a> {
 ///
 /// # Errors
 /// It changed a resource, printed one twice, or is a shared object that did not give back each one.
-pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &External, printed: &[Resource<'a>]) -> Result<()> {
+pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: &[Resource<'a>]) -> Result<()> {
     let contents = Contents::of(map);
-    match plugin {
-        External::SharedObject(_) => contents.check_all(printed.iter())?,
-        External::Exec(_) | External::Function(_) => contents.check(printed.iter())?,
+    match plugin.prints_all() {
+        true => contents.check_all(printed.iter())?,
+        false => contents.check(printed.iter())?,
     }
     let labelled = printed.iter().filter_map(|r| Some((r, r.label(VALIDATED_BY)?)));
     for (resource, label) in labelled {

@@ -1,7 +1,7 @@
 //! [`Container`]: a KRM function that is an image, and the arguments of the engine that runs it. No
 //! other place makes them.
 
-use super::function::FunctionOptions;
+use super::options::FunctionOptions;
 use crate::config::{Decode, Decoder};
 use crate::diag::Result;
 use crate::load::{Root, path};

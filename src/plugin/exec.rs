@@ -4,157 +4,29 @@
 //! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*:
 //! the process, and printing and reading the resources once each.
 
-use super::isolation::{Confined, Isolation, Level};
-use super::{PluginOptions, wire};
+use super::PluginOptions;
+use super::isolation::Confined;
+use super::program::Program;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::generator::Generator;
 use crate::load::Root;
-use crate::manager::describe::Role;
-use crate::manager::held::HeldCopy;
-use crate::manager::requirements::PARAMETERS;
-use crate::pipeline::Session;
 use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
 use crate::resource::{ResMap, Resource};
-use crate::transformer::Transformer;
+use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Place};
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = 131_071;
 
-/// What a plugin is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    Generate,
-    Transform,
-    /// As a transformer that changes nothing.
-    Validate,
-}
-
-impl Mode {
-    /// What a plugin is that does it.
-    pub fn role(self) -> Role {
-        match self {
-            Mode::Generate => Role::Generator,
-            Mode::Transform => Role::Transformer,
-            Mode::Validate => Role::Validator,
-        }
-    }
-
-    /// The value of `KUSTOMIZE_PLUGIN_MODE` (K23).
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Mode::Generate => "generate",
-            Mode::Transform | Mode::Validate => "transform",
-        }
-    }
-}
-
-/// An executable, what of it is meant, and what it may do.
-#[derive(Clone)]
-pub struct Program {
-    pub path: PathBuf,
-    /// The same file, open since its content was looked at.
-    pub opened: Option<Rc<File>>,
-    /// A copy that runs in its place.
-    pub held: Option<Rc<HeldCopy>>,
-    /// What comes before the arguments of a plugin: the file that is run, if the executable runs
-    /// files.
-    pub args: Vec<OsString>,
-    /// The directory that such a plugin lies in.
-    pub directory: Option<PathBuf>,
-    /// The plugins that it calls, and the programs that run those.
-    pub needs: Vec<PathBuf>,
-    /// The component of an installed plugin.
-    pub component: Option<String>,
-    /// What an installed plugin is told in each call, as JSON; empty for nothing.
-    pub parameters: String,
-    /// Variables that what runs it needs.
-    pub environment: Vec<(&'static str, OsString)>,
-    /// How much of the user's rights it gets.
-    pub isolation: Isolation,
-}
-
-impl Program {
-    /// One that lies where it was placed.
-    pub fn placed(path: PathBuf, isolation: Isolation) -> Program {
-        let (args, needs, parameters, environment) = Default::default();
-        Program {
-            path,
-            opened: None,
-            held: None,
-            args,
-            directory: None,
-            needs,
-            component: None,
-            parameters,
-            environment,
-            isolation,
-        }
-    }
-
-    /// What it is told beside its configuration, where it is an installed plugin.
-    pub(super) fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
-        let component = self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
-        let parameters = Some(&self.parameters).filter(|text| !text.is_empty());
-        let own = self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()));
-        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into()))).chain(own)
-    }
-
-    /// How to start it with arguments, able to read `paths`.
-    ///
-    /// # Errors
-    /// As [`PluginOptions::confined`].
-    pub(super) fn confined(
-        &self,
-        options: &PluginOptions,
-        args: impl IntoIterator<Item = OsString>,
-        paths: &[&Path],
-    ) -> std::io::Result<Confined> {
-        let args = self.args.iter().cloned().chain(args).collect();
-        let mut readable = paths.to_vec();
-        readable.extend(self.directory.as_deref());
-        let of_needs: Vec<PathBuf> = match self.isolation.level {
-            Level::Off => Vec::new(),
-            _ => self.needs.iter().flat_map(|need| options.folders(need)).collect(),
-        };
-        readable.extend(of_needs.iter().map(PathBuf::as_path));
-        readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
-        // What was looked at is run, whatever lies at its path by now. A script runs from a copy:
-        // its interpreter opens a path.
-        if let Some(file) = self.held.as_ref().and_then(|held| held.file.as_deref()) {
-            readable.extend(self.path.parent());
-            return options.confined(&self.isolation, file, args, &readable);
-        }
-        let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
-            return options.confined(&self.isolation, &self.path, args, &readable);
-        };
-        let inherited = rustix::io::dup(opened)?;
-        let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
-        if !path.exists() {
-            return options.confined(&self.isolation, &self.path, args, &readable);
-        }
-        readable.extend(self.path.parent());
-        let mut confined = options.confined(&self.isolation, &path, args, &readable)?;
-        confined.inherited = Some(inherited);
-        Ok(confined)
-    }
-}
-
-/// Whether the system runs a file itself.
-pub(super) fn is_binary(file: &File) -> bool {
-    let mut start = [0; 4];
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut start, 0).is_ok_and(|()| start == *b"\x7fELF")
-}
-
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
+    options: Rc<PluginOptions>,
     program: Program,
     args: Vec<OsString>,
     root: Root,
@@ -175,16 +47,16 @@ impl ExecPlugin {
     /// # Errors
     /// They are wrong.
     pub fn load<'a>(
-        session: &Session<'a>,
-        root: &Root,
-        config: &Resource<'a>,
-        mode: Mode,
+        build: &Build<'a>,
+        options: &Rc<PluginOptions>,
+        PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
         program: Program,
     ) -> Result<Self> {
-        let arena = session.arena;
+        let arena = build.arena;
         let place = arena.place(config.pos());
-        let args = arguments(session, root, config).map_err(|e| e.at(place.clone()))?;
+        let args = arguments(build, root, config).map_err(|e| e.at(place.clone()))?;
         Ok(ExecPlugin {
+            options: Rc::clone(options),
             program,
             args,
             root: root.clone(),
@@ -197,7 +69,7 @@ impl ExecPlugin {
     }
 
     /// Calls the plugin and gives what it printed.
-    fn call(&self, session: &Session<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
+    fn call(&self, build: &mut Build<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
         let fault =
             |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
@@ -209,9 +81,9 @@ impl ExecPlugin {
         file.write_all(self.config.as_bytes()).map_err(no_file)?;
         drop(file);
         let args = [config_file.into_os_string()].into_iter().chain(self.args.iter().cloned());
-        let confined = self.program.confined(&session.plugins.options, args, &[directory.path(), &self.root.real]);
+        let confined = self.program.confined(&self.options, args, &[directory.path(), &self.root.real]);
         let Confined { program, args, grants, inherited: _inherited } = confined.map_err(no_file)?;
-        let mut environment = self.environment(session);
+        let mut environment = self.environment(build);
         environment.extend(grants.environment.iter().cloned());
         let call = Call {
             program: &program,
@@ -222,11 +94,11 @@ impl ExecPlugin {
             without: &[],
             stdin,
         };
-        run(call, &session.plugins.options.limits())
+        run(call, &self.options.limits())
             .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.place.clone()))
     }
 
-    fn environment(&self, session: &Session<'_>) -> Vec<(Cow<'static, str>, OsString)> {
+    fn environment(&self, build: &mut Build<'_>) -> Vec<(Cow<'static, str>, OsString)> {
         let mut variables: Vec<(Cow<'static, str>, OsString)> = vec![
             ("KUSTOMIZE_PLUGIN_MODE".into(), self.mode.as_str().into()),
             ("KUSTOMIZE_PLUGIN_CONFIG_STRING".into(), self.config.as_str().into()),
@@ -236,7 +108,7 @@ impl ExecPlugin {
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
             if !fits {
-                session.warn(format!(
+                build.warn(format!(
                     "{}: {name} exceeds hard limit of {MAX_VARIABLE} characters and is left out",
                     self.name
                 ));
@@ -246,38 +118,38 @@ impl ExecPlugin {
         variables
     }
 
-    /// Lets a validator look at all resources, and gives what it printed.
-    ///
-    /// # Errors
-    /// The plugin fails, or prints no resources.
-    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
-        let input = wire::print(session.arena, map.iter().cloned(), wire::Ids::With)?;
-        let printed = self.call(session, Some(input.into_bytes()))?;
-        wire::parse(session, self.output_name(), printed)
-    }
-
     fn output_name(&self) -> String {
         format!("the output of {}", self.name)
     }
 }
 
 impl<'a> Generator<'a> for ExecPlugin {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
-        let printed = self.call(session, None)?;
-        wire::parse(session, self.output_name(), printed)
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let printed = self.call(build, None)?;
+        let resources = wire::parse(build, self.output_name(), printed)?;
+        wire::generated(build, resources)
     }
 }
 
 impl<'a> Transformer<'a> for ExecPlugin {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
         // What the plugin prints takes the place of everything: the old resources make room for it
         // first.
-        let (places, resources) = map.take_all(session.arena)?;
-        let input = wire::print(session.arena, resources.into_iter(), wire::Ids::With)?;
-        let printed = self.call(session, Some(input.into_bytes()))?;
-        let resources = wire::parse(session, self.output_name(), printed)?;
-        *map = wire::merge_output(session.arena, &places, resources, &self.program.path.display().to_string())?;
+        let (places, resources) = map.take_all(arena)?;
+        let input = wire::print(arena, resources.into_iter(), wire::Ids::With)?;
+        let printed = self.call(build, Some(input.into_bytes()))?;
+        let resources = wire::parse(build, self.output_name(), printed)?;
+        *map = wire::merge_output(arena, &places, resources, &self.program.path.display().to_string())?;
         Ok(())
+    }
+}
+
+impl<'a> Plugin<'a> for ExecPlugin {
+    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let input = wire::print(build.arena, map.iter().cloned(), wire::Ids::With)?;
+        let printed = self.call(build, Some(input.into_bytes()))?;
+        wire::parse(build, self.output_name(), printed)
     }
 }
 
@@ -331,7 +203,7 @@ fn file_name(arena: &Arena, config: &Resource<'_>) -> String {
 }
 
 /// The words of `argsOneLiner`, then the lines of the file that `argsFromFile` names.
-fn arguments<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> Result<Vec<OsString>> {
+fn arguments<'a>(build: &Build<'a>, root: &Root, config: &Resource<'a>) -> Result<Vec<OsString>> {
     let mut args: Vec<OsString> = Vec::new();
     if let Some(line) = config.node().get_text("argsOneLiner") {
         let words =
@@ -339,7 +211,7 @@ fn arguments<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> R
         args.extend(words.into_iter().map(OsString::from));
     }
     if let Some(path) = config.node().get_text("argsFromFile") {
-        let bytes = session.files.bytes(root, path).map_err(|e| Error::from(e).context("reading argsFromFile"))?;
+        let bytes = build.cx.files.bytes(root, path).map_err(|e| Error::from(e).context("reading argsFromFile"))?;
         let text =
             String::from_utf8(bytes).map_err(|_| Error::input(format!("argsFromFile '{path}' is not valid UTF-8")))?;
         args.extend(

@@ -5,21 +5,21 @@
 //! the process, and printing and reading the resources once each.
 
 use super::container::Container;
-use super::exec::{Program, explain};
+use super::exec::explain;
 use super::isolation::Confined;
-use super::wire;
+use super::options::{FailOn, PluginOptions};
+use super::program::Program;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
-use crate::generator::Generator;
 use crate::load::Root;
-use crate::pipeline::Session;
 use crate::process::{Call, run};
 use crate::resource::{ResMap, Resource};
-use crate::transformer::Transformer;
+use crate::stage::{Build, Generator, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Node, Place, first_document, reprint};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Where a configuration object says that it is for a function, first that is there; the last one
 /// names an image.
@@ -31,39 +31,6 @@ const PATH: [&str; 2] = ["config.kubernetes.io/path", "internal.config.kubernete
 const INDEX: [&str; 2] = ["config.kubernetes.io/index", "internal.config.kubernetes.io/index"];
 const MIGRATION_ID: &str = "internal.config.kubernetes.io/annotations-migration-resource-id";
 const ID: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
-
-/// Whether and how functions run, beside what holds for all plugins.
-#[derive(Clone, Debug, Default)]
-pub struct FunctionOptions {
-    /// Without it a build that needs a function which is an executable fails.
-    pub exec: bool,
-    /// Whether containers that ask for the network of this machine get it.
-    pub network: bool,
-    /// The network that is asked for by name. It has no effect on containers, as upstream; Go
-    /// plugins see it.
-    pub network_name: String,
-    /// Mounts for all containers, as `type=bind,src=DIR,dst=DIR,rw=true`.
-    pub mounts: Vec<String>,
-    /// `NAME=value` for all functions, `NAME` alone for containers.
-    pub variables: Vec<String>,
-    /// `uid:gid` for containers; `nobody` if there is none.
-    pub user: Option<String>,
-    /// The command that runs containers: docker, podman or nerdctl.
-    pub runtime: PathBuf,
-    /// Which results fail the build.
-    pub fail_on: FailOn,
-}
-
-/// Which results of functions fail a build.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FailOn {
-    /// None, as upstream, which drops them.
-    #[default]
-    Nothing,
-    Error,
-    /// Errors and warnings.
-    Warning,
-}
 
 /// What runs, as the annotation says it.
 #[derive(Debug, Default)]
@@ -99,6 +66,7 @@ impl<'a> Decode<'a> for Exec<'a> {
 
 /// A function with its configuration, ready to run.
 pub struct Function {
+    options: Rc<PluginOptions>,
     program: Program,
     environment: Vec<(Cow<'static, str>, OsString)>,
     root: Root,
@@ -150,14 +118,20 @@ impl Function {
     ///
     /// # Errors
     /// The configuration cannot be printed.
-    pub fn of<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>, program: Program) -> Result<Self> {
-        let arena = session.arena;
+    pub fn of<'a>(
+        build: &Build<'a>,
+        options: &Rc<PluginOptions>,
+        entry: PluginEntry<'_, 'a>,
+        program: Program,
+    ) -> Result<Self> {
+        let (arena, config) = (build.arena, entry.config);
         let id = config.id();
         let api_version = config.node().get_text("apiVersion").unwrap_or_default();
         Ok(Function {
+            options: Rc::clone(options),
             program,
             environment: Vec::new(),
-            root: root.clone(),
+            root: entry.root.clone(),
             config: with_annotations(&wire::print_config(arena, config)?, &[(LOCAL_CONFIG, "true".to_owned())]),
             name: format!("function {id}"),
             api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
@@ -172,19 +146,19 @@ impl Function {
     ///
     /// # Errors
     /// The annotation is wrong, or asks for what is not allowed.
-    pub fn load<'a>(session: &Session<'a>, root: &Root, config: &Resource<'a>) -> Result<Self> {
-        let arena = session.arena;
+    pub fn load<'a>(build: &mut Build<'a>, options: &Rc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
+        let (arena, root, config) = (build.arena, entry.root, entry.config);
         let spec = spec(arena, config).map_err(|e| e.at(arena.place(config.pos())))?;
-        let program = Program::placed(PathBuf::new(), session.plugins.options.isolation.clone());
-        let mut function = Function::of(session, root, config, program)?;
+        let program = Program::placed(PathBuf::new(), options.isolation.clone());
+        let mut function = Function::of(build, options, entry, program)?;
         function.is_container = !spec.container.image.is_empty();
-        let options = &session.plugins.options.functions;
+        let options = &options.functions;
         let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.place.clone());
         if !spec.container.image.is_empty() {
             (function.program.path, function.program.args) =
                 (options.runtime.clone(), spec.container.arguments(options, root).map_err(fault)?);
         } else if spec.exec.path.is_empty() {
-            session.warn(format!("{}: its annotation names neither an image nor a path: nothing runs", function.name));
+            build.warn(format!("{}: its annotation names neither an image nor a path: nothing runs", function.name));
             function.is_empty = true;
         } else if !options.exec {
             let message = format!("functions that are executables are disabled; unable to run '{}'", spec.exec.path);
@@ -211,9 +185,10 @@ impl Function {
     }
 
     /// Runs the function on a ResourceList, and gives what it printed.
-    fn call<'a>(&self, session: &Session<'a>, items: &[String]) -> Result<Vec<Resource<'a>>> {
+    fn call<'a>(&self, build: &mut Build<'a>, items: &[String]) -> Result<Vec<Resource<'a>>> {
+        let arena = build.arena;
         let input = self.resource_list(items);
-        let options = &session.plugins.options;
+        let options = &self.options;
         let fault =
             |e: std::io::Error| Error::new(ErrorKind::Plugin, format!("{}: {e}", self.name)).at(self.place.clone());
         // A container has walls of its own, and its engine needs to be outside of ours.
@@ -237,13 +212,13 @@ impl Function {
             without: &[],
             stdin: Some(input.into_bytes()),
         };
-        let printed = run(call, &session.plugins.options.limits())
+        let printed = run(call, &self.options.limits())
             .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.place.clone()))?;
-        let mut resources = self.read(session, printed)?;
+        let mut resources = self.read(build, printed)?;
         for resource in &mut resources {
-            note_path(session.arena, resource);
+            note_path(arena, resource);
             // Upstream prints what it has read from a function, and reads that.
-            reprint::reprinted(session.arena, resource.node_mut()).map_err(|m| Error::malformed(session.arena, m))?;
+            reprint::reprinted(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
         }
         Ok(resources)
     }
@@ -262,25 +237,25 @@ impl Function {
     }
 
     /// Reads a ResourceList, or bare documents, and shows the results.
-    fn read<'a>(&self, session: &Session<'a>, printed: Vec<u8>) -> Result<Vec<Resource<'a>>> {
-        let arena = session.arena;
+    fn read<'a>(&self, build: &mut Build<'a>, printed: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+        let arena = build.arena;
         let nodes = wire::read(arena, format!("the output of {}", self.name), printed)?;
         let results = match nodes.as_slice() {
             [only] => only.get("results").and_then(Node::as_sequence).unwrap_or_default().to_vec(),
             _ => Vec::new(),
         };
-        self.show(session, &results)?;
+        self.show(build, &results)?;
         let is_list = |node: &Node<'a>| matches!(node.get_text("kind"), Some("ResourceList" | "List"));
         let nodes = match nodes.as_slice() {
             // A list without items: nothing is to be there.
             [only] if is_list(only) && only.get("items").is_none_or(Node::is_null) => Vec::new(),
             _ => nodes,
         };
-        wire::resources(session, nodes)
+        wire::resources(build, nodes)
     }
 
     /// Shows what a function found, each result in a line.
-    fn show(&self, session: &Session<'_>, results: &[Node<'_>]) -> Result<()> {
+    fn show(&self, build: &mut Build<'_>, results: &[Node<'_>]) -> Result<()> {
         let mut worst = None;
         for result in results {
             let severity = result.get_text("severity").unwrap_or("error");
@@ -298,7 +273,7 @@ impl Function {
                 "warning" => FailOn::Warning,
                 _ => FailOn::Nothing,
             };
-            let fails = match session.plugins.options.functions.fail_on {
+            let fails = match self.options.functions.fail_on {
                 FailOn::Nothing => false,
                 FailOn::Error => rank == FailOn::Error,
                 FailOn::Warning => rank != FailOn::Nothing,
@@ -306,7 +281,7 @@ impl Function {
             if fails && worst.is_none() {
                 worst = Some(line);
             } else {
-                session.warn(line);
+                build.warn(line);
             }
         }
         match worst {
@@ -316,17 +291,6 @@ impl Function {
             }
             None => Ok(()),
         }
-    }
-
-    /// Lets a validator look at all resources, and gives what it printed.
-    ///
-    /// # Errors
-    /// The function fails, or prints no resources.
-    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
-        if self.is_empty {
-            return Ok(map.iter().cloned().collect());
-        }
-        self.call(session, &items(session.arena, map.iter().cloned().collect())?)
     }
 }
 
@@ -366,26 +330,37 @@ fn with_item_annotations(text: &str, i: usize, path: Option<(&str, String)>) -> 
 }
 
 impl<'a> Generator<'a> for Function {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         if self.is_empty {
             return Ok(Vec::new());
         }
         // Upstream hands a generator its own configuration as the only item, and plugins rely on
         // it.
         let item = with_item_annotations(&self.config, 0, None);
-        self.call(session, &[item])
+        let resources = self.call(build, &[item])?;
+        wire::generated(build, resources)
     }
 }
 
 impl<'a> Transformer<'a> for Function {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
         if self.is_empty {
             return Ok(());
         }
-        let (places, resources) = map.take_all(session.arena)?;
-        let printed = self.call(session, &items(session.arena, resources)?)?;
-        *map = wire::merge_output(session.arena, &places, printed, &self.api_name)?;
+        let (places, resources) = map.take_all(arena)?;
+        let printed = self.call(build, &items(arena, resources)?)?;
+        *map = wire::merge_output(arena, &places, printed, &self.api_name)?;
         Ok(())
+    }
+}
+
+impl<'a> Plugin<'a> for Function {
+    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        if self.is_empty {
+            return Ok(map.iter().cloned().collect());
+        }
+        self.call(build, &items(build.arena, map.iter().cloned().collect())?)
     }
 }
 

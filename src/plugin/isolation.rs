@@ -3,12 +3,11 @@
 
 use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
-use super::host::ARGUMENT;
-use super::shared_object::host_args;
-use crate::manager::permissions::Permissions;
+use super::host;
+use super::permissions::Permissions;
 use crate::process::{Call, Limits, PrivateDirectory, run};
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,6 +65,14 @@ pub struct Grants {
 }
 
 impl Grants {
+    /// The arguments of a program that is asked to be the process of a plugin.
+    pub fn host_args(&self, more: &[&OsStr]) -> Vec<OsString> {
+        let confinement = serde_json::to_string(&self.confinement).unwrap_or_default();
+        let mut args: Vec<OsString> = vec![host::ARGUMENT.into(), confinement.into()];
+        args.extend(more.iter().map(OsString::from));
+        args
+    }
+
     /// Whether it may do less than the user.
     pub fn is_sandboxed(&self) -> bool {
         self.own.is_some()
@@ -94,7 +101,7 @@ impl Confined {
 pub fn parts(host: &Path) -> Option<Vec<Part>> {
     let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
-    let args = [ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
+    let args = [host::ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
     let call = Call {
         program: host,
         args,
@@ -133,7 +140,7 @@ impl PluginOptions {
             .host
             .clone()
             .ok_or_else(|| std::io::Error::other("this program has no process to isolate plugins in"))?;
-        let mut all = host_args(&grants, &["exec".as_ref(), program.as_os_str()]);
+        let mut all = grants.host_args(&["exec".as_ref(), program.as_os_str()]);
         all.extend(args);
         Ok(Confined { program: host, args: all, grants, inherited: None })
     }

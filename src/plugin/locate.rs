@@ -124,7 +124,7 @@ fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
 
 /// What speaks for a shared object. What is no plugin is refused: each class of files has an error
 /// of its own.
-pub(super) fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
+pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
     let fault = |what: String| Error::new(ErrorKind::Plugin, format!("the plugin '{}' {what}", path.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
     Err(match classify(path) {

@@ -6,23 +6,21 @@
 //! one list: what it prints stands in its order, unlike what an exec plugin prints. *Cost*: the
 //! process once, and printing and reading the resources once each.
 
-use super::exec::{Mode, explain};
-use super::host::{self, answer};
+use super::exec::explain;
+use super::host::answer;
 use super::isolation::{Grants, Isolation, Level};
-use super::{PluginOptions, wire};
+use super::options::FunctionOptions;
+use super::{PluginOptions, Runners};
 use crate::diag::{Error, ErrorKind, Result};
-use crate::generator::Generator;
 use crate::load::Root;
-use crate::pipeline::Session;
 use crate::process::conversation::{Conversation, Frame, head};
 use crate::process::{Call, Failed, Limits};
 use crate::resource::{ResMap, Resource};
-use crate::transformer::Transformer;
+use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::Place;
 use rustomize_plugin_abi::{Asked, Mode as Task};
 use serde::Deserialize;
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -44,14 +42,6 @@ pub struct Host {
     _grants: Grants,
 }
 
-/// The arguments of a program that is asked to be the process of a plugin.
-pub fn host_args(grants: &Grants, more: &[&OsStr]) -> Vec<OsString> {
-    let confinement = serde_json::to_string(&grants.confinement).unwrap_or_default();
-    let mut args: Vec<OsString> = vec![host::ARGUMENT.into(), confinement.into()];
-    args.extend(more.iter().map(OsString::from));
-    args
-}
-
 /// What a plugin says of itself; fields that are not known do not count.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -65,21 +55,14 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::start`].
-    fn of(
-        session: &Session<'_>,
-        isolation: &Isolation,
-        program: &Program,
-        path: &Path,
-        root: &Root,
-    ) -> Result<Rc<Host>> {
-        let plugins = &session.plugins;
+    fn of(runners: &Runners, isolation: &Isolation, program: &Program, path: &Path, root: &Root) -> Result<Rc<Host>> {
         let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
         let key = (path.to_owned(), confined_to);
-        if let Some(host) = plugins.hosts.borrow().get(&key) {
+        if let Some(host) = runners.hosts.borrow().get(&key) {
             return Ok(host.clone());
         }
-        let host = Rc::new(Host::start(&plugins.options, isolation, program, path, key.1.as_deref())?);
-        plugins.hosts.borrow_mut().insert(key, host.clone());
+        let host = Rc::new(Host::start(&runners.options, isolation, program, path, key.1.as_deref())?);
+        runners.hosts.borrow_mut().insert(key, host.clone());
         Ok(host)
     }
 
@@ -107,8 +90,8 @@ impl Host {
         let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
         let grants = isolation.grants(options.memory_limit, &paths).map_err(no_directory)?;
         let args = match program {
-            Program::Own => host_args(&grants, &[path.as_os_str()]),
-            Program::Other(other) => host_args(&grants, &["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
+            Program::Own => grants.host_args(&[path.as_os_str()]),
+            Program::Other(other) => grants.host_args(&["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
         };
         let (environment, inherits) = (grants.environment.clone(), grants.inherits);
         let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
@@ -154,14 +137,14 @@ impl Host {
 
 /// What the command line says that plugins may want to know, as JSON; docs/plugin-abi.md describes
 /// it.
-fn options(session: &Session<'_>, root: &str) -> String {
-    let (helm, functions) = (session.helm(), &session.plugins.options.functions);
+fn options(build: &Build<'_>, functions: &FunctionOptions, root: &str) -> String {
+    let helm = &build.cx.options.helm;
     let options = serde_json::json!({
-        "loadRestrictor": session.restrictor().as_str(),
+        "loadRestrictor": build.cx.options.restrictor.as_str(),
         "helm": {
             "enabled": helm.enabled,
             "command": helm.command,
-            "apiVersions": session.helm_api_versions(),
+            "apiVersions": build.helm_api_versions,
             "kubeVersion": helm.kube_version,
             "debug": helm.debug,
         },
@@ -195,6 +178,7 @@ fn words(frame: Frame) -> String {
 
 /// A plugin with its configuration, ready to run.
 pub struct SharedObjectPlugin {
+    options: Rc<PluginOptions>,
     host: Rc<Host>,
     /// The configuration as the plugin gets it.
     config: String,
@@ -211,15 +195,15 @@ impl SharedObjectPlugin {
     /// # Errors
     /// It cannot be opened, or does not do what the field asks for that lists it (K33).
     pub fn load<'a>(
-        session: &Session<'a>,
-        root: &Root,
-        config: &Resource<'a>,
-        mode: Mode,
+        build: &Build<'a>,
+        runners: &Runners,
+        PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
         (program, path): (&Program, &Path),
         isolation: &Isolation,
     ) -> Result<Self> {
-        let place = session.arena.place(config.pos());
-        let host = Host::of(session, isolation, program, path, root).map_err(|e| e.at(place.clone()))?;
+        let arena = build.arena;
+        let place = arena.place(config.pos());
+        let host = Host::of(runners, isolation, program, path, root).map_err(|e| e.at(place.clone()))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
@@ -232,8 +216,9 @@ impl SharedObjectPlugin {
             return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
         }
         Ok(SharedObjectPlugin {
+            options: Rc::clone(&runners.options),
             host,
-            config: wire::print_config(session.arena, config)?,
+            config: wire::print_config(arena, config)?,
             root: root.clone(),
             name,
             place,
@@ -241,42 +226,46 @@ impl SharedObjectPlugin {
     }
 
     /// Calls the plugin and gives what it printed.
-    fn call<'a>(&self, session: &Session<'a>, task: Task, resources: &str) -> Result<Vec<Resource<'a>>> {
+    fn call<'a>(&self, build: &mut Build<'a>, task: Task, resources: &str) -> Result<Vec<Resource<'a>>> {
         let fault =
             |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
-        let options = options(session, root);
+        let options = options(build, &self.options.functions, root);
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
         let answer = self
             .host
-            .ask(&session.plugins.options.limits(), &asked)
+            .ask(&self.options.limits(), &asked)
             .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.place.clone()))?;
         match answer.kind {
-            answer::OUTPUT => wire::parse(session, format!("the output of {}", self.name), answer.content),
+            answer::OUTPUT => wire::parse(build, format!("the output of {}", self.name), answer.content),
             _ => Err(fault(words(answer))),
         }
-    }
-
-    /// Lets a validator look at all resources, and gives what it printed.
-    ///
-    /// # Errors
-    /// The plugin fails, or prints no resources.
-    pub fn print_for<'a>(&self, session: &Session<'a>, map: &ResMap<'a>) -> Result<Vec<Resource<'a>>> {
-        let task = if self.host.can("validate") { Task::Validate } else { Task::Transform };
-        self.call(session, task, &wire::print(session.arena, map.iter().cloned(), wire::Ids::Without)?)
     }
 }
 
 impl<'a> Generator<'a> for SharedObjectPlugin {
-    fn generate(&self, session: &Session<'a>) -> Result<Vec<Resource<'a>>> {
-        self.call(session, Task::Generate, "")
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let resources = self.call(build, Task::Generate, "")?;
+        wire::generated(build, resources)
     }
 }
 
 impl<'a> Transformer<'a> for SharedObjectPlugin {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        let input = wire::print(session.arena, std::mem::take(map).into_resources().into_iter(), wire::Ids::Without)?;
-        *map = wire::replace_by_output(session.arena, self.call(session, Task::Transform, &input)?, &self.name)?;
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
+        let input = wire::print(arena, std::mem::take(map).into_resources().into_iter(), wire::Ids::Without)?;
+        *map = wire::replace_by_output(arena, self.call(build, Task::Transform, &input)?, &self.name)?;
         Ok(())
+    }
+}
+
+impl<'a> Plugin<'a> for SharedObjectPlugin {
+    fn prints_all(&self) -> bool {
+        true
+    }
+
+    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        let task = if self.host.can("validate") { Task::Validate } else { Task::Transform };
+        self.call(build, task, &wire::print(build.arena, map.iter().cloned(), wire::Ids::Without)?)
     }
 }

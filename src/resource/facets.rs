@@ -1,6 +1,7 @@
 //! [`Facets`]: finds the resources that a selector may select, without looking at the others.
 
-use super::{DEFAULT_NAMESPACE, Gvk, Places, Resource};
+use super::{DEFAULT_NAMESPACE, Places, Resource};
+use crate::schema::Gvk;
 use crate::steps;
 use crate::yaml::Node;
 use hashbrown::HashMap;

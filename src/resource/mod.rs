@@ -1,14 +1,20 @@
 //! Resources, their identity, and the list of them that a build works on.
 
+pub mod annotations;
 mod facets;
+pub mod matcher;
 pub mod order;
+pub mod print;
 mod res_id;
 mod res_map;
 #[allow(clippy::module_inception, reason = "one type, one file, both named by kustomize's word")]
 mod resource;
 
+pub use annotations::{INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
 pub use facets::{Facets, Hint, Metadatum};
+pub use matcher::Matcher;
 pub use order::Order;
-pub use res_id::{DEFAULT_NAMESPACE, Gvk, NOT_NAMESPACED, PreviousId, ResId};
+pub use print::{print, print_in_pieces, print_one};
+pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
 pub use res_map::{Found, Index, Places, ResMap};
-pub use resource::{Behavior, INTERNAL, NEEDS_HASH_SUFFIX, Rare, Resource, mapping_in, set_untyped, stringify, texts};
+pub use resource::{Behavior, Rare, Resource, mapping_in, set_untyped, stringify, texts};

@@ -10,38 +10,11 @@
 //! lists count, and no others (case out-legacy-sort-custom-lists).
 //! *Example*: `testdata/reference/order.txtar`
 
-use super::{Gvk, ResId, ResMap};
+use super::{ResId, ResMap};
+use crate::schema::Gvk;
+use crate::schema::gvk::{compare_gvk, legacy_rank, or};
 use hashbrown::HashMap;
 use std::cmp::Ordering;
-
-/// Kinds that come first, in this order.
-const FIRST: [&str; 22] = [
-    "Namespace",
-    "ResourceQuota",
-    "StorageClass",
-    "CustomResourceDefinition",
-    "ServiceAccount",
-    "PodSecurityPolicy",
-    "Role",
-    "ClusterRole",
-    "RoleBinding",
-    "ClusterRoleBinding",
-    "ConfigMap",
-    "Secret",
-    "Endpoints",
-    "Service",
-    "LimitRange",
-    "PriorityClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Deployment",
-    "StatefulSet",
-    "CronJob",
-    "PodDisruptionBudget",
-];
-
-/// Kinds that come last, in this order.
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// How the output is ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,18 +25,6 @@ pub enum Order {
     Legacy,
     /// As `Legacy`, with lists of one's own.
     Lists { first: Vec<String>, last: Vec<String> },
-}
-
-/// The rank of a kind in the default legacy order. Field specs are sorted by it too.
-pub fn legacy_rank(kind: &str) -> i32 {
-    rank(kind, &FIRST, &LAST)
-}
-
-fn rank(kind: &str, first: &[&str], last: &[&str]) -> i32 {
-    if let Some(k) = last.iter().rposition(|l| *l == kind) {
-        return 1 + k as i32;
-    }
-    first.iter().rposition(|f| *f == kind).map_or(0, |k| k as i32 - first.len() as i32)
 }
 
 /// The ranks of the kinds that are in two lists: see [`rank`].
@@ -143,22 +104,4 @@ fn start(text: &str) -> u64 {
 fn compare_names(a: &ResId<'_>, b: &ResId<'_>) -> Ordering {
     let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), or(id.name, "~N"));
     if a.namespace == b.namespace { or(a.name, "~N").cmp(or(b.name, "~N")) } else { tail(a).cmp(&tail(b)) }
-}
-
-/// `group_version_kind`, with `~` words for what is empty, so that core kinds come after all
-/// groups. Two Namespaces of which one is a core one compare the other way round.
-fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>, reverse_namespaces: bool) -> Ordering {
-    let text = |g: &Gvk<'_>| format!("{}_{}_{}", or(g.group, "~G"), or(g.version, "~V"), or(g.kind, "~K"));
-    let order = text(a).cmp(&text(b));
-    let core_namespaces = a.kind == "Namespace" && b.kind == "Namespace" && (a.group.is_empty() || b.group.is_empty());
-    if core_namespaces && reverse_namespaces { order.reverse() } else { order }
-}
-
-/// Compares two kinds as field specs are sorted: by legacy rank, then by text.
-pub fn compare_kinds(a: &Gvk<'_>, b: &Gvk<'_>) -> Ordering {
-    legacy_rank(a.kind).cmp(&legacy_rank(b.kind)).then_with(|| compare_gvk(a, b, true))
-}
-
-fn or<'t>(text: &'t str, instead: &'t str) -> &'t str {
-    if text.is_empty() { instead } else { text }
 }

@@ -1,42 +1,9 @@
-//! Identity: [`Gvk`], [`ResId`] and the [`PreviousId`]s a resource has had.
+//! Identity: [`ResId`] and the [`PreviousId`]s a resource has had.
 
-use crate::schema;
+use crate::schema::gvk::or;
+use crate::schema::{self, Gvk};
 use crate::steps;
 use std::fmt;
-
-/// Group, version and kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
-pub struct Gvk<'a> {
-    pub group: &'a str,
-    pub version: &'a str,
-    pub kind: &'a str,
-}
-
-impl<'a> Gvk<'a> {
-    /// Splits an apiVersion at its first slash; without one it is all version.
-    pub fn new(api_version: &'a str, kind: &'a str) -> Self {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        Gvk { group, version, kind }
-    }
-
-    /// Whether each part of `self` is empty or equal to that of `other`: how field specs and
-    /// targets select.
-    pub fn selects(&self, other: &Gvk<'_>) -> bool {
-        steps::add(1);
-        let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
-        part(self.kind, other.kind) && part(self.group, other.group) && part(self.version, other.version)
-    }
-}
-
-impl fmt::Display for Gvk<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", or(self.kind, "[noKind]"), or(self.version, "[noVer]"), or(self.group, "[noGrp]"))
-    }
-}
-
-fn or<'t>(text: &'t str, instead: &'t str) -> &'t str {
-    if text.is_empty() { instead } else { text }
-}
 
 /// The namespace, for comparison, of kinds that have none.
 pub const NOT_NAMESPACED: &str = "_non_namespaceable_";

@@ -1,14 +1,10 @@
 //! [`Resource`]: a node, and what a build knows about it.
 
-use super::{Gvk, PreviousId, ResId};
+use super::annotations::INTERNAL;
+use super::{PreviousId, ResId};
 use crate::diag::{Error, Result};
+use crate::schema::Gvk;
 use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
-
-/// How the annotations begin in which upstream keeps what a build knows of a resource.
-pub const INTERNAL: &str = "internal.config.kubernetes.io/";
-
-/// The annotation that asks for a hash behind the name.
-pub const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`Custom`]: schemas from a kustomization's `openapi` file or from bundles, made into the same kind of table as the built-in one.
 
+use super::Gvk;
 use super::{Place, builtin};
-use crate::resource::Gvk;
 use crate::yaml::{Mapping, Node, Value};
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;

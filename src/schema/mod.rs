@@ -5,10 +5,10 @@
 
 mod builtin;
 mod custom;
+pub mod gvk;
 
 pub use custom::{Custom, Document, Types};
-
-use crate::resource::Gvk;
+pub use gvk::Gvk;
 
 /// No definition: nothing below this field is merged by key.
 const NONE: u16 = u16::MAX;

@@ -13,11 +13,11 @@
 //! then writes these anew after every transformer.
 //! *Example*: `testdata/reference/annotations.txtar`
 
-use super::{TransformEach, Transformer, label::set_entries, transform_each};
+use super::label::set_entries;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
-use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
+use crate::stage::{Build, TransformEach, Transformer, transform_each};
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {
@@ -26,8 +26,8 @@ pub struct AnnotationsTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, session)
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
@@ -36,9 +36,9 @@ impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-        set_entries(session.arena, resource, &self.annotations, &self.specs)?;
-        if session.keeps_origins() {
+    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
+        set_entries(build.arena, resource, &self.annotations, &self.specs)?;
+        if build.keeps_origins {
             // Upstream then writes all annotations of the resource anew after every transformer.
             resource.unshare_annotations();
         }

@@ -11,27 +11,27 @@
 //! (hash-annotation-by-hand).
 //! *Example*: `testdata/reference/hash.txtar`
 
-use super::Transformer;
+use super::name_hash;
 use crate::diag::Result;
-use crate::generator::name_hash;
-use crate::pipeline::Session;
 use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
+use crate::stage::{Build, Transformer};
 use crate::yaml::Tag;
 
 /// The hash suffix of names.
 pub struct HashTransformer;
 
 impl<'a> Transformer<'a> for HashTransformer {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let places: Vec<usize> = map.iter().enumerate().filter(|(_, r)| needs_hash(r)).map(|(i, _)| i).collect();
-        places.into_iter().try_for_each(|i| map.edit(i, |resource| add_hash(resource, session)))
+        places.into_iter().try_for_each(|i| map.edit(i, |resource| add_hash(resource, build)))
     }
 }
 
-fn add_hash<'a>(resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-    let hash = name_hash::hash(session.arena, resource).map_err(|e| e.at(session.arena.place(resource.pos())))?;
+fn add_hash<'a>(resource: &mut Resource<'a>, build: &mut Build<'a>) -> Result<()> {
+    let arena = build.arena;
+    let hash = name_hash::hash(arena, resource).map_err(|e| e.at(arena.place(resource.pos())))?;
     resource.record_previous();
-    let name = session.arena.concat(&[resource.id().name, "-", &hash]);
+    let name = arena.concat(&[resource.id().name, "-", &hash]);
     let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));
     if let Some(scalar) = node.and_then(crate::yaml::Node::as_scalar_mut) {
         (scalar.text, scalar.tag) = (name, Tag::Untyped);

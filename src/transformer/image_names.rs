@@ -1,7 +1,7 @@
 //! Which entries of `images` an image matches: [`ImageNames`].
 
 use crate::config::go_regexp::{GoRegex, PatternError};
-use crate::config::selector::META;
+use crate::resource::matcher::META;
 use crate::steps;
 use hashbrown::HashMap;
 use std::borrow::Cow;

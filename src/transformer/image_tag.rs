@@ -17,13 +17,12 @@
 //! *Example*: `testdata/reference/image_tag.txtar`
 
 use super::image_names::ImageNames;
-use super::{TransformEach, Transformer, transform_each};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
+use crate::stage::{Build, TransformEach, Transformer, transform_each};
 use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::HashMap;
 use std::cell::RefCell;
@@ -142,8 +141,8 @@ impl<'a> ImageTagTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, session)
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
@@ -152,8 +151,8 @@ impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-        let arena = session.arena;
+    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
+        let arena = build.arena;
         let id = *resource.id();
         if id.gvk.kind == "CustomResourceDefinition" {
             return Ok(());

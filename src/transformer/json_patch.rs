@@ -3,8 +3,8 @@
 use super::copies::{Copies, check_depth};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
-use crate::plugin::wire;
 use crate::resource::{INTERNAL, Resource};
+use crate::stage::wire;
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, json, reprint};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.

@@ -17,12 +17,12 @@
 //! shared-label and shared-label-ends).
 //! *Example*: `testdata/reference/label.txtar`
 
-use super::{TransformEach, Transformer, edit_fields, transform_each};
+use super::edit_fields;
 use crate::config::field_spec::Create;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
+use crate::stage::{Build, TransformEach, Transformer, transform_each};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
@@ -32,8 +32,8 @@ pub struct LabelTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for LabelTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, session)
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
@@ -42,8 +42,8 @@ impl<'a> Transformer<'a> for LabelTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
-        set_entries(session.arena, resource, &self.labels, &self.specs)
+    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
+        set_entries(build.arena, resource, &self.labels, &self.specs)
     }
 }
 

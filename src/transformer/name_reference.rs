@@ -13,14 +13,14 @@
 //! HorizontalPodAutoscaler is not looked at (ref-hpa-target-kind-ignored).
 //! *Example*: `testdata/reference/name_reference.txtar`
 
-use super::Transformer;
 use super::referents::{Answer, Referents};
 use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
-use crate::resource::{Gvk, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
+use crate::resource::{NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
+use crate::schema::Gvk;
+use crate::stage::{Build, Transformer};
 use crate::steps;
 use crate::yaml::scalar::Kind;
 use crate::yaml::{Arena, Mapping, Node, Tag, Value};
@@ -126,19 +126,20 @@ impl<'a> Trie<'a> {
 }
 
 impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        map.iter().try_for_each(|resource| self.check_version(resource, session.arena))?;
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
+        map.iter().try_for_each(|resource| self.check_version(resource, arena))?;
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which
         // nothing is to be done.
         let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
-        let tries = self.tries(map, session.arena, suffix);
+        let tries = self.tries(map, arena, suffix);
         let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
             .get(&referrer_gvk(resource))
         {
             Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
                 .and_then(|referrer| referrer.walk(node, trie))
-                .map_err(|e| e.at(session.arena.place(node.pos))),
+                .map_err(|e| e.at(arena.place(node.pos))),
             _ => Ok(()),
         };
         if is_quiet {

@@ -13,12 +13,11 @@
 //! collide. Which kinds have no namespace is what Kubernetes 1.21.2 says, and an `openapi` file.
 //! *Example*: `testdata/reference/namespace.txtar`
 
-use super::{TransformEach, Transformer, transform_each};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{ResMap, Resource};
+use crate::stage::{Build, TransformEach, Transformer, transform_each};
 use crate::yaml::{Node, Scalar, Tag, Value};
 
 /// Which subjects of role bindings get the namespace.
@@ -43,8 +42,8 @@ pub struct NamespaceTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, session)
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
@@ -53,7 +52,7 @@ impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, _: &Session<'a>) -> Result<()> {
+    fn edit(&self, resource: &mut Resource<'a>, _: &Build<'a>) -> Result<()> {
         // A chart says so of what it made, and a manifest may say so by hand.
         let is_from_helm = resource.rare().is_some_and(|rare| rare.helm_generated)
             || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true");
@@ -68,8 +67,8 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
         true
     }
 
-    fn check(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        map.check_unique(session.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
+    fn check(&self, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
+        map.check_unique(build.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
 }
 

@@ -21,14 +21,13 @@
 //! *Example*: `testdata/reference/patch.txtar`
 
 use super::json_patch::{self, Operation};
-use super::{Transformer, merge};
-use crate::config::Matcher;
+use super::merge;
 use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::{Session, documents_to_resources, is_build_annotation};
-use crate::resource::{Found, Hint, ResId, ResMap, Resource, set_untyped, stringify};
+use crate::resource::{Found, Hint, Matcher, ResId, ResMap, Resource, is_build_annotation, set_untyped, stringify};
 use crate::schema::Schemas;
+use crate::stage::{Build, Transformer, documents_to_resources};
 use crate::yaml::{Arena, Mapping, Node, Pos, Source, documents, first_document, json};
 
 /// A patch that was read.
@@ -57,10 +56,11 @@ impl<'a> PatchTransformer<'a> {
     /// # Errors
     /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
     /// its target.
-    pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+    pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+        let arena = build.arena;
         let prepare = |patch: &Patch<'a>| {
-            let at_entry = |e: Error| e.at(session.arena.place(patch.pos));
-            let prepared = prepare(session, root, patch, patch.patch.trim(), content).map_err(at_entry)?;
+            let at_entry = |e: Error| e.at(arena.place(patch.pos));
+            let prepared = prepare(build, root, patch, patch.patch.trim(), content).map_err(at_entry)?;
             if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
                 && !operations.is_empty()
             {
@@ -106,17 +106,17 @@ fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
 }
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let share = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
         let mut annotations_are_text = false;
         for group in self.0.chunk_by(share) {
             let patched = match group {
-                [patch] => apply_one(map, session, patch)?,
-                _ => apply_together(map, session, group)?,
+                [patch] => apply_one(map, build, patch)?,
+                _ => apply_together(map, build, group)?,
             };
             // A JSON patch leaves texts.
             let are_text = annotations_are_text && group.iter().all(Prepared::is_json);
-            if session.keeps_origins() && !are_text {
+            if build.keeps_origins && !are_text {
                 write_annotations(map, &patched, &mut annotations_are_text)?;
             }
         }
@@ -175,14 +175,14 @@ impl Prepared<'_> {
 
 /// Applies JSON patches for the same kind in one pass: what one does to a resource depends on that
 /// resource alone. Gives the places of the resources that they may have changed.
-fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
+fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
+    let arena = build.arena;
     let candidates = map.candidates(&Hint::of_kind(patches.first().and_then(Prepared::kind)));
     for &i in &candidates {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
-                let in_patch =
-                    |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
-                apply_json_to(map, i, session.arena, operations, target, true).map_err(in_patch)
+                let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+                apply_json_to(map, i, arena, operations, target, true).map_err(in_patch)
             }
             _ => Ok(()),
         })?;
@@ -191,24 +191,25 @@ fn apply_together<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patches: &[Pr
 }
 
 /// Applies a patch, and gives the places of the resources that it changed.
-fn apply_one<'a>(map: &mut ResMap<'a>, session: &Session<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
+fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
+    let arena = build.arena;
     let mut patched = Vec::new();
-    let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
+    let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            patched = apply_json(map, session.arena, operations, target.as_ref(), true).map_err(in_patch)?;
+            patched = apply_json(map, arena, operations, target.as_ref(), true).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                patched.extend(merge_into_target(map, session, document, target, patch.options).map_err(in_patch)?);
+                patched.extend(merge_into_target(map, build, document, target, patch.options).map_err(in_patch)?);
             }
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
-                document.check_annotations(session.arena).map_err(in_patch)?;
+                document.check_annotations(arena).map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
-                patched.push(merge_by_id(map, &document, way, session.schemas()).map_err(in_patch)?);
+                patched.push(merge_by_id(map, &document, way, &build.schema.for_merging()).map_err(in_patch)?);
             }
         }
     }
@@ -226,24 +227,24 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
     ///
     /// # Errors
     /// One cannot be read, or there is none in all of them.
-    pub fn new(session: &Session<'a>, root: &Root, entries: &[&'a str], inline: &'a str) -> Result<Self> {
+    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[&'a str], inline: &'a str) -> Result<Self> {
+        let arena = build.arena;
         let mut all = Vec::new();
         for entry in entries {
-            let inline =
-                session.arena.add_source(format!("patchesStrategicMerge in {}", root.shown), (*entry).to_owned());
+            let inline = arena.add_source(format!("patchesStrategicMerge in {}", root.shown), (*entry).to_owned());
             let is_path = !entry.contains('\n') && !entry.contains(": ");
-            let (name, documents) = match if is_path { None } else { resources(session, inline).ok() } {
+            let (name, documents) = match if is_path { None } else { resources(build, inline).ok() } {
                 Some(documents) => ("an inline patch".to_owned(), documents),
                 None => {
-                    let source = session.files.text(root, entry).map_err(Error::from)?;
-                    (source.name.clone(), resources(session, source)?)
+                    let source = build.cx.files.text(root, entry).map_err(Error::from)?;
+                    (source.name.clone(), resources(build, source)?)
                 }
             };
             all.extend(documents.into_iter().map(|d| (d, name.clone())));
         }
         if !inline.is_empty() {
-            let source = session.arena.add_source(format!("patches in {}", root.shown), inline.to_owned());
-            all.extend(resources(session, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
+            let source = arena.add_source(format!("patches in {}", root.shown), inline.to_owned());
+            all.extend(resources(build, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
             return Err(Error::input("patch appears to be empty; files=patchesStrategicMerge"));
@@ -253,13 +254,15 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
         for (document, name) in &self.documents {
-            let in_patch = |e: Error| e.at(session.arena.place(document.pos())).context(format!("applying {name}"));
-            document.check_annotations(session.arena).map_err(in_patch)?;
+            let in_patch = |e: Error| e.at(arena.place(document.pos())).context(format!("applying {name}"));
+            document.check_annotations(arena).map_err(in_patch)?;
             let patch = with_text_metadata(document);
-            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), session.schemas()).map_err(in_patch)?;
-            map.check_unique(session.arena).map_err(in_patch)?;
+            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), &build.schema.for_merging())
+                .map_err(in_patch)?;
+            map.check_unique(arena).map_err(in_patch)?;
         }
         map.drop_empty();
         Ok(())
@@ -274,14 +277,15 @@ impl<'a> PatchJson6902Transformer<'a> {
     ///
     /// # Errors
     /// One cannot be read, has no operations, or no target with a name.
-    pub fn new(session: &Session<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+    pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+        let arena = build.arena;
         let prepare = |patch: &Patch<'a>| {
-            let fault = |message: &str| Error::input(message).at(session.arena.place(patch.pos));
+            let fault = |message: &str| Error::input(message).at(arena.place(patch.pos));
             if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
                 return Err(fault("must specify the target name"));
             }
-            let prepared = prepare(session, root, patch, patch.patch, operations)
-                .map_err(|e| e.at(session.arena.place(patch.pos)))?;
+            let prepared =
+                prepare(build, root, patch, patch.patch, operations).map_err(|e| e.at(arena.place(patch.pos)))?;
             match &prepared.content {
                 Content::Json(operations) if operations.is_empty() => Err(fault("the patch has no operations")),
                 _ => Ok(prepared),
@@ -302,13 +306,14 @@ impl<'a> PatchJson6902Transformer<'a> {
 }
 
 impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
         for patch in &self.0 {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
-            let in_patch = |e: Error| e.at(session.arena.place(patch.pos)).context(format!("applying {}", patch.name));
-            apply_json(map, session.arena, operations, patch.target.as_ref(), false).map_err(in_patch)?;
+            let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+            apply_json(map, arena, operations, patch.target.as_ref(), false).map_err(in_patch)?;
         }
         map.drop_empty();
         Ok(())
@@ -316,11 +321,11 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
 }
 
 fn prepare<'a>(
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     root: &Root,
     patch: &Patch<'a>,
     inline: &'a str,
-    read: fn(&Session<'a>, &'a Source) -> Result<Content<'a>>,
+    read: fn(&mut Build<'a>, &'a Source) -> Result<Content<'a>>,
 ) -> Result<Prepared<'a>> {
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
@@ -328,38 +333,38 @@ fn prepare<'a>(
         }
         (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
         (true, false) => {
-            let source = session.files.text(root, patch.path).map_err(Error::from)?;
+            let source = build.cx.files.text(root, patch.path).map_err(Error::from)?;
             (source, format!("the patch {}", source.name))
         }
         (false, true) => {
-            let source = session.arena.add_source(format!("an inline patch in {}", root.shown), inline.to_owned());
+            let source = build.arena.add_source(format!("an inline patch in {}", root.shown), inline.to_owned());
             (source, "an inline patch".to_owned())
         }
     };
     let target = patch.target.as_ref().map(Matcher::new).transpose()?;
-    let content = read(session, source)?;
+    let content = read(build, source)?;
     Ok(Prepared { content, target, options: patch.options, name, pos: patch.pos })
 }
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
-fn content<'a>(session: &Session<'a>, source: &'a Source) -> Result<Content<'a>> {
+fn content<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Content<'a>> {
     if source.text.starts_with('[') {
-        return operations(session, source);
+        return operations(build, source);
     }
-    let fault = match resources(session, source) {
+    let fault = match resources(build, source) {
         Ok(documents) => return Ok(Content::StrategicMerge(documents)),
         Err(e) => e,
     };
-    match first_document(session.arena, source) {
+    match first_document(build.arena, source) {
         Ok(None) => Ok(Content::Json(Vec::new())),
-        Ok(Some(node)) if node.as_sequence().is_some() => operations(session, source),
+        Ok(Some(node)) if node.as_sequence().is_some() => operations(build, source),
         _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
     }
 }
 
 /// Reads a JSON patch, which may be written in YAML.
-fn operations<'a>(session: &Session<'a>, source: &'a Source) -> Result<Content<'a>> {
-    let arena = session.arena;
+fn operations<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Content<'a>> {
+    let arena = build.arena;
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
@@ -379,9 +384,10 @@ fn operations<'a>(session: &Session<'a>, source: &'a Source) -> Result<Content<'
 }
 
 /// The documents of a text as resources; a list is replaced by its items.
-fn resources<'a>(session: &Session<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let nodes = documents(session.arena, source).map_err(|m| Error::malformed(session.arena, m))?;
-    documents_to_resources(session, nodes)
+fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let arena = build.arena;
+    let nodes = documents(arena, source).map_err(|m| Error::malformed(arena, m))?;
+    documents_to_resources(build, nodes)
 }
 
 /// Applies a JSON patch to the resources of a target, and gives their places.
@@ -458,21 +464,22 @@ fn merge_by_id<'a>(
 /// Merges a patch into every resource of a target, and gives their places.
 fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
-    session: &Session<'a>,
+    build: &mut Build<'a>,
     document: &Resource<'a>,
     target: &Matcher<'a>,
     options: PatchOptions,
 ) -> Result<Vec<usize>> {
+    let arena = build.arena;
     let patch = copied(document);
     let mut patched = Vec::new();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
-            document.check_annotations(session.arena)?;
-            merge_into(map, i, &patch, (options, Way::Copied), session.schemas())?;
+            document.check_annotations(arena)?;
+            merge_into(map, i, &patch, (options, Way::Copied), &build.schema.for_merging())?;
             patched.push(i);
         }
     }
-    map.check_unique(session.arena)?;
+    map.check_unique(arena)?;
     Ok(patched)
 }
 

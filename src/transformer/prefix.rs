@@ -12,12 +12,13 @@
 //! number (case prefix-makes-number).
 //! *Example*: `testdata/reference/prefix.txtar`
 
-use super::{TransformEach, Transformer, edit_fields, scalar_of, transform_each};
+use super::{edit_fields, scalar_of};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::Result;
-use crate::pipeline::Session;
-use crate::resource::{Gvk, ResMap, Resource};
+use crate::resource::{ResMap, Resource};
+use crate::schema::Gvk;
+use crate::stage::{Build, TransformEach, Transformer, transform_each};
 use crate::yaml::Tag;
 
 /// `namePrefix` or `nameSuffix`.
@@ -28,8 +29,8 @@ pub struct NameAffixTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, session)
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        transform_each(&[(self, "")], map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
@@ -38,7 +39,8 @@ impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, session: &Session<'a>) -> Result<()> {
+    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
+        let arena = build.arena;
         let original = resource.original_id().gvk;
         if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
             return Ok(());
@@ -51,11 +53,8 @@ impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
         edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
             let scalar = scalar_of(node)?;
             let old = scalar.text;
-            scalar.text = if self.is_suffix {
-                session.arena.concat(&[old, self.text])
-            } else {
-                session.arena.concat(&[self.text, old])
-            };
+            scalar.text =
+                if self.is_suffix { arena.concat(&[old, self.text]) } else { arena.concat(&[self.text, old]) };
             scalar.tag = Tag::Untyped;
             Ok(())
         })

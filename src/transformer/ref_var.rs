@@ -17,16 +17,15 @@ use crate::config::field_spec::Create;
 use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{Hint, ResId, ResMap, Resource};
+use crate::stage::{Build, Transformer};
 use crate::steps;
-use crate::transformer::Transformer;
 use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, Value};
 use base64::Engine;
 use hashbrown::HashMap;
 use indexmap::IndexMap;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// The vars of all layers.
 pub struct RefVarTransformer<'a> {
@@ -78,23 +77,26 @@ struct Named<'a> {
 type Values<'a> = IndexMap<&'a str, Named<'a>, foldhash::fast::RandomState>;
 
 impl<'a> Transformer<'a> for RefVarTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
         if self.vars.is_empty() {
             return Ok(());
         }
-        let values = self.values(map, session.arena)?;
-        let cx = Expansion { arena: session.arena, session, values: &values };
-        let specs = FieldSpecs::new(session.arena, self.specs.iter().cloned());
-        map.rename(|resource| {
+        let values = self.values(map, arena)?;
+        let cx = Expansion { arena, values: &values, warnings: RefCell::default() };
+        let specs = FieldSpecs::new(arena, self.specs.iter().cloned());
+        let expanded = map.rename(|resource| {
             let mut shared = Vec::new();
             super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node, &mut shared))?;
             resource.set_shared(&shared);
             resource.refresh_id();
             Ok(())
-        })?;
+        });
+        cx.warnings.take().into_iter().for_each(|warning| build.warn(warning));
+        expanded?;
         let unused: Vec<&str> = values.iter().filter(|(_, v)| !v.used.get()).map(|(name, _)| *name).collect();
         if !unused.is_empty() {
-            session.warn(format!("well-defined vars that were never replaced: {}", unused.join(",")));
+            build.warn(format!("well-defined vars that were never replaced: {}", unused.join(",")));
         }
         Ok(())
     }
@@ -162,8 +164,9 @@ fn typed(mut value: Node<'_>) -> Node<'_> {
 /// Replaces `$(NAME)` in texts.
 struct Expansion<'v, 'a> {
     arena: &'a Arena,
-    session: &'v Session<'a>,
     values: &'v Values<'a>,
+    /// What the user should know.
+    warnings: RefCell<Vec<String>>,
 }
 
 impl<'a> Expansion<'_, 'a> {
@@ -230,7 +233,8 @@ impl<'a> Expansion<'_, 'a> {
         steps::add(1);
         let named = self.values.get(name)?;
         let Some(s) = named.value.as_scalar() else {
-            self.session.warn(format!("bad replacement type: the value of var '{name}' is {}", named.value.shape()));
+            let warning = format!("bad replacement type: the value of var '{name}' is {}", named.value.shape());
+            self.warnings.borrow_mut().push(warning);
             return None;
         };
         named.used.set(true);

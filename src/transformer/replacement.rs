@@ -18,17 +18,17 @@
 
 use super::copies::{Copies, check_depth, check_text};
 use super::open_text::OpenText;
-use super::{Transformer, structured_text};
+use super::structured_text::{self, MADE, is_made, visit};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
-use crate::config::selector::{Ids, Matcher};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::Session;
-use crate::resource::{DEFAULT_NAMESPACE, Gvk, Hint, ResMap, Resource};
-use crate::steps;
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Style, Tag, Value, first_document, json, shared};
+use crate::resource::matcher::{Ids, Matcher};
+use crate::resource::{DEFAULT_NAMESPACE, Hint, ResMap, Resource};
+use crate::schema::Gvk;
+use crate::stage::{Build, Transformer};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value, first_document, json, shared};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -62,10 +62,11 @@ impl<'a> ReplacementTransformer<'a> {
     ///
     /// # Errors
     /// A file cannot be read, an entry has no source or no targets, or a pattern is wrong.
-    pub fn new(session: &Session<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
+    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
+        let arena = build.arena;
         let mut prepared = Vec::new();
         for entry in entries {
-            let at_entry = |e: Error| e.at(session.arena.place(entry.pos)).context("in an entry of 'replacements'");
+            let at_entry = |e: Error| e.at(arena.place(entry.pos)).context("in an entry of 'replacements'");
             let has_targets = entry.targets.as_ref().is_some_and(|targets| !targets.is_empty());
             if entry.path.is_empty() {
                 // The fields of a kustomization reach upstream's transformer without their empty
@@ -73,14 +74,14 @@ impl<'a> ReplacementTransformer<'a> {
                 if cx.strict && !has_targets {
                     return Err(at_entry(incomplete()));
                 }
-                prepared.push(prepare(session.arena, entry).map_err(at_entry)?);
+                prepared.push(prepare(arena, entry).map_err(at_entry)?);
                 continue;
             }
             if entry.source.is_some() || has_targets {
                 return Err(at_entry(Error::input("cannot specify both path and inline replacement")));
             }
-            for from_file in read(session, root, entry.path).map_err(at_entry)? {
-                prepared.push(prepare(session.arena, &from_file).map_err(at_entry)?);
+            for from_file in read(build, root, entry.path).map_err(at_entry)? {
+                prepared.push(prepare(arena, &from_file).map_err(at_entry)?);
             }
         }
         Ok(ReplacementTransformer(prepared))
@@ -88,13 +89,14 @@ impl<'a> ReplacementTransformer<'a> {
 }
 
 /// The replacements of a file: one, or a list of them.
-fn read<'a>(session: &Session<'a>, root: &Root, path: &str) -> Result<Vec<Replacement<'a>>> {
-    let cx = &Decoder::of_file(session.arena);
-    let source = session.files.text(root, path).map_err(Error::from)?;
-    let node = first_document(session.arena, source)
-        .map_err(|m| Error::malformed(session.arena, m))?
+fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replacement<'a>>> {
+    let arena = build.arena;
+    let cx = &Decoder::of_file(arena);
+    let source = build.cx.files.text(root, path).map_err(Error::from)?;
+    let node = first_document(arena, source)
+        .map_err(|m| Error::malformed(arena, m))?
         .ok_or_else(|| Error::input(format!("'{path}' holds no replacement")))?;
-    json::check_keys(&node).map_err(|m| Error::malformed(session.arena, m))?;
+    json::check_keys(&node).map_err(|m| Error::malformed(arena, m))?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
     match &node.value {
         Value::Sequence(_) => replacements.decode(&node, cx)?,
@@ -139,33 +141,34 @@ fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a
 }
 
 impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
         if self.0.len() > 1
             && let Some(run) = self.independent(map)?
         {
-            return self.together(map, session, &run);
+            return self.together(map, build, &run);
         }
         let mut open = None;
         for replacement in &self.0 {
             // A piece of a text is copied; a whole value is read again for each target, which may
             // be its source.
             let place = replacement.source.find(map)?;
-            OpenText::close_in(&mut open, map, session.arena, place)?;
-            let mut value = replacement.source.value(map, place, session.arena)?;
+            OpenText::close_in(&mut open, map, arena, place)?;
+            let mut value = replacement.source.value(map, place, arena)?;
             let mut is_stale = false;
             for target in &replacement.targets {
                 for i in target.places(map)? {
                     if is_stale {
-                        OpenText::close_in(&mut open, map, session.arena, place)?;
-                        value = replacement.source.value(map, place, session.arena)?;
+                        OpenText::close_in(&mut open, map, arena, place)?;
+                        value = replacement.source.value(map, place, arena)?;
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
                     is_stale = own.is_some();
-                    target.replace(map, i, session.arena, (&value, own), &mut open)?;
+                    target.replace(map, i, arena, (&value, own), &mut open)?;
                 }
             }
         }
-        OpenText::close(&mut open, map, session.arena)
+        OpenText::close(&mut open, map, arena)
     }
 }
 
@@ -199,22 +202,23 @@ impl<'a> ReplacementTransformer<'a> {
 
     /// Runs independent replacements in one pass: a resource that has come into the cache goes
     /// through all of them.
-    fn together(&self, map: &mut ResMap<'a>, session: &Session<'a>, run: &Together) -> Result<()> {
+    fn together(&self, map: &mut ResMap<'a>, build: &mut Build<'a>, run: &Together) -> Result<()> {
+        let arena = build.arena;
         let mut values = Vec::with_capacity(run.sources.len());
         for (replacement, place) in self.0.iter().zip(&run.sources) {
-            values.push(replacement.source.value(map, *place, session.arena)?);
+            values.push(replacement.source.value(map, *place, arena)?);
         }
         let mut open = None;
         for &i in &run.targets {
             for (replacement, value) in self.0.iter().zip(&values) {
                 for target in &replacement.targets {
                     if target.select.is_match_by(map.get(i), Ids::Any)? {
-                        target.replace(map, i, session.arena, (value, None), &mut open)?;
+                        target.replace(map, i, arena, (value, None), &mut open)?;
                     }
                 }
             }
         }
-        OpenText::close(&mut open, map, session.arena)
+        OpenText::close(&mut open, map, arena)
     }
 }
 
@@ -514,100 +518,6 @@ impl<'a> Target<'a> {
 
 /// A value, and its source if that is in the resource which the value goes into.
 type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
-
-/// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
-pub(super) fn visit<'a>(
-    arena: &'a Arena,
-    node: &mut Node<'a>,
-    path: &[Part<'a>],
-    create: bool,
-    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
-) -> Result<()> {
-    steps::add(1);
-    let Some((part, rest)) = path.split_first() else {
-        return edit(node);
-    };
-    if create && node.as_scalar().is_some_and(is_made) {
-        node.value = match part {
-            Part::Key(_) | Part::All | Part::Last => Value::Mapping(Mapping::new()),
-            _ => Value::Sequence(Sequence::default()),
-        };
-    }
-    if let Some(scalar) = node.as_scalar() {
-        if scalar.is_null() && !create {
-            return Ok(());
-        }
-        // Upstream changes what it reads from the text, and drops it: the text stays.
-        return match structured_text::read(arena, scalar.text) {
-            Some(null) if null.is_null() => visit(arena, &mut MADE.into(), path, create, edit),
-            Some(mut copy) if copy.as_scalar().is_none() => visit(arena, &mut copy, path, create, edit),
-            _ => Err(Error::input("wrong node kind: expected a mapping or a list, found a text")),
-        };
-    }
-    match (part, &mut node.value) {
-        (Part::NotAnElement, _) => Err(Part::not_an_element()),
-        (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
-        (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
-        // Only the path of a source has a sign for the last item.
-        (Part::Last, Value::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
-        (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
-        (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
-            let mut places = pattern.matches(items, key)?;
-            if create && places.is_empty() {
-                items.push(new_element(key, value));
-                places = pattern.matches(items, key)?;
-            }
-            // Upstream does not look into an item that matches as a whole.
-            let rest = if key.is_empty() { &[] } else { rest };
-            places.into_iter().try_for_each(|i| visit(arena, &mut items[i], rest, create, edit))
-        }
-        (Part::Index(i), Value::Sequence(items)) => {
-            if create && *i == items.len() {
-                items.push(MADE.into());
-            }
-            let len = items.len();
-            match items.get_mut(*i) {
-                Some(n) => visit(arena, n, rest, create, edit),
-                None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
-            }
-        }
-        (Part::Last, _) => {
-            Err(Error::input("expected a mapping with '-', found a list").hint("a target's path has no last item"))
-        }
-        (Part::Key(key), _) => Err(Error::input(format!("expected a mapping with '{key}', found a list"))),
-        _ => Err(Error::input("expected a list, found a mapping")),
-    }
-}
-
-fn visit_key<'a>(
-    arena: &'a Arena,
-    m: &mut Mapping<'a>,
-    key: &'a str,
-    rest: &[Part<'a>],
-    create: bool,
-    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
-) -> Result<()> {
-    if !create {
-        return m.get_mut(key).map_or(Ok(()), |n| visit(arena, n, rest, create, edit));
-    }
-    visit(arena, m.get_or_insert_with(key, || MADE.into()), rest, create, edit)
-}
-
-/// A scalar that is made where there is none.
-const MADE: Scalar<'static> = Scalar { text: "", style: Style::Plain, tag: Tag::Untyped };
-
-fn is_made(scalar: &Scalar<'_>) -> bool {
-    scalar.tag == Tag::Untyped && scalar.text.is_empty()
-}
-
-fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
-    if key.is_empty() {
-        return Scalar::plain(value).into();
-    }
-    let mut m = Mapping::new();
-    m.insert(key, Scalar::plain(value).into());
-    m.into()
-}
 
 /// The pieces of a text with one replaced, or one more in front or behind.
 fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {

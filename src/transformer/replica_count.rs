@@ -12,12 +12,12 @@
 //! replicas-by-any-id-keeps-style).
 //! *Example*: `testdata/reference/replica_count.txtar`
 
-use super::{Transformer, scalar_of};
+use super::scalar_of;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
-use crate::pipeline::Session;
 use crate::resource::{Hint, ResMap, Resource};
+use crate::stage::{Build, Transformer};
 use crate::yaml::Tag;
 use std::rc::Rc;
 
@@ -29,8 +29,8 @@ pub struct ReplicaCountTransformer<'a> {
 }
 
 impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
-        let count = session.arena.text(&self.count.to_string());
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let count = build.arena.text(&self.count.to_string());
         let mut found = false;
         for i in map.candidates(&Hint::named(self.name)) {
             let current = *map.get(i).id();

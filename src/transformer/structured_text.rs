@@ -1,18 +1,17 @@
-//! Replacements inside a text that holds JSON or YAML: `data.config.server.port`, where `config` is
-//! a text with a mapping.
+//! [`visit`]: the nodes that the path of a replacement leads to. A path may lead into a text that
+//! holds JSON or YAML: `data.config.server.port`, where `config` is a text with a mapping.
 //!
 //! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by
 //! [`Layout`], which keeps order and comments; what that cannot print is refused.
 
 use super::copies::check_text;
-use super::replacement::visit;
 use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::steps;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Node, Scalar, Source, Value, first_document, json, reprint};
+use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Source, Style, Tag, Value, first_document, json, reprint};
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
 /// leads to cannot be replaced there.
@@ -176,4 +175,98 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
         Kind::Bool => return false,
     }
     true
+}
+
+/// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
+pub(super) fn visit<'a>(
+    arena: &'a Arena,
+    node: &mut Node<'a>,
+    path: &[Part<'a>],
+    create: bool,
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    steps::add(1);
+    let Some((part, rest)) = path.split_first() else {
+        return edit(node);
+    };
+    if create && node.as_scalar().is_some_and(is_made) {
+        node.value = match part {
+            Part::Key(_) | Part::All | Part::Last => Value::Mapping(Mapping::new()),
+            _ => Value::Sequence(Sequence::default()),
+        };
+    }
+    if let Some(scalar) = node.as_scalar() {
+        if scalar.is_null() && !create {
+            return Ok(());
+        }
+        // Upstream changes what it reads from the text, and drops it: the text stays.
+        return match read(arena, scalar.text) {
+            Some(null) if null.is_null() => visit(arena, &mut MADE.into(), path, create, edit),
+            Some(mut copy) if copy.as_scalar().is_none() => visit(arena, &mut copy, path, create, edit),
+            _ => Err(Error::input("wrong node kind: expected a mapping or a list, found a text")),
+        };
+    }
+    match (part, &mut node.value) {
+        (Part::NotAnElement, _) => Err(Part::not_an_element()),
+        (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
+        (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
+        // Only the path of a source has a sign for the last item.
+        (Part::Last, Value::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
+        (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
+        (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
+            let mut places = pattern.matches(items, key)?;
+            if create && places.is_empty() {
+                items.push(new_element(key, value));
+                places = pattern.matches(items, key)?;
+            }
+            // Upstream does not look into an item that matches as a whole.
+            let rest = if key.is_empty() { &[] } else { rest };
+            places.into_iter().try_for_each(|i| visit(arena, &mut items[i], rest, create, edit))
+        }
+        (Part::Index(i), Value::Sequence(items)) => {
+            if create && *i == items.len() {
+                items.push(MADE.into());
+            }
+            let len = items.len();
+            match items.get_mut(*i) {
+                Some(n) => visit(arena, n, rest, create, edit),
+                None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
+            }
+        }
+        (Part::Last, _) => {
+            Err(Error::input("expected a mapping with '-', found a list").hint("a target's path has no last item"))
+        }
+        (Part::Key(key), _) => Err(Error::input(format!("expected a mapping with '{key}', found a list"))),
+        _ => Err(Error::input("expected a list, found a mapping")),
+    }
+}
+
+fn visit_key<'a>(
+    arena: &'a Arena,
+    m: &mut Mapping<'a>,
+    key: &'a str,
+    rest: &[Part<'a>],
+    create: bool,
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    if !create {
+        return m.get_mut(key).map_or(Ok(()), |n| visit(arena, n, rest, create, edit));
+    }
+    visit(arena, m.get_or_insert_with(key, || MADE.into()), rest, create, edit)
+}
+
+/// A scalar that is made where there is none.
+pub(super) const MADE: Scalar<'static> = Scalar { text: "", style: Style::Plain, tag: Tag::Untyped };
+
+pub(super) fn is_made(scalar: &Scalar<'_>) -> bool {
+    scalar.tag == Tag::Untyped && scalar.text.is_empty()
+}
+
+fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
+    if key.is_empty() {
+        return Scalar::plain(value).into();
+    }
+    let mut m = Mapping::new();
+    m.insert(key, Scalar::plain(value).into());
+    m.into()
 }

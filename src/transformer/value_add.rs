@@ -11,13 +11,14 @@
 //! *Quirks*: without `value`, it is the name of the kustomization's directory.
 //! *Example*: `testdata/reference/value_add.txtar`
 
-use super::Transformer;
 use super::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
-use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Matcher, Selector};
+use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::pipeline::Session;
-use crate::resource::{Gvk, ResMap, Resource};
+use crate::resource::Matcher;
+use crate::resource::{ResMap, Resource};
+use crate::schema::Gvk;
+use crate::stage::{Build, TransformEach, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Tag, Value, first_document, json};
 
 /// A configuration object of this kind.
@@ -72,15 +73,15 @@ impl<'a> ValueAddTransformer<'a> {
     /// # Errors
     /// There are no targets, or one has no path, a negative position or a broken pattern.
     pub fn new(
-        session: &Session<'a>,
+        build: &mut Build<'a>,
         root: &Root,
         value: &'a str,
         mut targets: Vec<Target<'a>>,
         target_file: &str,
     ) -> Result<Self> {
-        let arena = session.arena;
+        let arena = build.arena;
         if !target_file.is_empty() {
-            let source = session.files.text(root, target_file)?;
+            let source = build.cx.files.text(root, target_file)?;
             let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
             let node = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
             json::check_keys(&node).map_err(malformed)?;
@@ -124,12 +125,12 @@ fn prepare<'a>(arena: &'a Arena, target: &Target<'a>) -> Result<Prepared<'a>> {
 }
 
 impl<'a> Transformer<'a> for ValueAddTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, session: &Session<'a>) -> Result<()> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         for target in &self.targets {
             for i in map.candidates(&target.matcher.hint()) {
                 if target.matcher.is_match(map.get(i))? {
                     let id = *map.get(i).id();
-                    let apply = |resource: &mut Resource<'a>| self.apply(session, resource, target);
+                    let apply = |resource: &mut Resource<'a>| self.apply(build, resource, target);
                     map.edit(i, apply).map_err(|e| e.context(format!("adding a value to {id}")))?;
                 }
             }
@@ -139,16 +140,17 @@ impl<'a> Transformer<'a> for ValueAddTransformer<'a> {
 }
 
 impl<'a> ValueAddTransformer<'a> {
-    fn apply(&self, session: &Session<'a>, resource: &mut Resource<'a>, target: &Prepared<'a>) -> Result<()> {
+    fn apply(&self, build: &Build<'a>, resource: &mut Resource<'a>, target: &Prepared<'a>) -> Result<()> {
+        let arena = build.arena;
         if target.is_namespace {
             let spec = FieldSpec { gvk: Gvk::default(), path: "metadata/namespace", create: true };
             let namespace = NamespaceTransformer {
                 namespace: self.value,
-                specs: FieldSpecs::new(session.arena, [spec]),
+                specs: FieldSpecs::new(arena, [spec]),
                 subjects: SetRoleBindingSubjects::DefaultOnly,
                 unset_only: false,
             };
-            return super::TransformEach::edit(&namespace, resource, session);
+            return TransformEach::edit(&namespace, resource, build);
         }
         let Some(node) = walk(resource.node_mut(), &target.path)? else { return Ok(()) };
         let shape = node.shape();
@@ -158,7 +160,7 @@ impl<'a> ValueAddTransformer<'a> {
         let old = if scalar.is_null() { "" } else { scalar.text };
         scalar.text = match usize::try_from(target.position) {
             Ok(0) | Err(_) => self.value,
-            Ok(position) => session.arena.text(&inserted(old, self.value, position)),
+            Ok(position) => arena.text(&inserted(old, self.value, position)),
         };
         scalar.tag = Tag::Untyped;
         Ok(())

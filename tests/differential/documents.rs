@@ -7,7 +7,9 @@
 use super::reference::{CRASH, Files, Server};
 use super::{cannot_read_its_own_text, number};
 use libyaml_safer::EventData;
-use rustomize::pipeline::{self, Options, Session};
+use rustomize::pipeline;
+use rustomize::resource::print;
+use rustomize::stage::{Context, NoPlugins, Options};
 use rustomize::yaml::{Arena, Node, Value, documents};
 use std::fmt::Write;
 use std::path::Path;
@@ -461,9 +463,9 @@ fn document(seed: u64) -> Vec<u8> {
 fn ours(directory: &Path, resource: &[u8]) -> Result<Vec<u8>, String> {
     std::fs::write(directory.join("r.yaml"), resource).unwrap();
     let arena = Arena::new();
-    let session = Session::new(&arena, Options::default());
-    let map = pipeline::build(&session, &directory.to_string_lossy()).map_err(|e| e.to_string())?;
-    pipeline::print(&arena, &map).map(String::into_bytes).map_err(|e| e.to_string())
+    let cx = Context::new(&arena, Options::default(), NoPlugins);
+    let map = pipeline::build(&cx, &directory.to_string_lossy()).value.map_err(|e| e.to_string())?;
+    print(&arena, &map).map(String::into_bytes).map_err(|e| e.to_string())
 }
 
 fn theirs(server: &mut Server, resource: &[u8]) -> Result<Vec<u8>, String> {

@@ -18,7 +18,9 @@ mod value;
 mod write;
 
 use reference::Server;
-use rustomize::pipeline::{self, Options, Session};
+use rustomize::pipeline;
+use rustomize::resource::print;
+use rustomize::stage::{Context, NoPlugins, Options};
 use rustomize::yaml::Arena;
 
 use std::fs;
@@ -87,9 +89,9 @@ const PANIC: &str = "rustomize crashed";
 fn ours(directory: &str) -> Outcome {
     let build = || {
         let arena = Arena::new();
-        let session = Session::new(&arena, Options::default());
-        let map = pipeline::build(&session, directory).map_err(|e| e.to_string())?;
-        pipeline::print(&arena, &map).map_err(|e| e.to_string())
+        let cx = Context::new(&arena, Options::default(), NoPlugins);
+        let map = pipeline::build(&cx, directory).value.map_err(|e| e.to_string())?;
+        print(&arena, &map).map_err(|e| e.to_string())
     };
     std::panic::catch_unwind(build).unwrap_or_else(|_| Err(PANIC.to_owned()))
 }

@@ -13,7 +13,7 @@ mod list;
 mod tuples;
 
 use crate::diag::{Error, Result};
-use crate::resource::Gvk;
+use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, natural};

@@ -1,9 +1,11 @@
 //! Resources to bytes and back, as upstream's plugins see them: with the annotations in which
 //! upstream keeps what a build knows. They are written and read here and nowhere else.
 
+use super::{Build, documents_to_resources};
 use crate::diag::{Error, ErrorKind, Result};
-use crate::pipeline::{ORIGIN, Session, TRANSFORMATIONS, documents_to_resources, print_one};
-use crate::resource::{Behavior, Index, NEEDS_HASH_SUFFIX, PreviousId, Rare, ResId, ResMap, Resource};
+use crate::resource::{
+    Behavior, Index, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, print_one,
+};
 use crate::yaml::{Arena, Mapping, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
@@ -251,16 +253,29 @@ pub fn read<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<No
 ///
 /// # Errors
 /// A document is no resource.
-pub fn resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    documents_to_resources(session, nodes).map_err(|e| e.context("reading what the plugin printed"))
+pub fn resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
+    documents_to_resources(build, nodes).map_err(|e| e.context("reading what the plugin printed"))
 }
 
 /// [`read`], then [`resources`].
 ///
 /// # Errors
 /// As theirs.
-pub fn parse<'a>(session: &Session<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
-    resources(session, read(session.arena, name, bytes)?)
+pub fn parse<'a>(build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+    resources(build, read(build.arena, name, bytes)?)
+}
+
+/// Takes the options off that generators write into what they print.
+///
+/// # Errors
+/// As [`take_generator_options`].
+pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) -> Result<Vec<Resource<'a>>> {
+    for resource in &mut resources {
+        if let Some(warning) = take_generator_options(build.arena, resource)? {
+            build.warn(warning);
+        }
+    }
+    Ok(resources)
 }
 
 /// Takes the options that a generator may set off its resources (K26 to K29).

@@ -1,6 +1,6 @@
 //! From documents to resources: empty ones are dropped, lists are replaced by their items.
 
-use super::{Session, openapi};
+use super::Build;
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::{Node, Value, reprint};
@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 ///
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.
-pub fn documents_to_resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    let arena = session.arena;
+pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
+    let arena = build.arena;
     let mut queue: VecDeque<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
         Ok([only]) => unwrap_list(only).into(),
         Err(nodes) => nodes.into(),
@@ -50,7 +50,7 @@ pub fn documents_to_resources<'a>(session: &Session<'a>, nodes: Vec<Node<'a>>) -
         }
         resources.push(Resource::new(arena, node)?);
     }
-    openapi::note_scope(session, &mut resources);
+    build.schema.note_scope(&mut resources);
     Ok(resources)
 }
 

@@ -165,7 +165,7 @@ fn leaves(path: &str) -> bool {
 }
 
 /// Whether a name is what a pattern says, in which `*` is any text.
-pub(super) fn is_like(pattern: &str, name: &str) -> bool {
+pub fn is_like(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| {

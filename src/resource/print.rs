@@ -3,9 +3,9 @@
 //! Nothing is written before all is printed, so that an error leaves nothing half done. A resource
 //! is printed without a look at another one, so that threads can print runs of them.
 
+use super::{ResMap, Resource};
 use crate::diag::{Error, Result};
 use crate::parallel;
-use crate::resource::{ResMap, Resource};
 use crate::yaml::{Arena, emit};
 
 /// Prints resources as one text: documents with separators between them. O(size of the text).

@@ -1,0 +1,155 @@
+//! [`ManagedPlugins`]: the plugins of a build, those that were placed and those that were installed.
+
+use super::describe::Protocol;
+use super::resolve::{COMPONENT, Found, Managed, Manager, Use};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::plugin::locate::{self, Placed};
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
+use crate::plugin::{PluginOptions, Runners, function};
+use crate::resource::Resource;
+use crate::stage::{Build, Plugin, PluginEntry, Plugins};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// The plugins of a build. A plugin that somebody has placed comes before an installed one.
+pub struct ManagedPlugins {
+    runners: Runners,
+    managed: Managed,
+    manager: OnceCell<Option<Manager>>,
+}
+
+impl ManagedPlugins {
+    /// Nothing is looked for and nothing started yet.
+    pub fn new(options: PluginOptions, managed: Managed) -> Self {
+        ManagedPlugins { runners: Runners::new(options), managed, manager: OnceCell::new() }
+    }
+
+    /// What is known of installed plugins, looked for when the first object asks for one.
+    fn manager(&self) -> Result<Option<&Manager>> {
+        if self.manager.get().is_none() {
+            let made = self.managed.make()?;
+            return Ok(self.manager.get_or_init(|| made).as_ref());
+        }
+        Ok(self.known())
+    }
+
+    /// What is known of installed plugins, if anything asked for it.
+    fn known(&self) -> Option<&Manager> {
+        self.manager.get().and_then(Option::as_ref)
+    }
+
+    /// An installed plugin, with what it was granted.
+    fn installed<'a>(
+        &self,
+        build: &mut Build<'a>,
+        entry: PluginEntry<'_, 'a>,
+        found: Found,
+    ) -> Result<Box<dyn Plugin<'a>>> {
+        let options = &self.runners.options;
+        let isolation = options.isolation.of_installed(&found.permissions, options.variable);
+        let held = self.held(&found)?;
+        // A script is called by the path that the user knows.
+        let is_shared_object = found.protocol == Protocol::SharedObject;
+        let command = match &held {
+            Some(held) if held.file.is_none() || is_shared_object => held.command.clone(),
+            _ => found.command,
+        };
+        let Command { program: path, args, directory, needs, environment } = command;
+        if is_shared_object {
+            let own = locate::program_for(&path, &path, options)?;
+            return self.runners.shared_object(build, entry, (&own, &path), &isolation);
+        }
+        let component = Some(found.component.name);
+        let program = Program {
+            path,
+            opened: found.opened,
+            held,
+            args,
+            directory,
+            needs,
+            component,
+            parameters: found.parameters,
+            environment,
+            isolation,
+        };
+        match found.protocol {
+            Protocol::Krm => self.runners.krm(build, entry, program),
+            _ => self.runners.exec(build, entry, program),
+        }
+    }
+
+    /// The copy of an installed plugin that runs in its place. None of a program that the system
+    /// runs from what was opened and hashed.
+    fn held(&self, found: &Found) -> Result<Option<Rc<HeldCopy>>> {
+        if found.protocol != Protocol::SharedObject && found.opened.as_deref().is_some_and(is_binary) {
+            return Ok(None);
+        }
+        let Some(manager) = self.known() else { return Ok(None) };
+        let path = found.installed.path.display();
+        let wrong = |why| Error::new(ErrorKind::Plugin, format!("'{path}' does not run: {why}"));
+        manager.held(&found.installed).map(Some).map_err(wrong)
+    }
+
+    /// Why there is no plugin for a configuration object.
+    fn nothing(&self, config: &Resource<'_>, asked: Option<&str>) -> Error {
+        match asked {
+            Some(name) => {
+                let message = format!("no installed plugin has the component '{name}', which {COMPONENT} names");
+                Error::new(ErrorKind::Plugin, message).hint("'rustomize plugin list' says what is installed")
+            }
+            None => {
+                let error = locate::nothing(&self.runners.options, config.id());
+                match self.known().map_or(0, Manager::refused) {
+                    0 => error,
+                    n => {
+                        error.hint(format!("{n} installed files are not considered: 'rustomize plugin list' says why"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Plugins for ManagedPlugins {
+    /// Finds the plugin for a configuration object: a function if the object says so, else what is
+    /// placed for its kind, else what is installed for it.
+    fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
+        let config = entry.config;
+        self.runners.check_enabled(build, config)?;
+        if function::is_function(config) {
+            return self.runners.function(build, entry);
+        }
+        let place = build.arena.place(config.pos());
+        let options = &self.runners.options;
+        // A component is of an installed plugin, whatever is placed for its kind.
+        let asked = config.annotation(COMPONENT);
+        let placed = match asked {
+            Some(_) => None,
+            None => locate::locate(options, config.id()).map_err(|e| e.at(place.clone()))?,
+        };
+        let found = match placed {
+            Some(placed) => Some(Use::Bundled(placed)),
+            None => {
+                let find = |manager: &Manager| manager.find(options, config.id(), entry.mode.into(), asked);
+                let manager = self.manager().map_err(|e| e.at(place.clone()))?;
+                manager.map_or(Ok(None), find).map_err(|e| e.at(place.clone()))?
+            }
+        };
+        let mut isolation = options.isolation.clone();
+        let placed = match found {
+            None => return Err(self.nothing(config, asked).at(place)),
+            Some(Use::Bundled(placed)) => placed,
+            Some(Use::Synced(placed)) => {
+                isolation = isolation.of_installed(&Permissions::default(), options.variable);
+                placed
+            }
+            Some(Use::Ambient(path)) => {
+                build.warn(format!("'{}' in PATH is used for {}", path.display(), config.id()));
+                Placed::Executable(path)
+            }
+            Some(Use::Installed(found)) => return self.installed(build, entry, *found),
+        };
+        self.runners.placed(build, entry, (placed, isolation))
+    }
+}

@@ -1,0 +1,97 @@
+//! [`PluginOptions`]: whether and how external plugins run.
+
+use super::isolation::{Isolation, Level};
+use crate::process::Limits;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Whether and how external plugins run.
+#[derive(Clone, Debug)]
+pub struct PluginOptions {
+    /// Without it a build that needs an external plugin fails.
+    pub enabled: bool,
+    /// How long one call may take; `None` for as long as it likes.
+    pub timeout: Option<Duration>,
+    /// How many bytes one call may print.
+    pub output_limit: u64,
+    /// The directories that may hold plugins, first that exists.
+    pub homes: Vec<PathBuf>,
+    /// Takes what plugins print on stderr, as it comes.
+    pub stderr: fn(&[u8]),
+    /// How much of the user's rights plugins get.
+    pub isolation: Isolation,
+    /// How many bytes of address space a shared object's process may have; `None` for no limit.
+    pub memory_limit: Option<u64>,
+    /// The program that runs shared objects, as `PROGRAM` [`host::ARGUMENT`] `CONFINEMENT PATH`.
+    pub host: Option<PathBuf>,
+    /// Where the programs are that load genuine Go plugins; `None` for nowhere.
+    pub go_hosts: Option<PathBuf>,
+    /// Gives variables of this process to plugins that were granted them.
+    pub variable: fn(&str) -> Option<OsString>,
+    /// What holds for functions alone.
+    pub functions: FunctionOptions,
+}
+
+impl Default for PluginOptions {
+    fn default() -> Self {
+        PluginOptions {
+            enabled: false,
+            timeout: Some(Duration::from_secs(600)),
+            output_limit: 1 << 30,
+            homes: Vec::new(),
+            stderr: |_| {},
+            isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
+            memory_limit: Some(8 << 30),
+            host: None,
+            go_hosts: None,
+            variable: |_| None,
+            functions: FunctionOptions::default(),
+        }
+    }
+}
+
+impl PluginOptions {
+    /// The user's home.
+    pub fn home(&self) -> Option<PathBuf> {
+        (self.variable)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    }
+
+    /// What one call may take.
+    pub fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
+    }
+}
+
+/// Whether and how functions run, beside what holds for all plugins.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionOptions {
+    /// Without it a build that needs a function which is an executable fails.
+    pub exec: bool,
+    /// Whether containers that ask for the network of this machine get it.
+    pub network: bool,
+    /// The network that is asked for by name. It has no effect on containers, as upstream; Go
+    /// plugins see it.
+    pub network_name: String,
+    /// Mounts for all containers, as `type=bind,src=DIR,dst=DIR,rw=true`.
+    pub mounts: Vec<String>,
+    /// `NAME=value` for all functions, `NAME` alone for containers.
+    pub variables: Vec<String>,
+    /// `uid:gid` for containers; `nobody` if there is none.
+    pub user: Option<String>,
+    /// The command that runs containers: docker, podman or nerdctl.
+    pub runtime: PathBuf,
+    /// Which results fail the build.
+    pub fail_on: FailOn,
+}
+
+/// Which results of functions fail a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailOn {
+    /// None, as upstream, which drops them.
+    #[default]
+    Nothing,
+    Error,
+    /// Errors and warnings.
+    Warning,
+}

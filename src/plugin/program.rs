@@ -1,0 +1,161 @@
+//! [`Program`]: what runs when a plugin is called, and how it is started.
+
+use super::PluginOptions;
+use super::isolation::{Confined, Isolation, Level};
+use crate::process::PrivateDirectory;
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The variable in which a plugin finds its parameters, as JSON.
+pub const PARAMETERS: &str = "RUSTOMIZE_PLUGIN_PARAMETERS";
+
+/// How a plugin is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The plugin itself, or what runs it.
+    pub program: PathBuf,
+    /// What comes before its own arguments: the file that is run.
+    pub args: Vec<OsString>,
+    /// The directory that holds the plugin, where it is one.
+    pub directory: Option<PathBuf>,
+    /// The plugins that it calls, and the programs that run those.
+    pub needs: Vec<PathBuf>,
+    /// Variables that what runs it needs.
+    pub environment: Vec<(&'static str, OsString)>,
+}
+
+impl Command {
+    /// That of an executable.
+    pub fn of_binary(path: &Path) -> Command {
+        let (args, needs, environment) = Default::default();
+        Command { program: path.to_owned(), args, directory: None, needs, environment }
+    }
+
+    /// The variables that it is started with.
+    pub fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
+        self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))
+    }
+
+    /// What it reads besides the program.
+    pub fn files(&self) -> Vec<&Path> {
+        self.directory.as_deref().into_iter().chain(self.needs.iter().map(PathBuf::as_path)).collect()
+    }
+}
+
+/// A copy of an installed plugin that nobody else has, as long as this is here. What is held to the
+/// plugin's sum is what runs, whatever lies at its path by then.
+pub struct HeldCopy {
+    /// How the copy is started.
+    pub command: Command,
+    /// The copy, if the plugin is a file.
+    pub file: Option<PathBuf>,
+    /// Where the copy lies.
+    pub directory: PrivateDirectory,
+}
+
+impl fmt::Debug for HeldCopy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.command.fmt(f)
+    }
+}
+
+/// An executable, what of it is meant, and what it may do.
+#[derive(Clone)]
+pub struct Program {
+    pub path: PathBuf,
+    /// The same file, open since its content was looked at.
+    pub opened: Option<Rc<File>>,
+    /// A copy that runs in its place.
+    pub held: Option<Rc<HeldCopy>>,
+    /// What comes before the arguments of a plugin: the file that is run, if the executable runs
+    /// files.
+    pub args: Vec<OsString>,
+    /// The directory that such a plugin lies in.
+    pub directory: Option<PathBuf>,
+    /// The plugins that it calls, and the programs that run those.
+    pub needs: Vec<PathBuf>,
+    /// The component of an installed plugin.
+    pub component: Option<String>,
+    /// What an installed plugin is told in each call, as JSON; empty for nothing.
+    pub parameters: String,
+    /// Variables that what runs it needs.
+    pub environment: Vec<(&'static str, OsString)>,
+    /// How much of the user's rights it gets.
+    pub isolation: Isolation,
+}
+
+impl Program {
+    /// One that lies where it was placed.
+    pub fn placed(path: PathBuf, isolation: Isolation) -> Program {
+        let (args, needs, parameters, environment) = Default::default();
+        Program {
+            path,
+            opened: None,
+            held: None,
+            args,
+            directory: None,
+            needs,
+            component: None,
+            parameters,
+            environment,
+            isolation,
+        }
+    }
+
+    /// What it is told beside its configuration, where it is an installed plugin.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
+        let component = self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
+        let parameters = Some(&self.parameters).filter(|text| !text.is_empty());
+        let own = self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()));
+        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into()))).chain(own)
+    }
+
+    /// How to start it with arguments, able to read `paths`.
+    ///
+    /// # Errors
+    /// As [`PluginOptions::confined`].
+    pub(super) fn confined(
+        &self,
+        options: &PluginOptions,
+        args: impl IntoIterator<Item = OsString>,
+        paths: &[&Path],
+    ) -> std::io::Result<Confined> {
+        let args = self.args.iter().cloned().chain(args).collect();
+        let mut readable = paths.to_vec();
+        readable.extend(self.directory.as_deref());
+        let of_needs: Vec<PathBuf> = match self.isolation.level {
+            Level::Off => Vec::new(),
+            _ => self.needs.iter().flat_map(|need| options.folders(need)).collect(),
+        };
+        readable.extend(of_needs.iter().map(PathBuf::as_path));
+        readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
+        // What was looked at is run, whatever lies at its path by now. A script runs from a copy:
+        // its interpreter opens a path.
+        if let Some(file) = self.held.as_ref().and_then(|held| held.file.as_deref()) {
+            readable.extend(self.path.parent());
+            return options.confined(&self.isolation, file, args, &readable);
+        }
+        let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
+            return options.confined(&self.isolation, &self.path, args, &readable);
+        };
+        let inherited = rustix::io::dup(opened)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
+        if !path.exists() {
+            return options.confined(&self.isolation, &self.path, args, &readable);
+        }
+        readable.extend(self.path.parent());
+        let mut confined = options.confined(&self.isolation, &path, args, &readable)?;
+        confined.inherited = Some(inherited);
+        Ok(confined)
+    }
+}
+
+/// Whether the system runs a file itself.
+pub fn is_binary(file: &File) -> bool {
+    let mut start = [0; 4];
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut start, 0).is_ok_and(|()| start == *b"\x7fELF")
+}

@@ -1,0 +1,95 @@
+//! Group, version and kind, and the order of kinds.
+
+use crate::steps;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Group, version and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Gvk<'a> {
+    pub group: &'a str,
+    pub version: &'a str,
+    pub kind: &'a str,
+}
+
+impl<'a> Gvk<'a> {
+    /// Splits an apiVersion at its first slash; without one it is all version.
+    pub fn new(api_version: &'a str, kind: &'a str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        Gvk { group, version, kind }
+    }
+
+    /// Whether each part of `self` is empty or equal to that of `other`: how field specs and
+    /// targets select.
+    pub fn selects(&self, other: &Gvk<'_>) -> bool {
+        steps::add(1);
+        let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
+        part(self.kind, other.kind) && part(self.group, other.group) && part(self.version, other.version)
+    }
+}
+
+impl fmt::Display for Gvk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", or(self.kind, "[noKind]"), or(self.version, "[noVer]"), or(self.group, "[noGrp]"))
+    }
+}
+
+/// A text, or another one where it is empty.
+pub(crate) fn or<'t>(text: &'t str, instead: &'t str) -> &'t str {
+    if text.is_empty() { instead } else { text }
+}
+
+/// Kinds that come first, in this order.
+const FIRST: [&str; 22] = [
+    "Namespace",
+    "ResourceQuota",
+    "StorageClass",
+    "CustomResourceDefinition",
+    "ServiceAccount",
+    "PodSecurityPolicy",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Endpoints",
+    "Service",
+    "LimitRange",
+    "PriorityClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "CronJob",
+    "PodDisruptionBudget",
+];
+
+/// Kinds that come last, in this order.
+const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+
+/// The rank of a kind in the default legacy order. Field specs are sorted by it too.
+pub fn legacy_rank(kind: &str) -> i32 {
+    rank(kind, &FIRST, &LAST)
+}
+
+pub(crate) fn rank(kind: &str, first: &[&str], last: &[&str]) -> i32 {
+    if let Some(k) = last.iter().rposition(|l| *l == kind) {
+        return 1 + k as i32;
+    }
+    first.iter().rposition(|f| *f == kind).map_or(0, |k| k as i32 - first.len() as i32)
+}
+
+/// `group_version_kind`, with `~` words for what is empty, so that core kinds come after all
+/// groups. Two Namespaces of which one is a core one compare the other way round.
+pub(crate) fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>, reverse_namespaces: bool) -> Ordering {
+    let text = |g: &Gvk<'_>| format!("{}_{}_{}", or(g.group, "~G"), or(g.version, "~V"), or(g.kind, "~K"));
+    let order = text(a).cmp(&text(b));
+    let core_namespaces = a.kind == "Namespace" && b.kind == "Namespace" && (a.group.is_empty() || b.group.is_empty());
+    if core_namespaces && reverse_namespaces { order.reverse() } else { order }
+}
+
+/// Compares two kinds as field specs are sorted: by legacy rank, then by text.
+pub fn compare_kinds(a: &Gvk<'_>, b: &Gvk<'_>) -> Ordering {
+    legacy_rank(a.kind).cmp(&legacy_rank(b.kind)).then_with(|| compare_gvk(a, b, true))
+}

@@ -1,0 +1,222 @@
+//! What a build hands to its stages, and what a stage is.
+//!
+//! * [`Context`]: what a build is given and does not change: texts, files, plugins, options.
+//! * [`Build`]: what one build knows so far; it goes from stage to stage.
+//! * [`Generator`], [`Transformer`], [`TransformEach`]: the stages. Built-in ones are in
+//!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
+//! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
+//!   back; [`schema`]: the schema of a build.
+
+pub mod documents;
+mod plugins;
+pub mod schema;
+pub mod wire;
+
+pub use documents::documents_to_resources;
+pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins};
+
+use crate::config::TransformerConfig;
+use crate::diag::{Result, Warning};
+use crate::load::{FileLimit, Files, RemoteOptions, Restrictor};
+use crate::process::Limits;
+use crate::resource::{Order, ResMap, Resource};
+use crate::yaml::Arena;
+use schema::BuildSchema;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What a build is asked for, beside its directory.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub restrictor: Restrictor,
+    /// How large the files may be that are read.
+    pub file_limit: FileLimit,
+    /// The order of the output, unless the kustomization says one.
+    pub order: Option<Order>,
+    /// Sets the label `app.kubernetes.io/managed-by` on everything.
+    pub managed_by_label: bool,
+    /// Whether and how helm runs.
+    pub helm: HelmOptions,
+    /// Where remote files and repositories come from.
+    pub remote: RemoteOptions,
+    /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
+    pub schemas: Vec<PathBuf>,
+}
+
+/// Whether and how helm runs.
+#[derive(Clone, Debug)]
+pub struct HelmOptions {
+    pub enabled: bool,
+    /// A path, or a name to look for in PATH.
+    pub command: String,
+    /// What `.Capabilities.APIVersions` has, for charts that do not say.
+    pub api_versions: Vec<String>,
+    /// What `.Capabilities.KubeVersion` is, for charts that do not say.
+    pub kube_version: String,
+    pub debug: bool,
+    /// What one call of helm may take.
+    pub limits: Limits,
+    /// Gives variables of this process: helm reads some of them.
+    pub variable: fn(&str) -> Option<OsString>,
+}
+
+impl Default for HelmOptions {
+    fn default() -> Self {
+        HelmOptions {
+            enabled: false,
+            command: "helm".to_owned(),
+            api_versions: Vec::new(),
+            kube_version: String::new(),
+            debug: false,
+            limits: Limits { timeout: Some(Duration::from_secs(600)), output: 1 << 30, stderr: |_| {} },
+            variable: |_| None,
+        }
+    }
+}
+
+/// What builds are given: it is the same before and after each of them.
+pub struct Context<'a> {
+    /// The texts of all that is built.
+    pub arena: &'a Arena,
+    /// The files that may be read.
+    pub files: Files<'a>,
+    pub plugins: Box<dyn Plugins + 'a>,
+    pub options: Options,
+}
+
+impl<'a> Context<'a> {
+    /// What builds are given whose texts live in `arena`.
+    pub fn new(arena: &'a Arena, options: Options, plugins: impl Plugins + 'a) -> Rc<Self> {
+        let files = Files::new(arena, options.restrictor, options.file_limit, options.remote.clone());
+        Rc::new(Context { arena, files, plugins: Box::new(plugins), options })
+    }
+}
+
+/// One build, from its first file to its result. Nothing of it is left for the next one.
+pub struct Build<'a> {
+    pub cx: Rc<Context<'a>>,
+    pub arena: &'a Arena,
+    /// What is known of kinds.
+    pub schema: BuildSchema<'a>,
+    /// What every root's configuration begins with; the same one for all.
+    pub default_config: Rc<TransformerConfig<'a>>,
+    /// Whether the root's `buildMetadata` asks for anything: then the build keeps account of what
+    /// comes from where.
+    pub keeps_origins: bool,
+    /// The API versions for charts that name none.
+    pub helm_api_versions: Vec<String>,
+    /// What the user should know, in order.
+    pub warnings: Vec<Warning>,
+}
+
+impl<'a> Build<'a> {
+    /// A build that has not begun.
+    pub fn new(cx: &Rc<Context<'a>>) -> Self {
+        Build {
+            cx: Rc::clone(cx),
+            arena: cx.arena,
+            schema: BuildSchema::default(),
+            default_config: Rc::new(TransformerConfig::defaults()),
+            keeps_origins: false,
+            helm_api_versions: cx.options.helm.api_versions.clone(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The external plugin for a configuration object.
+    ///
+    /// # Errors
+    /// As [`Plugins::load`].
+    pub fn plugin(&mut self, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
+        let cx = Rc::clone(&self.cx);
+        cx.plugins.load(self, entry)
+    }
+
+    /// Remembers something the user should know.
+    pub fn warn(&mut self, message: impl Into<String>) {
+        self.warnings.push(Warning { message: message.into() });
+    }
+}
+
+/// Makes resources.
+pub trait Generator<'a> {
+    /// The resources, in order; each with its behavior and whether its name gets a hash.
+    ///
+    /// # Errors
+    /// What the generator reads is missing or wrong.
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
+}
+
+/// Changes resources.
+pub trait Transformer<'a> {
+    /// Works on all resources accumulated so far.
+    ///
+    /// # Errors
+    /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
+
+    /// This transformer as one that looks at one resource at a time, if it is.
+    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
+        None
+    }
+}
+
+/// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind
+/// run in one pass: a resource that has come into the processor's cache goes through all of them.
+pub trait TransformEach<'a> {
+    /// Changes one resource.
+    ///
+    /// # Errors
+    /// The resource is not as the transformer needs it.
+    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()>;
+
+    /// Whether it changes identities.
+    fn renames(&self) -> bool {
+        false
+    }
+
+    /// Whether it changes identities in the same way for all resources of a kind.
+    fn renames_alike(&self) -> bool {
+        false
+    }
+
+    /// Looks at the result as a whole.
+    ///
+    /// # Errors
+    /// The result cannot be.
+    fn check(&self, _map: &mut ResMap<'a>, _build: &Build<'a>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs neighbouring transformers, each with what its errors call it, in one pass. O(resources x
+/// transformers).
+///
+/// # Errors
+/// The first that one gives.
+pub fn transform_each<'a>(
+    stages: &[(&dyn TransformEach<'a>, &str)],
+    map: &mut ResMap<'a>,
+    build: &Build<'a>,
+) -> Result<()> {
+    let edit = |resource: &mut Resource<'a>| {
+        stages.iter().try_for_each(|(stage, name)| {
+            stage.edit(resource, build).map_err(|e| e.context(*name))?;
+            if stage.renames() {
+                resource.refresh_id();
+            }
+            Ok(())
+        })
+    };
+    let mut renaming = stages.iter().filter(|(stage, _)| stage.renames()).peekable();
+    if renaming.peek().is_none() {
+        map.edit_content(edit)?
+    } else if renaming.all(|(stage, _)| stage.renames_alike()) {
+        map.rename_alike(edit)?
+    } else {
+        map.rename(edit)?
+    }
+    stages.iter().try_for_each(|(stage, name)| stage.check(map, build).map_err(|e| e.context(*name)))
+}

@@ -1,0 +1,80 @@
+//! [`Plugins`]: what a build knows of external plugins.
+
+use super::{Build, Generator, Transformer};
+use crate::diag::{Error, ErrorKind, Result};
+use crate::load::Root;
+use crate::resource::{ResMap, Resource};
+
+/// What a plugin is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Generate,
+    Transform,
+    /// As a transformer that changes nothing.
+    Validate,
+}
+
+impl Mode {
+    /// What a plugin is that does it.
+    pub fn role(self) -> &'static str {
+        match self {
+            Mode::Generate => "generator",
+            Mode::Transform => "transformer",
+            Mode::Validate => "validator",
+        }
+    }
+
+    /// The value of `KUSTOMIZE_PLUGIN_MODE` (K23).
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Generate => "generate",
+            Mode::Transform | Mode::Validate => "transform",
+        }
+    }
+}
+
+/// An external plugin with its configuration, ready to run.
+pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
+    /// Whether a resource that a validator does not print is gone, as upstream has it for shared
+    /// objects.
+    fn prints_all(&self) -> bool {
+        false
+    }
+
+    /// Lets a validator look at all resources, and gives what it printed.
+    ///
+    /// # Errors
+    /// The plugin fails, or prints no resources.
+    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
+}
+
+/// A configuration object of a plugin, and where it stands.
+#[derive(Clone, Copy)]
+pub struct PluginEntry<'e, 'a> {
+    /// The root that lists the object.
+    pub root: &'e Root,
+    pub config: &'e Resource<'a>,
+    /// What the field asks of the plugin.
+    pub mode: Mode,
+}
+
+/// Where a build finds its external plugins.
+pub trait Plugins {
+    /// Finds the plugin for a configuration object.
+    ///
+    /// # Errors
+    /// Plugins are not enabled, there is none for the object, or its configuration is wrong.
+    fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>>;
+}
+
+/// A build without external plugins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPlugins;
+
+impl Plugins for NoPlugins {
+    fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
+        let kind = entry.config.id().gvk.kind;
+        let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
+        Err(Error::new(ErrorKind::Plugin, message).at(build.arena.place(entry.config.pos())))
+    }
+}

@@ -1,0 +1,68 @@
+//! The schema of a build: by which lists are merged, and which kinds have no namespace.
+
+use crate::resource::Resource;
+use crate::schema::{self, Custom, Document, Schemas};
+use std::rc::Rc;
+
+/// The schema of a build, and whether it still can be chosen.
+#[derive(Default)]
+pub struct BuildSchema<'a> {
+    chosen: Option<Rc<Schemas<'a>>>,
+    /// The built-in tables, with what bundles add to them.
+    builtin: Rc<Schemas<'a>>,
+    bundled: Vec<Document<'a>>,
+    /// Whether the built-in tables were asked for before another schema was chosen.
+    is_builtin_used: bool,
+}
+
+impl<'a> BuildSchema<'a> {
+    /// What is known of kinds, for merging.
+    pub fn for_merging(&mut self) -> Rc<Schemas<'a>> {
+        if self.chosen.is_none() {
+            self.is_builtin_used = true;
+        }
+        Rc::clone(self.known())
+    }
+
+    fn known(&self) -> &Rc<Schemas<'a>> {
+        self.chosen.as_ref().unwrap_or(&self.builtin)
+    }
+
+    /// Learns what bundles say of kinds, before anything is merged.
+    pub fn learn(&mut self, bundled: Vec<Document<'a>>) {
+        self.builtin = Rc::new(Schemas::custom(Custom::new(&bundled, true), true));
+        self.bundled = bundled;
+    }
+
+    /// Whether a schema was chosen.
+    pub fn is_chosen(&self) -> bool {
+        self.chosen.is_some()
+    }
+
+    /// Chooses the built-in schema.
+    pub fn choose_builtin(&mut self) {
+        self.chosen = Some(Rc::clone(&self.builtin));
+    }
+
+    /// Chooses the schema of a file.
+    pub fn choose(&mut self, document: Document<'a>) {
+        // The first one wins.
+        let all = [vec![document], self.bundled.clone()].concat();
+        let custom = Custom::new(&all, self.is_builtin_used);
+        self.chosen = Some(Rc::new(Schemas::custom(custom, self.is_builtin_used)));
+    }
+
+    /// Lets resources know what the schema says about their scope.
+    pub fn note_scope(&mut self, resources: &mut [Resource<'a>]) {
+        // Upstream reads its tables for the scope of a kind that is not among those it knows by
+        // heart.
+        if self.chosen.is_none() && !resources.iter().all(|r| schema::is_scope_known(&r.id().gvk)) {
+            self.is_builtin_used = true;
+        }
+        let schemas = self.known();
+        for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
+            resource.rare_mut().cluster_scoped = true;
+            resource.refresh_id();
+        }
+    }
+}
