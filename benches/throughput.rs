@@ -4,10 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
-use rustomize::pipeline;
-use rustomize::resource::{ResMap, print};
-use rustomize::stage::{Context, NoPlugins, Options};
+use rustomize::load::Disk;
 use rustomize::yaml::{Arena, documents, emit};
+use rustomize::{Options, Workspace};
 use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -182,10 +181,9 @@ fn main() {
     let build = |fields: &str| {
         std::fs::write(directory.path().join("kustomization.yaml"), format!("resources: [all.yaml]\n{fields}"))
             .unwrap();
-        let arena = Arena::new();
-        let cx = Context::new(&arena, Options::default(), NoPlugins);
-        let map: ResMap<'_> = pipeline::build(&cx, &path).value.unwrap();
-        black_box(print(&arena, &map).unwrap());
+        let (workspace, disk) = (Workspace::new(), Disk::new());
+        let output = rustomize::build(&workspace, &disk, &path, &Options::default()).value.unwrap();
+        black_box(output.print().unwrap());
     };
     measure("build: resources alone", text.len(), || build(""));
     measure("build: prefix and namespace", text.len(), || build("namePrefix: p-\nnamespace: ns\n"));

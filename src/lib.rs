@@ -23,24 +23,65 @@
 //! * [`plugin`]: external plugins, found by kind; no configuration is left behind on any path.
 //! * [`manager`]: plugins that are installed, pinned and shared.
 //! * [`process`]: child processes with limits; none outlives the build.
+//! * [`build`], [`Workspace`], [`Output`]: the face of all this.
 //! * [`atomic`]: files that appear whole; nothing is written through a link.
 //! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
 //! * [`parallel`]: all cores; no result depends on how many. [`steps`] counts work for tests.
 //! * [`diag`]: errors as values with places; the library prints nothing.
 //! * [`cli`]: the only one that knows terminal, environment and exit status.
 //!
-//! ```
-//! use rustomize::pipeline;
-//! use rustomize::resource::print;
-//! use rustomize::stage::{Context, NoPlugins, Options};
-//! use rustomize::yaml::Arena;
+//! # Builds from disk
 //!
-//! let arena = Arena::new();
-//! let cx = Context::new(&arena, Options::default(), NoPlugins);
-//! let map = pipeline::build(&cx, "testdata/example/hello").value?;
-//! assert!(print(&arena, &map)?.contains("name: hello-web"));
+//! ```
+//! use rustomize::{Options, Workspace, build, load::Disk};
+//!
+//! let (workspace, disk) = (Workspace::new(), Disk::new());
+//! let built = build(&workspace, &disk, "testdata/example/hello", &Options::default());
+//! assert!(built.warnings.is_empty());
+//! assert!(built.value?.print()?.contains("name: hello-web"));
 //! # Ok::<(), rustomize::diag::Error>(())
 //! ```
+//!
+//! # Builds from memory
+//!
+//! ```
+//! use rustomize::{Options, Workspace, build, load::Memory};
+//!
+//! let files = Memory::from_iter([
+//!     ("app/kustomization.yaml", "namePrefix: blue-\nresources: [service.yaml]\n"),
+//!     ("app/service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"),
+//! ]);
+//! let workspace = Workspace::new();
+//! let output = build(&workspace, &files, "app", &Options::default()).value?;
+//! assert_eq!(output.print()?, "apiVersion: v1\nkind: Service\nmetadata:\n  name: blue-web\n");
+//! # Ok::<(), rustomize::diag::Error>(())
+//! ```
+//!
+//! # Many roots
+//!
+//! ```
+//! use rustomize::{Options, Workspace, build, load::Memory};
+//!
+//! let mut files = Memory::new();
+//! files.set("base/kustomization.yaml", "resources: [map.yaml]\n");
+//! files.set("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n");
+//! for site in ["north", "south"] {
+//!     let text = format!("namespace: {site}\nresources: [../base]\n");
+//!     files.set(format!("{site}/kustomization.yaml"), text);
+//! }
+//! let workspace = Workspace::new();
+//! for site in ["north", "south"] {
+//!     let output = build(&workspace, &files, site, &Options::default()).value?;
+//!     let namespaces: Vec<&str> = output.resources().map(|r| r.id().namespace).collect();
+//!     assert_eq!(namespaces, [site]);
+//! }
+//! # Ok::<(), rustomize::diag::Error>(())
+//! ```
+
+mod workspace;
+
+pub use stage::Options;
+pub use workspace::{Output, Workspace, build};
 
 pub mod pipeline;
 
@@ -55,6 +96,7 @@ pub mod stage;
 pub mod generator;
 pub mod transformer;
 
+#[cfg(feature = "manager")]
 pub mod manager;
 pub mod plugin;
 
@@ -69,4 +111,5 @@ pub mod yaml;
 
 pub mod diag;
 
+#[cfg(feature = "command")]
 pub mod cli;

@@ -3,10 +3,8 @@
 
 use crate::support::Tree;
 use base64::Engine;
-use rustomize::pipeline;
-use rustomize::resource::print;
-use rustomize::stage::{Context, NoPlugins, Options};
-use rustomize::yaml::Arena;
+use rustomize::load::Disk;
+use rustomize::{Options, Workspace, build};
 
 /// A text, or bytes that are no UTF-8 as base64.
 fn bytes(value: &serde_json::Value) -> Option<Vec<u8>> {
@@ -29,10 +27,9 @@ fn every_experiment_prints_what_was_recorded() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
         let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
         std::fs::write(tree.path().join("r.yaml"), bytes(&case["resource"]).unwrap()).unwrap();
-        let arena = Arena::new();
-        let cx = Context::new(&arena, Options::default(), NoPlugins);
-        let built = pipeline::build(&cx, &tree.path().to_string_lossy()).value;
-        let printed = built.and_then(|map| print(&arena, &map));
+        let (workspace, disk) = (Workspace::new(), Disk::new());
+        let built = build(&workspace, &disk, &tree.path().to_string_lossy(), &Options::default()).value;
+        let printed = built.and_then(|output| output.print());
         count += 1;
         match (bytes(&case["output"]), printed) {
             (Some(want), Ok(got)) if want == got.as_bytes() => {}

@@ -4,16 +4,15 @@
 use crate::manager::{require, root, script};
 use crate::shared_object::cc;
 use crate::support::Tree;
+use rustomize::load::Disk;
 use rustomize::manager::environment::{Bundle, Environment};
 use rustomize::manager::plugins::ManagedPlugins;
 use rustomize::manager::resolve::{Managed, Manager, Project};
-use rustomize::pipeline::build;
 use rustomize::plugin::PluginOptions;
-use rustomize::resource::print;
-use rustomize::stage::{Context, Options};
-use rustomize::yaml::Arena;
+use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 
 const HEAD: &str = "apiVersion: rustomize.dev/v1\n";
 
@@ -335,14 +334,15 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
             }))
         });
         let host = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
-        ManagedPlugins::new(PluginOptions { enabled: true, host, ..PluginOptions::default() }, manager)
+        let plugins = PluginOptions { enabled: true, host, ..PluginOptions::default() };
+        Options { plugins: Rc::new(ManagedPlugins::new(plugins, manager)), ..Options::default() }
     };
-    let arena = Arena::new();
-    let contexts = ["one", "two"].map(|name| (name, Context::new(&arena, Options::default(), managed(name))));
+    let (workspace, disk) = (Workspace::new(), Disk::new());
+    let environments = ["one", "two"].map(|name| (name, managed(name)));
     for round in 0..2 {
-        for (name, cx) in &contexts {
-            let map = build(cx, &tree.path().to_string_lossy()).value.unwrap();
-            let out = print(&arena, &map).unwrap();
+        for (name, options) in &environments {
+            let output = build(&workspace, &disk, &tree.path().to_string_lossy(), options).value.unwrap();
+            let out = output.print().unwrap();
             for kind in ["exec", "krm", "so"].iter().filter(|kind| has_compiler || **kind != "so") {
                 assert!(out.contains(&format!("v: {name}-{kind}\n")), "round {round}: {out}");
             }

@@ -18,6 +18,7 @@ mod install;
 mod installed;
 mod isolation;
 mod kills;
+mod library;
 mod manager;
 mod plugin;
 mod reference;

@@ -1,9 +1,8 @@
 //! Linear time, measured in steps and not by the clock: twice the input may cost twice the steps.
 
 use crate::support::Tree;
-use rustomize::resource::print;
-use rustomize::stage::{Context, NoPlugins, Options};
-use rustomize::{pipeline, steps, yaml};
+use rustomize::load::Disk;
+use rustomize::{Options, Workspace, build, steps};
 use std::fmt::Write;
 
 fn resources(n: usize) -> String {
@@ -29,11 +28,10 @@ fn steps_taken(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     tree.write("base/all.yaml", &resources(n));
     tree.write("base/kustomization.yaml", "resources: [all.yaml]\nnamePrefix: b-\n");
     files(n).iter().for_each(|(name, text)| tree.write(name, text));
-    let arena = yaml::Arena::new();
-    let cx = Context::new(&arena, Options::default(), NoPlugins);
+    let (workspace, disk) = (Workspace::new(), Disk::new());
     steps::reset();
-    let map = pipeline::build(&cx, &tree.path().to_string_lossy()).value.unwrap();
-    print(&arena, &map).unwrap();
+    let output = build(&workspace, &disk, &tree.path().to_string_lossy(), &Options::default()).value.unwrap();
+    output.print().unwrap();
     steps::taken()
 }
 

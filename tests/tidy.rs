@@ -59,7 +59,7 @@ fn files_are_of_a_size_to_be_read() {
 /// The modules of src, each above all that it may use, as docs/architecture.md lists them.
 fn layers() -> Vec<String> {
     let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap();
-    let after = docs.split_once("\n## Layers\n").expect("a chapter about layers").1;
+    let after = docs.split_once("\n## Layers\n").unwrap().1;
     let list: Vec<&str> = after.lines().skip_while(|line| !line.starts_with('`')).collect();
     let list = list.iter().take_while(|line| !line.is_empty());
     let names = list.flat_map(|line| line.split('·')).map(|name| name.trim_matches([' ', '`']).to_owned());

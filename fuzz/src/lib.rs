@@ -5,8 +5,8 @@
 pub mod txtar;
 
 use rustomize::config::go_regexp::GoRegex;
-use rustomize::load::RepoSpec;
 use rustomize::load::git_command::GitCommand;
+use rustomize::load::{Memory, RepoSpec};
 use rustomize::manager::amend::Amendment;
 use rustomize::manager::describe::Description;
 use rustomize::manager::location::Location;
@@ -15,19 +15,18 @@ use rustomize::manager::manifest::Manifest;
 use rustomize::manager::name::{FileName, Platform};
 use rustomize::manager::origin::Origin;
 use rustomize::manager::pattern::Pattern;
-use rustomize::plugin::permissions::Permissions;
 use rustomize::manager::requirements::{self, Requirements};
 use rustomize::manager::source::Source;
 use rustomize::manager::trust::Trust;
 use rustomize::manager::version::{Constraint, Version};
-use rustomize::pipeline;
 use rustomize::plugin::host;
+use rustomize::plugin::permissions::Permissions;
 use rustomize::process::conversation::Frame;
-use rustomize::resource::print;
 use rustomize::schema::Schemas;
-use rustomize::stage::{Build, Context, NoPlugins, Options, wire};
+use rustomize::stage::{Build, Context, wire};
 use rustomize::transformer::merge;
 use rustomize::yaml::{Arena, documents, emit};
+use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::{Component, Path};
 use tempfile::TempDir;
@@ -75,44 +74,22 @@ pub fn patch(input: &[u8]) {
     }
 }
 
-/// The files of a root, as txtar: a build returns; the output of one that succeeds is read and
-/// built again. Nothing runs and nothing is fetched.
+/// The files of a root, as txtar: a build returns, and so does one of its output. Nothing runs and
+/// nothing is fetched.
 pub fn tree(input: &[u8]) {
     let Some(text) = text(input) else { return };
-    let directory = TempDir::new().expect("a temporary directory");
-    for (name, content) in txtar::files(text) {
-        if !is_inside(name) {
-            continue;
-        }
-        let path = directory.path().join(name);
-        let made = path.parent().is_none_or(|parent| fs::create_dir_all(parent).is_ok());
-        if !made || fs::write(path, content).is_err() {
-            return;
-        }
-    }
-    if let Some(printed) = build(directory.path()) {
-        fs::write(directory.path().join("printed.yaml"), &printed).expect("a file");
-        let again = TempDir::new_in(directory.path()).expect("a directory");
-        fs::write(again.path().join("printed.yaml"), &printed).expect("a file");
-        fs::write(again.path().join("kustomization.yaml"), "resources: [printed.yaml]\n").expect("a file");
-        let _ = build(again.path());
+    if let Some(printed) = built(&Memory::from_iter(txtar::files(text))) {
+        let again = [("kustomization.yaml", "resources: [printed.yaml]\n"), ("printed.yaml", &*printed)];
+        let _ = built(&Memory::from_iter(again));
     }
 }
 
-fn is_inside(name: &str) -> bool {
-    name.len() < 200
-        && !name.is_empty()
-        && !name.contains('\0')
-        && Path::new(name).components().all(|c| matches!(c, Component::Normal(_)))
-}
-
-fn build(root: &Path) -> Option<String> {
-    let arena = Arena::new();
+fn built(files: &Memory) -> Option<String> {
     let mut options = Options::default();
     options.remote.offline = true;
-    let cx = Context::new(&arena, options, NoPlugins);
-    let map = pipeline::build(&cx, root.to_str()?).value.ok()?;
-    print(&arena, &map).ok()
+    let workspace = Workspace::new();
+    let output = build(&workspace, files, "/", &options).value.ok()?;
+    output.print().ok()
 }
 
 /// A pattern and a text to match, in two lines: matching returns.
@@ -216,7 +193,8 @@ pub fn frame(input: &[u8]) {
         let read = input.len() - rest.len();
         assert_eq!(input[..read], written);
         let arena = Arena::new();
-        let mut build = Build::new(&Context::new(&arena, Options::default(), NoPlugins));
+        let memory = Memory::new();
+        let mut build = Build::new(&Context::new(&arena, &memory, Options::default()));
         for mut resource in wire::parse(&mut build, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
             let _ = wire::take_generator_options(&arena, &mut resource);
         }

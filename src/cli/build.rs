@@ -2,8 +2,7 @@
 
 use super::args::Build;
 use super::{cache, managed, output, plugin_flags};
-use crate::load::{FileLimit, RemoteOptions, Restrictor};
-use crate::manager::plugins::ManagedPlugins;
+use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
 use crate::pipeline;
 use crate::resource::Order;
 use crate::stage::{Context, HelmOptions, Options};
@@ -11,6 +10,7 @@ use crate::yaml::Arena;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Runs `build`.
 ///
@@ -23,10 +23,11 @@ pub fn run(args: &Build) -> Result<()> {
         [directory] => directory,
         _ => bail!("specify one path to kustomization.yaml"),
     };
-    let (options, plugins) = options(args)?;
+    let options = options(args)?;
+    let disk = Disk::new();
     // The process ends after this: freeing a million small lists one by one would only take time.
     let arena = std::mem::ManuallyDrop::new(Arena::new());
-    let cx = Context::new(&arena, options, plugins);
+    let cx = Context::new(&arena, &disk, options);
     let built = pipeline::build(&cx, directory);
     for warning in built.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");
@@ -35,7 +36,7 @@ pub fn run(args: &Build) -> Result<()> {
     output::write(&arena, &map, args.output.as_deref())
 }
 
-fn options(args: &Build) -> Result<(Options, ManagedPlugins)> {
+fn options(args: &Build) -> Result<Options> {
     let restrictor = match args.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => Restrictor::RootOnly,
         "LoadRestrictionsNone" => Restrictor::None,
@@ -62,7 +63,8 @@ fn options(args: &Build) -> Result<(Options, ManagedPlugins)> {
     let directory = args.directory.first().map_or(".", String::as_str);
     let (plugins, schemas) = plugin_flags::options(&args.plugins, plugins_enabled, Path::new(directory), args.offline)?;
     let variable = managed::variable;
-    let options = Options {
+    Ok(Options {
+        plugins: Rc::new(plugins),
         restrictor,
         file_limit: FileLimit(args.file_size_limit),
         order,
@@ -84,8 +86,7 @@ fn options(args: &Build) -> Result<(Options, ManagedPlugins)> {
             limits: plugin_flags::limits(&args.plugins),
             variable,
         },
-    };
-    Ok((options, plugins))
+    })
 }
 
 /// What runs containers, first that is there.

@@ -2,6 +2,7 @@
 
 use super::args::{Run, RunAs};
 use super::{output, plugin_flags};
+use crate::load::Disk;
 use crate::manager::resolve::COMPONENT;
 use crate::pipeline::{self, Call};
 use crate::stage::{self, Mode, Options};
@@ -9,6 +10,7 @@ use crate::yaml::Arena;
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Runs `plugin run`.
 ///
@@ -33,7 +35,9 @@ pub fn run(args: &Run) -> Result<()> {
     }
     let (plugins, schemas) = plugin_flags::options(&args.plugins, true, folder, args.offline)?;
     let arena = Arena::new();
-    let cx = stage::Context::new(&arena, Options { schemas, ..Options::default() }, plugins);
+    let options = Options { schemas, plugins: Rc::new(plugins), ..Options::default() };
+    let disk = Disk::new();
+    let cx = stage::Context::new(&arena, &disk, options);
     let called = pipeline::call(&cx, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });
     for warning in called.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");

@@ -45,12 +45,6 @@ pub struct Fault {
     pub error: Error,
 }
 
-/// Whether a path is the URL of a file.
-pub fn is_url(path: &str) -> bool {
-    let starts = |scheme: &str| path.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
-    starts("http://") || starts("https://")
-}
-
 impl Http {
     /// Nothing is fetched yet. `timeout` is for one file, redirects included; `limit` is in bytes.
     pub fn new(timeout: Duration, limit: u64, offline: bool) -> Self {

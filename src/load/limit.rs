@@ -60,6 +60,26 @@ impl FileLimit {
         Ok(bytes)
     }
 
+    /// The content of an open file that says that it has `size` bytes. O(size), and one call of the
+    /// system if that is so.
+    ///
+    /// # Errors
+    /// As [`FileLimit::read`].
+    pub fn read_opened(self, file: &File, size: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = self.room(size)?;
+        loop {
+            if bytes.len() == bytes.capacity() {
+                self.check(bytes.len() as u64)?;
+                let more = bytes.len() as u64;
+                FileLimit::grow(&mut bytes, more)?;
+            }
+            let n = read_some(file, &mut bytes)?;
+            if n == 0 || bytes.len() as u64 == size {
+                return self.check(bytes.len() as u64).map(|()| bytes);
+            }
+        }
+    }
+
     /// As [`FileLimit::read`], for a text.
     ///
     /// # Errors
@@ -67,4 +87,22 @@ impl FileLimit {
     pub fn read_to_string(self, path: &Path) -> io::Result<String> {
         String::from_utf8(self.read(path)?).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
     }
+}
+
+/// Reads into the room that is left, and gives how many bytes came; none at the end of the file.
+#[cfg(unix)]
+fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    loop {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(bytes)) {
+            Err(rustix::io::Errno::INTR) => {}
+            read => return read.map_err(io::Error::from),
+        }
+    }
+}
+
+/// Reads all that is left, and gives how many bytes came.
+#[cfg(not(unix))]
+fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    let room = (bytes.capacity() - bytes.len()) as u64;
+    file.take(room).read_to_end(bytes)
 }

@@ -3,18 +3,24 @@
 //!
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
 //!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with.
-//! * [`http`]: files over HTTP; [`limit`]: how large files on disk may be.
+//! * [`http`]: files over HTTP; [`limit`]: how large files may be.
+//! * [`loader`]: where files come from; [`disk`]: from this machine.
 
+pub mod disk;
 pub mod git;
 pub mod git_cache;
 pub mod git_command;
+#[cfg_attr(not(feature = "http"), path = "without_http.rs")]
 pub mod http;
 pub mod limit;
+pub mod loader;
 pub mod path;
 pub mod repo_spec;
 
+pub use disk::Disk;
 pub use limit::FileLimit;
-pub use path::{clean, join};
+pub use loader::{Loader, Memory, Overlay};
+pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
 use crate::diag::{Error, ErrorKind, Result};
@@ -24,12 +30,9 @@ use crate::yaml::{Arena, Source};
 use git::Git;
 use hashbrown::HashMap;
 use http::Http;
-use rustix::fs::{FileType, Mode, OFlags};
-use rustix::io::Errno;
+use loader::Opened;
 use std::cell::{OnceCell, RefCell};
-use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -79,10 +82,12 @@ impl Default for RemoteOptions {
 /// Files of a build: each text is read once, each directory resolved once.
 pub struct Files<'a> {
     pub arena: &'a Arena,
+    loader: &'a dyn Loader,
+    /// For clones of repositories.
+    disk: Disk,
     restrictor: Restrictor,
     limit: FileLimit,
     sources: RefCell<HashMap<PathBuf, &'a Source>>,
-    directories: RefCell<HashMap<PathBuf, Rc<Directory>>>,
     git: Git,
     remote: RemoteOptions,
     http: OnceCell<Http>,
@@ -170,13 +175,20 @@ impl From<NotLoaded> for Error {
 
 impl<'a> Files<'a> {
     /// Nothing is read yet.
-    pub fn new(arena: &'a Arena, restrictor: Restrictor, limit: FileLimit, remote: RemoteOptions) -> Self {
+    pub fn new(
+        arena: &'a Arena,
+        loader: &'a dyn Loader,
+        restrictor: Restrictor,
+        limit: FileLimit,
+        remote: RemoteOptions,
+    ) -> Self {
         Files {
             arena,
+            loader,
+            disk: Disk::new(),
             restrictor,
             limit,
             sources: RefCell::default(),
-            directories: RefCell::default(),
             git: Git::new(remote.cache.clone(), remote.offline, remote.timeout),
             remote,
             http: OnceCell::new(),
@@ -187,9 +199,19 @@ impl<'a> Files<'a> {
     /// Clones the repositories that entries name, side by side. An entry that is a file or
     /// directory here is none.
     pub fn prefetch(&self, root: &Root, entries: &[&str]) {
-        let is_here = |entry: &str| !http::is_url(entry) && root.real.join(entry).exists();
-        let references = entries.iter().filter(|entry| !is_here(entry)).filter_map(|entry| reference(root, entry));
-        self.git.prefetch(references.filter_map(Result::ok).collect());
+        let loader = self.loader(root);
+        let is_here = |entry: &str| {
+            let path = root.real.join(entry);
+            !is_url(entry) && (loader.open(&path).is_ok() || loader.directory(&path).is_ok())
+        };
+        let references = entries.iter().filter_map(|entry| Some((entry, reference(root, entry)?)));
+        let elsewhere = references.filter(|(entry, _)| !is_here(entry));
+        self.git.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
+    }
+
+    /// Where the files of a root come from.
+    fn loader(&self, root: &Root) -> &dyn Loader {
+        if root.remote.is_some() { &self.disk } else { self.loader }
     }
 
     fn fetch(&self, url: &str) -> Result<Rc<[u8]>, NotLoaded> {
@@ -214,7 +236,7 @@ impl<'a> Files<'a> {
         if let Some(spec) = RepoSpec::parse(argument) {
             return self.clone(&spec, None);
         }
-        let real = directory(Path::new(argument), argument)?;
+        let real = directory(self.loader, Path::new(argument), argument)?;
         let chain = Rc::new(Chain { real: real.clone(), raw: None, parent: None });
         Ok(Root { real, shown: clean(argument), relative: ".".to_owned(), remote: None, chain })
     }
@@ -229,8 +251,8 @@ impl<'a> Files<'a> {
             chain = link.parent.as_ref();
         }
         let in_reference = |e: Error| e.context(format!("in '{}'", spec.raw));
-        let top = directory(&self.git.checkout(spec)?, &spec.raw)?;
-        let real = directory(&top.join(&spec.path), &spec.path).map_err(in_reference)?;
+        let top = directory(&self.disk, &self.git.checkout(spec)?, &spec.raw)?;
+        let real = directory(&self.disk, &top.join(&spec.path), &spec.path).map_err(in_reference)?;
         if !real.starts_with(&top) {
             return Err(in_reference(Error::input(format!("'{}' refers to directory outside of repo", spec.path))));
         }
@@ -274,7 +296,7 @@ impl<'a> Files<'a> {
         if let Some(spec) = reference(root, path) {
             return self.clone(&spec?, Some(root));
         }
-        let real = directory(&root.real.join(path), path)?;
+        let real = directory(self.loader(root), &root.real.join(path), path)?;
         if let Some(remote) = &root.remote
             && !real.starts_with(&remote.directory)
         {
@@ -305,7 +327,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// It cannot be read, is no file, lies where the restrictor forbids it, or is no UTF-8.
     pub fn text(&self, root: &Root, path: &str) -> Result<&'a Source, NotLoaded> {
-        if http::is_url(path) {
+        if is_url(path) {
             if let Some(source) = self.sources.borrow().get(Path::new(path)) {
                 return Ok(source);
             }
@@ -313,13 +335,14 @@ impl<'a> Files<'a> {
             self.sources.borrow_mut().insert(path.into(), source);
             return Ok(source);
         }
-        let (real, file) = self.open(root, path)?;
-        if let Some(source) = self.sources.borrow().get(&real) {
+        let file = self.open(root, path)?;
+        if let Some(source) = self.sources.borrow().get(&file.place) {
             return Ok(source);
         }
-        let text = decoded(read(&file, path, self.limit)?, path)?;
+        let place = file.place.clone();
+        let text = decoded(read(file, path, self.limit)?, path)?;
         let source = self.arena.add_file(join(&root.shown, path), text);
-        self.sources.borrow_mut().insert(real, source);
+        self.sources.borrow_mut().insert(place, source);
         Ok(source)
     }
 
@@ -328,60 +351,38 @@ impl<'a> Files<'a> {
     /// # Errors
     /// As [`Files::text`], less UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
-        if http::is_url(path) {
+        if is_url(path) {
             return Ok(self.fetch(path)?.to_vec());
         }
-        let (_, file) = self.open(root, path)?;
-        read(&file, path, self.limit)
+        read(self.open(root, path)?, path, self.limit)
     }
 
-    /// Opens a file, under the restrictor, and tells its real path. Parent directories are resolved
-    /// once.
-    fn open(&self, root: &Root, path: &str) -> Result<(PathBuf, OwnedFd), NotLoaded> {
+    /// Opens a file, under the restrictor.
+    fn open(&self, root: &Root, path: &str) -> Result<Opened, NotLoaded> {
         let joined = if path.starts_with('/') { clean(path) } else { join(&root.real.to_string_lossy(), path) };
-        let joined = Path::new(&joined);
-        let (Some(parent), Some(name)) = (joined.parent(), joined.file_name()) else {
-            // The root of the file system.
+        if joined == "/" {
             return Err(NotLoaded { missing: true, error: Error::input(format!("'{path}' must resolve to a file")) });
-        };
-        let known = self.directories.borrow().get(parent).cloned();
-        let directory = match known {
-            Some(directory) => directory,
-            None => {
-                let directory = Rc::new(Directory::open(parent).map_err(|e| missing(path, &e))?);
-                self.directories.borrow_mut().insert(parent.to_owned(), directory.clone());
-                directory
-            }
-        };
-        let real = directory.real.join(name);
-        match directory.open_file(name) {
-            Ok(file) => self.restrict(root, real, false).map(|real| (real, file)),
-            Err(Errno::LOOP) => {
-                // A link: what it leads to counts.
-                let real = real.canonicalize().map_err(|e| missing(path, &e))?;
-                let real = self.restrict(root, real.clone(), real.is_dir())?;
-                let (parent, name) = (real.parent().unwrap_or(Path::new("/")), real.file_name().unwrap_or_default());
-                let file = Directory::open(parent).and_then(|d| d.open_file(name).map_err(io::Error::from));
-                file.map_err(|e| missing(path, &e)).map(|file| (real, file))
-            }
-            Err(Errno::NOENT) => Err(missing(path, &Errno::NOENT.into())),
+        }
+        match self.loader(root).open(Path::new(&joined)) {
+            Ok(file) => self.restrict(root, &file.place).map(|()| file),
             Err(e) => {
-                self.restrict(root, real.clone(), real.is_dir())?;
-                Err(missing(path, &e.into()))
+                e.place.map_or(Ok(()), |place| self.restrict(root, &place))?;
+                Err(missing(path, &e.error))
             }
         }
     }
 
-    /// Refuses a real path that the restrictor forbids.
-    fn restrict(&self, root: &Root, real: PathBuf, is_directory: bool) -> Result<PathBuf, NotLoaded> {
+    /// Refuses a place that the restrictor forbids.
+    fn restrict(&self, root: &Root, place: &Path) -> Result<(), NotLoaded> {
         // What was cloned is restricted whatever the options say.
         let is_restricted = self.restrictor == Restrictor::RootOnly || root.remote.is_some();
-        if is_restricted && !real.starts_with(&root.real) {
-            let message = format!("security; file '{}' is not in or below '{}'", real.display(), root.real.display());
+        if is_restricted && !place.starts_with(&root.real) {
+            let message = format!("security; file '{}' is not in or below '{}'", place.display(), root.real.display());
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
-            return Err(NotLoaded { missing: is_directory || real.is_dir(), error: Error::input(message).hint(hint) });
+            let is_directory = self.loader(root).directory(place).is_ok();
+            return Err(NotLoaded { missing: is_directory, error: Error::input(message).hint(hint) });
         }
-        Ok(real)
+        Ok(())
     }
 }
 
@@ -421,70 +422,32 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
         }
         _ => Error::new(ErrorKind::Io, format!("'{path}' cannot be read: {e}")),
     };
-    // What may not be read is there: it is not looked for as a directory.
-    NotLoaded { missing: e.kind() != io::ErrorKind::PermissionDenied, error }
+    // What may not be read is there, and a loader that fails knows nothing: neither is looked for as
+    // a directory.
+    let missing = !matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Other);
+    NotLoaded { missing, error }
 }
 
-fn directory(path: &Path, named: &str) -> Result<Rc<Path>> {
-    let real = path.canonicalize().map_err(|e| missing(named, &e).error)?;
-    if real.is_dir() {
-        Ok(real.into())
-    } else {
-        Err(Error::new(ErrorKind::Io, format!("'{named}': file is not directory")))
-    }
-}
-
-/// A directory whose path was resolved: files in it are opened without walking the path again.
-struct Directory {
-    real: PathBuf,
-    handle: OwnedFd,
-}
-
-impl Directory {
-    fn open(path: &Path) -> io::Result<Self> {
-        let real = path.canonicalize()?;
-        let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(&real, flags, Mode::empty())?;
-        Ok(Directory { real, handle })
-    }
-
-    /// Opens an entry, unless it is a link. A pipe does not block.
-    fn open_file(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
-    }
+fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> {
+    loader.directory(path).map(Rc::from).map_err(|e| match e.kind() {
+        io::ErrorKind::NotADirectory if loader.open(path).is_ok() => {
+            Error::new(ErrorKind::Io, format!("'{named}': file is not directory"))
+        }
+        _ => missing(named, &e).error,
+    })
 }
 
 /// Reads a regular file.
-fn read(file: &OwnedFd, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoaded> {
-    let unread = |e: io::Error| match e.kind() {
+fn read(file: Opened, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoaded> {
+    let no_file = || Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
+    file.read(limit).map_err(|e| match e.kind() {
+        io::ErrorKind::IsADirectory => NotLoaded { missing: true, error: no_file() },
+        io::ErrorKind::InvalidInput => not_loaded(no_file()),
         io::ErrorKind::FileTooLarge => {
             let error = Error::new(ErrorKind::Io, format!("'{named}' cannot be read: {e}"));
             not_loaded(error.hint("--file-size-limit sets the limit"))
         }
         io::ErrorKind::OutOfMemory => not_loaded(Error::new(ErrorKind::Io, format!("'{named}' cannot be read: {e}"))),
         _ => missing(named, &e),
-    };
-    let stat = rustix::fs::fstat(file).map_err(|e| unread(e.into()))?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    if kind != FileType::RegularFile {
-        let error = Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
-        return Err(NotLoaded { missing: kind == FileType::Directory, error });
-    }
-    let mut bytes = limit.room(u64::try_from(stat.st_size).unwrap_or(0)).map_err(unread)?;
-    loop {
-        if bytes.len() == bytes.capacity() {
-            limit.check(bytes.len() as u64).map_err(unread)?;
-            let more = bytes.len() as u64;
-            FileLimit::grow(&mut bytes, more).map_err(unread)?;
-        }
-        match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
-            // As long as it said it is: there is no more to come.
-            Ok(n) if n == 0 || bytes.len() as i64 == stat.st_size => {
-                return limit.check(bytes.len() as u64).map(|()| bytes).map_err(unread);
-            }
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(e) => return Err(unread(e.into())),
-        }
-    }
+    })
 }

@@ -5,6 +5,12 @@ use hashbrown::HashSet;
 use std::fs::DirEntry;
 use std::path::{Component, Path, PathBuf};
 
+/// Whether a path is the URL of a file.
+pub fn is_url(path: &str) -> bool {
+    let starts = |scheme: &str| path.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
+    starts("http://") || starts("https://")
+}
+
 /// Removes `.`, empty parts and `..` that have something before them. An empty path becomes `.`.
 pub fn clean(path: &str) -> String {
     let absolute = path.starts_with('/');

@@ -4,7 +4,7 @@ use super::host;
 use super::source::Source;
 use super::version::Version;
 use crate::load::RepoSpec;
-use crate::load::http::is_url;
+use crate::load::is_url;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ use super::{Target, builtin, crds, openapi, plan};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig};
 use crate::diag::{Error, Result};
-use crate::load::{RepoSpec, Root, http};
+use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
 use crate::stage::{Build, Mode, PluginEntry, documents_to_resources, transform_each};
 use crate::steps;
@@ -105,7 +105,7 @@ fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: boo
         Ok(source) => match read(build, source) {
             Ok(resources) => return Ok(Entry::File(resources)),
             // A server that has a page for everything may have a repository too.
-            Err(e) if is_remote && http::is_url(entry) => e,
+            Err(e) if is_remote && is_url(entry) => e,
             Err(e) => return Err(e),
         },
         Err(e) if !e.missing && !entry.is_empty() => return Err(e.error),
@@ -113,7 +113,7 @@ fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: boo
     };
     match build.cx.files.base(root, entry, allow_absolute) {
         Ok(base) => Ok(Entry::Root(base)),
-        Err(e) if is_remote && http::is_url(entry) => Err(e.context(format!("as a file: {}", as_file.message()))),
+        Err(e) if is_remote && is_url(entry) => Err(e.context(format!("as a file: {}", as_file.message()))),
         Err(e) => Err(e),
     }
 }

@@ -1,6 +1,6 @@
 //! What a build hands to its stages, and what a stage is.
 //!
-//! * [`Context`]: what a build is given and does not change: texts, files, plugins, options.
+//! * [`Context`]: what a build is given and does not change: texts, files, options.
 //! * [`Build`]: what one build knows so far; it goes from stage to stage.
 //! * [`Generator`], [`Transformer`], [`TransformEach`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
@@ -17,7 +17,7 @@ pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins};
 
 use crate::config::TransformerConfig;
 use crate::diag::{Result, Warning};
-use crate::load::{FileLimit, Files, RemoteOptions, Restrictor};
+use crate::load::{FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::process::Limits;
 use crate::resource::{Order, ResMap, Resource};
 use crate::yaml::Arena;
@@ -28,8 +28,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// What a build is asked for, beside its directory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Options {
+    /// The external plugins; none, unless somebody brings them.
+    pub plugins: Rc<dyn Plugins>,
     pub restrictor: Restrictor,
     /// How large the files may be that are read.
     pub file_limit: FileLimit,
@@ -43,6 +45,21 @@ pub struct Options {
     pub remote: RemoteOptions,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            plugins: Rc::new(NoPlugins),
+            restrictor: Restrictor::default(),
+            file_limit: FileLimit::default(),
+            order: None,
+            managed_by_label: false,
+            helm: HelmOptions::default(),
+            remote: RemoteOptions::default(),
+            schemas: Vec::new(),
+        }
+    }
 }
 
 /// Whether and how helm runs.
@@ -82,15 +99,14 @@ pub struct Context<'a> {
     pub arena: &'a Arena,
     /// The files that may be read.
     pub files: Files<'a>,
-    pub plugins: Box<dyn Plugins + 'a>,
     pub options: Options,
 }
 
 impl<'a> Context<'a> {
     /// What builds are given whose texts live in `arena`.
-    pub fn new(arena: &'a Arena, options: Options, plugins: impl Plugins + 'a) -> Rc<Self> {
-        let files = Files::new(arena, options.restrictor, options.file_limit, options.remote.clone());
-        Rc::new(Context { arena, files, plugins: Box::new(plugins), options })
+    pub fn new(arena: &'a Arena, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, options.remote.clone());
+        Rc::new(Context { arena, files, options })
     }
 }
 
@@ -131,7 +147,7 @@ impl<'a> Build<'a> {
     /// As [`Plugins::load`].
     pub fn plugin(&mut self, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         let cx = Rc::clone(&self.cx);
-        cx.plugins.load(self, entry)
+        cx.options.plugins.load(self, entry)
     }
 
     /// Remembers something the user should know.

@@ -7,10 +7,9 @@
 use super::reference::{CRASH, Files, Server};
 use super::{cannot_read_its_own_text, number};
 use libyaml_safer::EventData;
-use rustomize::pipeline;
-use rustomize::resource::print;
-use rustomize::stage::{Context, NoPlugins, Options};
+use rustomize::load::Disk;
 use rustomize::yaml::{Arena, Node, Value, documents};
+use rustomize::{Options, Workspace, build};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -462,10 +461,9 @@ fn document(seed: u64) -> Vec<u8> {
 
 fn ours(directory: &Path, resource: &[u8]) -> Result<Vec<u8>, String> {
     std::fs::write(directory.join("r.yaml"), resource).unwrap();
-    let arena = Arena::new();
-    let cx = Context::new(&arena, Options::default(), NoPlugins);
-    let map = pipeline::build(&cx, &directory.to_string_lossy()).value.map_err(|e| e.to_string())?;
-    print(&arena, &map).map(String::into_bytes).map_err(|e| e.to_string())
+    let (workspace, disk) = (Workspace::new(), Disk::new());
+    let output = build(&workspace, &disk, &directory.to_string_lossy(), &Options::default()).value;
+    output.and_then(|output| output.print()).map(String::into_bytes).map_err(|e| e.to_string())
 }
 
 fn theirs(server: &mut Server, resource: &[u8]) -> Result<Vec<u8>, String> {

@@ -18,10 +18,8 @@ mod value;
 mod write;
 
 use reference::Server;
-use rustomize::pipeline;
-use rustomize::resource::print;
-use rustomize::stage::{Context, NoPlugins, Options};
-use rustomize::yaml::Arena;
+use rustomize::load::Disk;
+use rustomize::{Options, Workspace, build};
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,13 +85,12 @@ fn run(words: &[String], directory: &str) -> Outcome {
 const PANIC: &str = "rustomize crashed";
 
 fn ours(directory: &str) -> Outcome {
-    let build = || {
-        let arena = Arena::new();
-        let cx = Context::new(&arena, Options::default(), NoPlugins);
-        let map = pipeline::build(&cx, directory).value.map_err(|e| e.to_string())?;
-        print(&arena, &map).map_err(|e| e.to_string())
+    let printed = || {
+        let (workspace, disk) = (Workspace::new(), Disk::new());
+        let output = build(&workspace, &disk, directory, &Options::default()).value;
+        output.and_then(|output| output.print()).map_err(|e| e.to_string())
     };
-    std::panic::catch_unwind(build).unwrap_or_else(|_| Err(PANIC.to_owned()))
+    std::panic::catch_unwind(printed).unwrap_or_else(|_| Err(PANIC.to_owned()))
 }
 
 /// Whether kustomize cannot read a text that it has printed itself, with a comment in the wrong

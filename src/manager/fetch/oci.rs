@@ -5,7 +5,7 @@
 
 use super::{Artifact, Transfer, basic, check_tags, fault};
 use crate::diag::Result;
-use crate::load::http::is_url;
+use crate::load::is_url;
 use crate::manager::host::{self, scheme};
 use crate::manager::location::is_protected;
 use crate::manager::name::Platform;

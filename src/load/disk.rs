@@ -1,0 +1,114 @@
+//! [`Disk`]: the files of this machine.
+
+use super::loader::{Loader, NotOpened, Opened};
+use hashbrown::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The files of this machine. It remembers the directories that it has seen: one is made each time
+/// that somebody looks at the disk.
+#[derive(Default)]
+pub struct Disk {
+    directories: RwLock<HashMap<PathBuf, Arc<Directory>>>,
+}
+
+impl Disk {
+    /// Nothing was looked at yet.
+    pub fn new() -> Self {
+        Disk::default()
+    }
+
+    /// A directory, resolved once.
+    fn resolved(&self, path: &Path) -> io::Result<Arc<Directory>> {
+        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        if let Some(directory) = known {
+            return Ok(directory);
+        }
+        let directory = Arc::new(Directory::open(path)?);
+        let mut directories = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+        directories.insert(path.to_owned(), Arc::clone(&directory));
+        Ok(directory)
+    }
+}
+
+impl Loader for Disk {
+    fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        let real = path.canonicalize()?;
+        if real.is_dir() { Ok(real) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    /// The path of the directory is walked once, whatever the number of its files.
+    fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(NotOpened { place: Some(path.to_owned()), error: io::ErrorKind::IsADirectory.into() });
+        };
+        let directory = self.resolved(parent)?;
+        let place = directory.real.join(name);
+        match directory.open_file(name.as_ref()) {
+            Ok(Some(file)) => Ok(Opened::file(place, file)),
+            // A link: what it leads to counts.
+            Ok(None) => {
+                let place = place.canonicalize()?;
+                let (parent, name) = (place.parent().unwrap_or(Path::new("/")), place.file_name().unwrap_or_default());
+                let opened = Directory::open(parent).and_then(|directory| directory.open_file(name.as_ref()));
+                match opened {
+                    Ok(Some(file)) => Ok(Opened::file(place, file)),
+                    Ok(None) => Err(NotOpened { place: Some(place), error: io::Error::other("it became a link") }),
+                    Err(error) => Err(NotOpened { place: Some(place), error }),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error.into()),
+            Err(error) => Err(NotOpened { place: Some(place), error }),
+        }
+    }
+}
+
+/// A directory whose path was resolved: files in it are opened without walking the path again.
+struct Directory {
+    real: PathBuf,
+    #[cfg(unix)]
+    handle: std::os::fd::OwnedFd,
+}
+
+#[cfg(unix)]
+impl Directory {
+    fn open(path: &Path) -> io::Result<Self> {
+        use rustix::fs::{Mode, OFlags};
+        let real = path.canonicalize()?;
+        #[cfg(target_os = "linux")]
+        let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+        #[cfg(not(target_os = "linux"))]
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(&real, flags, Mode::empty())?;
+        Ok(Directory { real, handle })
+    }
+
+    /// Opens an entry; `None` for a link. A pipe does not block.
+    fn open_file(&self, name: &Path) -> io::Result<Option<File>> {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(file) => Ok(Some(file.into())),
+            Err(rustix::io::Errno::LOOP) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Directory {
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Directory { real: path.canonicalize()? })
+    }
+
+    /// Opens an entry; `None` for a link.
+    fn open_file(&self, name: &Path) -> io::Result<Option<File>> {
+        let path = self.real.join(name);
+        match path.symlink_metadata()?.is_symlink() {
+            true => Ok(None),
+            false => File::open(path).map(Some),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! [`Loader`]: where the files of a build come from: the disk, memory, or the disk under texts that
+//! are not saved yet.
+
+use super::limit::FileLimit;
+use super::path::clean;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where files come from: the only door of a build to the bytes of this machine. Remote files and
+/// clones of repositories go other ways.
+///
+/// A place is absolute and without links. Two paths lead to one file if their places are the same.
+pub trait Loader: Send + Sync {
+    /// The place of a directory. A relative path begins where the process was started.
+    ///
+    /// # Errors
+    /// Nothing is there ([`io::ErrorKind::NotFound`]), or it is no directory
+    /// ([`io::ErrorKind::NotADirectory`]).
+    fn directory(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Opens a file. Whether it may be read is decided by its place, before it is read.
+    ///
+    /// # Errors
+    /// It cannot be opened. A directory is an error here, or when it is read.
+    fn open(&self, path: &Path) -> Result<Opened, NotOpened>;
+}
+
+/// A file that was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// Absolute, without links.
+    pub place: PathBuf,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    File(File),
+    Bytes(Arc<[u8]>),
+}
+
+impl Opened {
+    /// A file of the system. A directory or pipe is refused when it is read.
+    pub fn file(place: PathBuf, file: File) -> Self {
+        Opened { place, content: Content::File(file) }
+    }
+
+    /// A file that is in memory.
+    pub fn bytes(place: PathBuf, bytes: Arc<[u8]>) -> Self {
+        Opened { place, content: Content::Bytes(bytes) }
+    }
+
+    /// Reads the file. O(size).
+    ///
+    /// # Errors
+    /// It is no file ([`io::ErrorKind::IsADirectory`], or [`io::ErrorKind::InvalidInput`] for a
+    /// pipe or device), is too large, or cannot be read.
+    pub fn read(self, limit: FileLimit) -> io::Result<Vec<u8>> {
+        match self.content {
+            Content::Bytes(bytes) => limit.check(bytes.len() as u64).map(|()| bytes.to_vec()),
+            Content::File(file) => {
+                let metadata = file.metadata()?;
+                match metadata.file_type() {
+                    kind if kind.is_file() => limit.read_opened(&file, metadata.len()),
+                    kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+                    _ => Err(io::ErrorKind::InvalidInput.into()),
+                }
+            }
+        }
+    }
+}
+
+/// Why a file was not opened.
+#[derive(Debug)]
+pub struct NotOpened {
+    /// Where it is, if something is there.
+    pub place: Option<PathBuf>,
+    pub error: io::Error,
+}
+
+impl From<io::Error> for NotOpened {
+    fn from(error: io::Error) -> Self {
+        NotOpened { place: None, error }
+    }
+}
+
+/// Files in memory, by absolute path; a relative one begins at `/`. There are no links.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    files: BTreeMap<PathBuf, Arc<[u8]>>,
+}
+
+impl Memory {
+    /// No files.
+    pub fn new() -> Self {
+        Memory::default()
+    }
+
+    /// Sets the content of a file.
+    pub fn set(&mut self, path: impl AsRef<Path>, content: impl Into<Vec<u8>>) {
+        self.files.insert(absolute(path.as_ref()), content.into().into());
+    }
+
+    /// Takes a file away; false if there is none.
+    pub fn remove(&mut self, path: impl AsRef<Path>) -> bool {
+        self.files.remove(&absolute(path.as_ref())).is_some()
+    }
+
+    fn has_directory(&self, place: &Path) -> bool {
+        let below = self.files.range::<Path, _>((std::ops::Bound::Excluded(place), std::ops::Bound::Unbounded));
+        below.take(1).any(|(file, _)| file.starts_with(place))
+    }
+
+    fn opened(&self, place: &Path) -> Option<Opened> {
+        Some(Opened::bytes(place.to_owned(), Arc::clone(self.files.get(place)?)))
+    }
+}
+
+impl<P: AsRef<Path>, C: Into<Vec<u8>>> FromIterator<(P, C)> for Memory {
+    fn from_iter<I: IntoIterator<Item = (P, C)>>(files: I) -> Self {
+        let mut memory = Memory::new();
+        files.into_iter().for_each(|(path, content)| memory.set(path, content));
+        memory
+    }
+}
+
+/// A path from `/`, without `.` and `..`.
+fn absolute(path: &Path) -> PathBuf {
+    clean(&Path::new("/").join(path).to_string_lossy()).into()
+}
+
+impl Loader for Memory {
+    fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        let place = absolute(path);
+        match self.files.contains_key(&place) {
+            true => Err(io::ErrorKind::NotADirectory.into()),
+            false if self.has_directory(&place) => Ok(place),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
+        let place = absolute(path);
+        match self.opened(&place) {
+            Some(opened) => Ok(opened),
+            None if self.has_directory(&place) => {
+                Err(NotOpened { place: Some(place), error: io::ErrorKind::IsADirectory.into() })
+            }
+            None => Err(io::Error::from(io::ErrorKind::NotFound).into()),
+        }
+    }
+}
+
+/// The files of another loader, under texts that take their place: what an editor has not saved
+/// yet. A text is at its place, or at a path that does not exist below.
+pub struct Overlay<L> {
+    below: L,
+    above: Memory,
+}
+
+impl<L: Loader> Overlay<L> {
+    /// Texts over a loader, by path.
+    pub fn new(below: L, above: Memory) -> Self {
+        Overlay { below, above }
+    }
+
+    /// The place that a path would have below if its file were there.
+    fn place(&self, path: &Path) -> PathBuf {
+        let parent = path.parent().and_then(|parent| self.below.directory(parent).ok());
+        match (parent, path.file_name()) {
+            (Some(parent), Some(name)) => parent.join(name),
+            _ => absolute(path),
+        }
+    }
+}
+
+impl<L: Loader> Loader for Overlay<L> {
+    fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        self.below.directory(path).or_else(|e| match e.kind() {
+            io::ErrorKind::NotFound => self.above.directory(&self.place(path)),
+            _ => Err(e),
+        })
+    }
+
+    fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
+        match self.below.open(path) {
+            Ok(opened) => Ok(self.above.opened(&opened.place).unwrap_or(opened)),
+            Err(e) if e.error.kind() == io::ErrorKind::NotFound => self.above.opened(&self.place(path)).ok_or(e),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileLimit, Loader, Memory, Overlay};
+    use crate::load::Disk;
+    use std::io;
+    use std::path::Path;
+
+    fn read(loader: &dyn Loader, path: &Path) -> io::Result<(String, Vec<u8>)> {
+        let opened = loader.open(path).map_err(|e| e.error)?;
+        Ok((opened.place.to_string_lossy().into_owned(), opened.read(FileLimit::default())?))
+    }
+
+    #[test]
+    fn memory_has_files_and_the_directories_above_them() {
+        let memory = Memory::from_iter([("app/base/a.yaml", "a"), ("/app/b.yaml", "b")]);
+        assert_eq!(read(&memory, Path::new("/app/x/../b.yaml")).unwrap(), ("/app/b.yaml".to_owned(), b"b".to_vec()));
+        assert_eq!(memory.directory(Path::new("app/base/..")).unwrap(), Path::new("/app"));
+        assert_eq!(memory.directory(Path::new("/")).unwrap(), Path::new("/"));
+        let kind = |path: &str| read(&memory, Path::new(path)).unwrap_err().kind();
+        assert_eq!((kind("app"), kind("ap")), (io::ErrorKind::IsADirectory, io::ErrorKind::NotFound));
+        let kind = |path: &str| memory.directory(Path::new(path)).unwrap_err().kind();
+        assert_eq!((kind("app/b.yaml"), kind("ap")), (io::ErrorKind::NotADirectory, io::ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn texts_over_the_disk_count_by_place_and_where_no_file_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::write(real.join("saved"), "old").unwrap();
+        std::os::unix::fs::symlink("saved", real.join("link")).unwrap();
+        let mut above = Memory::from_iter([(real.join("saved"), "new"), (real.join("added"), "text")]);
+        above.set(real.join("more/deep"), "d");
+        let overlay = Overlay::new(Disk::new(), above);
+        for (path, text) in [("saved", "new"), ("link", "new"), ("added", "text"), ("more/deep", "d")] {
+            assert_eq!(read(&overlay, &real.join(path)).unwrap().1, text.as_bytes(), "{path}");
+        }
+        assert_eq!(overlay.directory(&real.join("more")).unwrap(), real.join("more"));
+        assert_eq!(read(&overlay, &real.join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,29 @@
+//! Files over HTTP, in a program that was built without the feature `http`: there are none.
+
+use crate::diag::{Error, ErrorKind};
+use std::time::Duration;
+
+/// Fetches nothing.
+pub struct Http;
+
+/// Why there is no file.
+#[derive(Debug)]
+pub struct Fault {
+    pub error: Error,
+}
+
+impl Http {
+    /// As with the feature.
+    pub fn new(_timeout: Duration, _limit: u64, _offline: bool) -> Self {
+        Http
+    }
+
+    /// Refuses to fetch a file.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
+        let error = Error::new(ErrorKind::Io, format!("'{url}' would be fetched, and this program has no HTTP"));
+        Err(Fault { error: error.hint("build it with the feature 'http'") })
+    }
+}

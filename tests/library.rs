@@ -1,0 +1,136 @@
+//! The face of the library: builds from disk, from memory, and from the disk under texts that are
+//! not saved yet.
+
+use rustomize::diag::Result;
+use rustomize::load::loader::{NotOpened, Opened};
+use rustomize::load::{Disk, Loader, Memory, Overlay};
+use rustomize::{Options, Workspace, build};
+use std::io;
+use std::path::{Path, PathBuf};
+
+const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
+
+fn printed(workspace: &Workspace, loader: &dyn Loader, root: &str) -> Result<String> {
+    build(workspace, loader, root, &Options::default()).value?.print()
+}
+
+/// Roots that would leave something behind if a build left anything: a schema of their own, the
+/// built-in one used or chosen, configurations, vars, origins.
+fn roots() -> Memory {
+    let schema = r#"{"definitions": {"io.ex.v1.Thing": {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": {"type": "object"},
+            "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"}},
+        "x-kubernetes-group-version-kind": [{"group": "ex.io", "kind": "Thing", "version": "v1"}]}}}"#;
+    let thing = "apiVersion: ex.io/v1\nkind: Thing\nmetadata: {name: t}\nitems:\n- {name: a, v: 1}\n";
+    let patch = "patches:\n- patch: |\n    apiVersion: ex.io/v1\n    kind: Thing\n    metadata: {name: t}\n    items:\n    - {name: b, v: 2}\n";
+    Memory::from_iter([
+        ("own/kustomization.yaml", format!("resources: [t.yaml]\nopenapi: {{path: schema.json}}\n{patch}")),
+        ("own/schema.json", schema.to_owned()),
+        ("own/t.yaml", thing.to_owned()),
+        ("none/kustomization.yaml", format!("resources: [t.yaml]\n{patch}")),
+        ("none/t.yaml", thing.to_owned()),
+        ("builtin/kustomization.yaml", format!("resources: [t.yaml]\nopenapi: {{version: v1.21.2}}\n{patch}")),
+        ("builtin/t.yaml", thing.to_owned()),
+        ("origins/kustomization.yaml", "resources: [../none]\nbuildMetadata: [originAnnotations]\n".to_owned()),
+        ("prefix/kustomization.yaml", "resources: [../none]\nnamePrefix: p-\nconfigurations: [c.yaml]\n".to_owned()),
+        ("prefix/c.yaml", "namePrefix:\n- {path: metadata/name, kind: Thing}\n".to_owned()),
+        ("broken/kustomization.yaml", "resources: [nothing.yaml]\n".to_owned()),
+    ])
+}
+
+#[test]
+fn builds_of_one_workspace_give_what_each_alone_gives_in_any_order() {
+    let files = roots();
+    let names = ["own", "none", "builtin", "origins", "prefix", "broken"];
+    let alone = names.map(|root| printed(&Workspace::new(), &files, root).map_err(|e| e.to_string()));
+    assert!(alone[..5].iter().all(Result::is_ok) && alone[5].is_err(), "{alone:?}");
+    assert_ne!(alone[0], alone[1], "the schema counts");
+    for shift in 0..names.len() {
+        let workspace = Workspace::new();
+        for i in (0..2 * names.len()).map(|i| (i * (shift + 1) + shift) % names.len()) {
+            let got = printed(&workspace, &files, names[i]).map_err(|e| e.to_string());
+            assert_eq!(got, alone[i], "{} in the order {shift}", names[i]);
+        }
+    }
+}
+
+#[test]
+fn outputs_live_as_long_as_their_workspace() {
+    let files = roots();
+    let workspace = Workspace::new();
+    let outputs = ["none", "prefix"].map(|root| build(&workspace, &files, root, &Options::default()).value.unwrap());
+    assert!(outputs[0].print().unwrap().contains("name: t\n"));
+    let prefixed = outputs[1].print().unwrap();
+    assert!(prefixed.contains("name: p-"), "{prefixed}");
+}
+
+#[test]
+fn memory_is_restricted_as_the_disk_is() {
+    let files = Memory::from_iter([
+        ("app/kustomization.yaml", "resources: [../other/service.yaml]\n"),
+        ("other/service.yaml", SERVICE),
+        ("cycle/kustomization.yaml", "resources: [../cycle]\n"),
+    ]);
+    let error = printed(&Workspace::new(), &files, "app").unwrap_err().to_string();
+    assert!(error.contains("security; file '/other/service.yaml' is not in or below '/app'"), "{error}");
+    let error = printed(&Workspace::new(), &files, "cycle").unwrap_err().to_string();
+    assert!(error.contains("cycle"), "{error}");
+    let error = printed(&Workspace::new(), &files, "none").unwrap_err().to_string();
+    assert!(error.contains("'none': no such file or directory"), "{error}");
+}
+
+#[test]
+fn texts_that_are_not_saved_count_over_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::write(root.join("kustomization.yaml"), "resources: [service.yaml]\n").unwrap();
+    std::fs::write(root.join("service.yaml"), SERVICE).unwrap();
+    let shown = root.to_string_lossy();
+    let saved = printed(&Workspace::new(), &Disk::new(), &shown).unwrap();
+    let mut above = Memory::new();
+    above.set(root.join("kustomization.yaml"), "resources: [service.yaml, new.yaml]\n");
+    above.set(root.join("new.yaml"), SERVICE.replace("web", "new"));
+    let overlay = Overlay::new(Disk::new(), above);
+    let unsaved = printed(&Workspace::new(), &overlay, &shown).unwrap();
+    assert!(saved.contains("name: web") && !saved.contains("name: new"), "{saved}");
+    assert!(unsaved.contains("name: web") && unsaved.contains("name: new"), "{unsaved}");
+}
+
+/// Fails at the nth file.
+struct Failing {
+    files: Memory,
+    left: std::sync::atomic::AtomicUsize,
+}
+
+impl Loader for Failing {
+    fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        self.files.directory(path)
+    }
+
+    fn open(&self, path: &Path) -> std::result::Result<Opened, NotOpened> {
+        use std::sync::atomic::Ordering;
+        let is_there = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok();
+        if is_there { self.files.open(path) } else { Err(io::Error::other("the server has gone").into()) }
+    }
+}
+
+#[test]
+fn a_loader_that_fails_in_the_middle_fails_the_build() {
+    let whole = printed(&Workspace::new(), &roots(), "prefix").unwrap();
+    let mut failed = 0;
+    for n in 0.. {
+        let loader = Failing { files: roots(), left: n.into() };
+        match printed(&Workspace::new(), &loader, "prefix") {
+            Ok(output) => {
+                assert_eq!(output, whole);
+                break;
+            }
+            Err(e) => {
+                assert!(e.to_string().contains("the server has gone"), "after {n} files: {e}");
+                failed += 1;
+            }
+        }
+    }
+    assert!(failed > 3, "it failed {failed} times");
+}
