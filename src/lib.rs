@@ -60,7 +60,8 @@
 //! # Many roots
 //!
 //! ```
-//! use rustomize::{Options, Workspace, build, load::Memory};
+//! use rustomize::{Options, Together, build_all, load::Memory};
+//! use std::num::NonZero;
 //!
 //! let mut files = Memory::new();
 //! files.set("base/kustomization.yaml", "resources: [map.yaml]\n");
@@ -69,11 +70,12 @@
 //!     let text = format!("namespace: {site}\nresources: [../base]\n");
 //!     files.set(format!("{site}/kustomization.yaml"), text);
 //! }
-//! let workspace = Workspace::new();
-//! for site in ["north", "south"] {
-//!     let output = build(&workspace, &files, site, &Options::default()).value?;
-//!     let namespaces: Vec<&str> = output.resources().map(|r| r.id().namespace).collect();
-//!     assert_eq!(namespaces, [site]);
+//! let roots = ["north".to_owned(), "south".to_owned()];
+//! let together = Together { jobs: NonZero::new(2).unwrap(), keep_going: false };
+//! let built = build_all(&files, &roots, &Options::default(), together, |_, output| output.print());
+//! for (site, built) in roots.iter().zip(built) {
+//!     let printed = built.expect("nothing before it failed").value?;
+//!     assert!(printed.contains(&format!("namespace: {site}")));
 //! }
 //! # Ok::<(), rustomize::diag::Error>(())
 //! ```
@@ -81,7 +83,7 @@
 mod workspace;
 
 pub use stage::Options;
-pub use workspace::{Output, Workspace, build};
+pub use workspace::{Output, Together, Workspace, build, build_all};
 
 pub mod pipeline;
 

@@ -14,10 +14,15 @@ const RUNS: usize = 8;
 /// The stack of a thread, which nested mappings and lists need.
 const STACK: usize = 8 << 20;
 
-/// How many threads are worth having for work on a text of `size` bytes: one for each core, or one
-/// alone.
-pub fn threads(size: usize) -> usize {
-    if size < WORTH_A_THREAD { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) }
+/// How many threads are worth having for work on a text of `size` bytes: as many as there may be,
+/// or one alone. Without a limit there may be one on each core.
+pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {
+    if size < WORTH_A_THREAD { 1 } else { limit.unwrap_or_else(cores).get() }
+}
+
+/// How many cores there are for this process.
+pub fn cores() -> NonZero<usize> {
+    thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
 /// Cuts `items` into runs, and gives what is made of each run, in their order. Each thread gets one
@@ -52,6 +57,30 @@ where
             let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             done.extend(part);
             steps::add(steps as usize);
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, made)| made).collect()
+}
+
+/// Calls `work` for each item on so many threads, and gives the results in the order of the items.
+/// A thread takes the next item as soon as it has done one.
+pub fn each<'i, I: Sync, R: Send>(items: &'i [I], threads: usize, work: impl Fn(&'i I) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take_turns = || {
+        let turn = || {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            items.get(i).map(|item| (i, work(item)))
+        };
+        std::iter::from_fn(turn).collect::<Vec<_>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take_turns).ok();
+        let others: Vec<_> = (1..threads.min(items.len())).map_while(start).collect();
+        let mut done = take_turns();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         done
     });

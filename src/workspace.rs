@@ -1,11 +1,18 @@
-//! The face of the library: [`build`], [`Workspace`] and [`Output`].
+//! The face of the library: [`build`], [`build_all`], [`Workspace`] and [`Output`].
 
-use crate::diag::{Result, Warned};
+use crate::diag::{Error, Result, Warned};
 use crate::load::Loader;
+use crate::parallel;
 use crate::pipeline;
-use crate::resource::{ResMap, Resource, print, print_in_pieces};
+use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
 use crate::stage::{Context, Options};
 use crate::yaml::Arena;
+use std::any::Any;
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The memory of builds: the texts of all files that they read, and of all that they make. It
 /// outlives their [`Output`]s.
@@ -15,21 +22,26 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Nothing was read yet.
+    /// Nothing was read yet. A build may work on all cores.
     pub fn new() -> Self {
         Workspace::default()
+    }
+
+    /// As [`Workspace::new`], for builds that work on so many threads at once.
+    pub fn with_jobs(jobs: NonZero<usize>) -> Self {
+        Workspace { arena: Arena::with_jobs(Some(jobs)) }
     }
 }
 
 /// The resources of a build, in output order.
 pub struct Output<'w> {
-    arena: &'w Arena,
+    cx: Rc<Context<'w>>,
     map: ResMap<'w>,
 }
 
 impl<'w> Output<'w> {
     /// The resources, in order.
-    pub fn resources(&self) -> impl ExactSizeIterator<Item = &Resource<'w>> {
+    pub fn resources(&self) -> impl ExactSizeIterator<Item = &Resource<'w>> + Clone {
         self.map.iter()
     }
 
@@ -38,7 +50,7 @@ impl<'w> Output<'w> {
     /// # Errors
     /// A resource that kustomize cannot print either, such as one with a key that stands twice.
     pub fn print(&self) -> Result<String> {
-        print(self.arena, &self.map)
+        print(self.cx.arena, &self.map)
     }
 
     /// The bytes that `kustomize build` prints, in pieces that follow each other: printed on all
@@ -47,7 +59,23 @@ impl<'w> Output<'w> {
     /// # Errors
     /// As [`Output::print`].
     pub fn print_in_pieces(&self) -> Result<Vec<String>> {
-        print_in_pieces(self.arena, &self.map)
+        print_in_pieces(self.cx.arena, &self.map)
+    }
+
+    /// The bytes of one resource, as they stand in a file of its own.
+    ///
+    /// # Errors
+    /// As [`Output::print`].
+    pub fn print_one(&self, resource: &Resource<'w>) -> Result<String> {
+        let mut text = String::new();
+        print_one(self.cx.arena, resource, &mut text)?;
+        Ok(text)
+    }
+
+    /// The files of this machine that were read, sorted. Whoever builds again when one of them
+    /// changes misses what plugins and helm read by themselves, and files that come anew.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.cx.files.read()
     }
 }
 
@@ -62,8 +90,66 @@ pub fn build<'w>(
     root: &str,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let arena = &workspace.arena;
-    let cx = Context::new(arena, loader, options.clone());
+    let cx = Context::new(&workspace.arena, loader, options.clone());
     let built = pipeline::build(&cx, root);
-    Warned { value: built.value.map(|map| Output { arena, map }), warnings: built.warnings }
+    Warned { value: built.value.map(|map| Output { cx, map }), warnings: built.warnings }
+}
+
+/// How [`build_all`] builds.
+#[derive(Clone, Copy, Debug)]
+pub struct Together {
+    /// How many threads work at once.
+    pub jobs: NonZero<usize>,
+    /// Whether roots are built behind one that failed.
+    pub keep_going: bool,
+}
+
+/// Builds several roots, side by side. `finish` is called with the output of each one, on the
+/// thread that built it, and makes of it what is wanted: its bytes, mostly. The results come in the
+/// order of the roots, whatever the number of threads; `None` is for roots that were not built
+/// because one before them failed.
+///
+/// # Errors
+/// Each root has its own. A panic in the build of a root is that root's error.
+pub fn build_all<R: Send>(
+    loader: &dyn Loader,
+    roots: &[String],
+    options: &Options,
+    together: Together,
+    finish: impl Fn(usize, &Output<'_>) -> Result<R> + Sync,
+) -> Vec<Option<Warned<Result<R>>>> {
+    // The first root that failed so far: those before it are built in any case, so that what is
+    // reported does not depend on time.
+    let failed = AtomicUsize::new(usize::MAX);
+    let workers = together.jobs.get().min(roots.len()).max(1);
+    let each = NonZero::new(together.jobs.get() / workers).unwrap_or(NonZero::<usize>::MIN);
+    let one = |i: usize| {
+        if !together.keep_going && failed.load(Ordering::Relaxed) < i {
+            return None;
+        }
+        let built = catch_unwind(AssertUnwindSafe(|| {
+            let workspace = Workspace::with_jobs(each);
+            let Warned { value, warnings } = build(&workspace, loader, &roots[i], options);
+            Warned { value: value.and_then(|output| finish(i, &output)), warnings }
+        }));
+        let built = built.unwrap_or_else(|panic| Warned { value: Err(panicked(&*panic)), warnings: Vec::new() });
+        if built.value.is_err() {
+            failed.fetch_min(i, Ordering::Relaxed);
+        }
+        Some(built)
+    };
+    let places: Vec<usize> = (0..roots.len()).collect();
+    let mut results: Vec<_> = parallel::each(&places, workers, |&i| one(i)).into_iter().collect();
+    if !together.keep_going {
+        // Some behind the first that failed may have been built before it did.
+        let first = failed.load(Ordering::Relaxed);
+        results.iter_mut().skip(first.saturating_add(1)).for_each(|result| *result = None);
+    }
+    results
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let error = Error::input(format!("the build broke off: {}", text.unwrap_or("it does not say why")));
+    error.hint("this is a fault of the program: please report it")
 }

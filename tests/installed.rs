@@ -12,7 +12,7 @@ use rustomize::plugin::PluginOptions;
 use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 const HEAD: &str = "apiVersion: rustomize.dev/v1\n";
 
@@ -335,7 +335,7 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
         });
         let host = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
         let plugins = PluginOptions { enabled: true, host, ..PluginOptions::default() };
-        Options { plugins: Rc::new(ManagedPlugins::new(plugins, manager)), ..Options::default() }
+        Options { plugins: Arc::new(ManagedPlugins::new(plugins, manager)), ..Options::default() }
     };
     let (workspace, disk) = (Workspace::new(), Disk::new());
     let environments = ["one", "two"].map(|name| (name, managed(name)));

@@ -2,7 +2,7 @@
 //! not saved yet.
 
 use rustomize::diag::Result;
-use rustomize::load::loader::{NotOpened, Opened};
+use rustomize::load::loader::{Entry, NotOpened, Opened};
 use rustomize::load::{Disk, Loader, Memory, Overlay};
 use rustomize::{Options, Workspace, build};
 use std::io;
@@ -112,6 +112,10 @@ impl Loader for Failing {
         use std::sync::atomic::Ordering;
         let is_there = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok();
         if is_there { self.files.open(path) } else { Err(io::Error::other("the server has gone").into()) }
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        self.files.list(directory)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::yaml::Arena;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Runs `build`.
 ///
@@ -64,7 +64,7 @@ fn options(args: &Build) -> Result<Options> {
     let (plugins, schemas) = plugin_flags::options(&args.plugins, plugins_enabled, Path::new(directory), args.offline)?;
     let variable = managed::variable;
     Ok(Options {
-        plugins: Rc::new(plugins),
+        plugins: Arc::new(plugins),
         restrictor,
         file_limit: FileLimit(args.file_size_limit),
         order,

@@ -10,7 +10,7 @@ use crate::yaml::Arena;
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Runs `plugin run`.
 ///
@@ -35,7 +35,7 @@ pub fn run(args: &Run) -> Result<()> {
     }
     let (plugins, schemas) = plugin_flags::options(&args.plugins, true, folder, args.offline)?;
     let arena = Arena::new();
-    let options = Options { schemas, plugins: Rc::new(plugins), ..Options::default() };
+    let options = Options { schemas, plugins: Arc::new(plugins), ..Options::default() };
     let disk = Disk::new();
     let cx = stage::Context::new(&arena, &disk, options);
     let called = pipeline::call(&cx, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });

@@ -1,6 +1,6 @@
 //! [`Disk`]: the files of this machine.
 
-use super::loader::{Loader, NotOpened, Opened};
+use super::loader::{Entry, Loader, NotOpened, Opened};
 use hashbrown::HashMap;
 use std::fs::File;
 use std::io;
@@ -63,6 +63,17 @@ impl Loader for Disk {
             Err(error) => Err(NotOpened { place: Some(place), error }),
         }
     }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        list(directory)
+    }
+}
+
+/// The names in a directory of the system.
+fn list(directory: &Path) -> io::Result<Vec<Entry>> {
+    let entry =
+        |entry: std::fs::DirEntry| Ok(Entry { name: entry.file_name(), is_directory: entry.file_type()?.is_dir() });
+    std::fs::read_dir(directory)?.map(|found| found.and_then(entry)).collect()
 }
 
 /// A directory whose path was resolved: files in it are opened without walking the path again.

@@ -3,9 +3,11 @@
 
 use super::limit::FileLimit;
 use super::path::clean;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +28,19 @@ pub trait Loader: Send + Sync {
     /// # Errors
     /// It cannot be opened. A directory is an error here, or when it is read.
     fn open(&self, path: &Path) -> Result<Opened, NotOpened>;
+
+    /// The names of what is in a directory, in any order. Links are files, wherever they lead.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>>;
+}
+
+/// A file or directory in a directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    pub name: OsString,
+    pub is_directory: bool,
 }
 
 /// A file that was opened.
@@ -110,7 +125,7 @@ impl Memory {
     }
 
     fn has_directory(&self, place: &Path) -> bool {
-        let below = self.files.range::<Path, _>((std::ops::Bound::Excluded(place), std::ops::Bound::Unbounded));
+        let below = self.files.range::<Path, _>((Bound::Excluded(place), Bound::Unbounded));
         below.take(1).any(|(file, _)| file.starts_with(place))
     }
 
@@ -152,6 +167,21 @@ impl Loader for Memory {
             None => Err(io::Error::from(io::ErrorKind::NotFound).into()),
         }
     }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        let place = absolute(directory);
+        let mut entries: Vec<Entry> = Vec::new();
+        for file in self.files.range::<Path, _>((Bound::Excluded(&*place), Bound::Unbounded)).map(|(file, _)| file) {
+            let Ok(below) = file.strip_prefix(&place) else { break };
+            let mut parts = below.components();
+            let name = parts.next().map(|part| part.as_os_str().to_owned()).unwrap_or_default();
+            // Files of one directory follow each other.
+            if entries.last().is_none_or(|last| last.name != name) {
+                entries.push(Entry { name, is_directory: parts.next().is_some() });
+            }
+        }
+        Ok(entries)
+    }
 }
 
 /// The files of another loader, under texts that take their place: what an editor has not saved
@@ -191,6 +221,15 @@ impl<L: Loader> Loader for Overlay<L> {
             Err(e) if e.error.kind() == io::ErrorKind::NotFound => self.above.opened(&self.place(path)).ok_or(e),
             Err(e) => Err(e),
         }
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        let below = match self.below.list(directory) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            listed => listed?,
+        };
+        let place = self.directory(directory)?;
+        Ok(below.into_iter().chain(self.above.list(&place)?).collect::<BTreeSet<_>>().into_iter().collect())
     }
 }
 

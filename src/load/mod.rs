@@ -32,6 +32,7 @@ use hashbrown::HashMap;
 use http::Http;
 use loader::Opened;
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -93,6 +94,8 @@ pub struct Files<'a> {
     http: OnceCell<Http>,
     /// What was fetched, by URL.
     fetched: RefCell<HashMap<String, Rc<[u8]>>>,
+    /// The places of what was read.
+    read: RefCell<BTreeSet<PathBuf>>,
 }
 
 /// The directory of a kustomization.
@@ -193,7 +196,19 @@ impl<'a> Files<'a> {
             remote,
             http: OnceCell::new(),
             fetched: RefCell::default(),
+            read: RefCell::default(),
         }
+    }
+
+    /// Remembers a file that a build depends on and that somebody else reads.
+    pub fn note(&self, place: &Path) {
+        self.read.borrow_mut().insert(place.to_owned());
+    }
+
+    /// The files of this machine that were read so far, sorted. Clones of repositories are left
+    /// out: their version is in the reference.
+    pub fn read(&self) -> Vec<PathBuf> {
+        self.read.borrow().iter().cloned().collect()
     }
 
     /// Clones the repositories that entries name, side by side. An entry that is a file or
@@ -364,7 +379,13 @@ impl<'a> Files<'a> {
             return Err(NotLoaded { missing: true, error: Error::input(format!("'{path}' must resolve to a file")) });
         }
         match self.loader(root).open(Path::new(&joined)) {
-            Ok(file) => self.restrict(root, &file.place).map(|()| file),
+            Ok(file) => {
+                self.restrict(root, &file.place)?;
+                if root.remote.is_none() {
+                    self.note(&file.place);
+                }
+                Ok(file)
+            }
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(root, &place))?;
                 Err(missing(path, &e.error))

@@ -18,7 +18,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Deepest directory below a root that can be a source's: its host and fifteen parts.
 const MOST_DEPTH: usize = 16;
@@ -62,7 +62,7 @@ pub struct Verified {
     pub installed: Installed,
     /// The binary that was hashed, still open: whoever runs this runs what was hashed. None of a
     /// directory.
-    pub opened: Option<Rc<File>>,
+    pub opened: Option<Arc<File>>,
 }
 
 impl Installed {
@@ -76,7 +76,7 @@ impl Installed {
             true => (content::sum(&self.path).map_err(Refusal::Io)?, None),
             false => {
                 let opened = File::open(&self.path).map_err(Refusal::Io)?;
-                (content::sha256(&opened).map_err(Refusal::Io)?, Some(Rc::new(opened)))
+                (content::sha256(&opened).map_err(Refusal::Io)?, Some(Arc::new(opened)))
             }
         };
         if found != self.sum {

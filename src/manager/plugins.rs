@@ -9,34 +9,31 @@ use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
 use crate::plugin::{PluginOptions, Runners, function};
 use crate::resource::Resource;
 use crate::stage::{Build, Plugin, PluginEntry, Plugins};
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The plugins of a build. A plugin that somebody has placed comes before an installed one.
 pub struct ManagedPlugins {
     runners: Runners,
     managed: Managed,
-    manager: OnceCell<Option<Manager>>,
+    /// What is known of installed plugins, once an object has asked for it.
+    manager: Mutex<Option<Option<Manager>>>,
 }
 
 impl ManagedPlugins {
     /// Nothing is looked for and nothing started yet.
     pub fn new(options: PluginOptions, managed: Managed) -> Self {
-        ManagedPlugins { runners: Runners::new(options), managed, manager: OnceCell::new() }
+        ManagedPlugins { runners: Runners::new(options), managed, manager: Mutex::default() }
     }
 
-    /// What is known of installed plugins, looked for when the first object asks for one.
-    fn manager(&self) -> Result<Option<&Manager>> {
-        if self.manager.get().is_none() {
-            let made = self.managed.make()?;
-            return Ok(self.manager.get_or_init(|| made).as_ref());
-        }
-        Ok(self.known())
-    }
-
-    /// What is known of installed plugins, if anything asked for it.
-    fn known(&self) -> Option<&Manager> {
-        self.manager.get().and_then(Option::as_ref)
+    /// What `ask` says of the installed plugins, which are looked for when the first object asks for
+    /// one. One object asks at a time: nothing is looked at twice.
+    fn ask<T>(&self, ask: impl FnOnce(&Manager) -> Result<Option<T>>) -> Result<Option<T>> {
+        let mut known = self.manager.lock().unwrap_or_else(PoisonError::into_inner);
+        let manager = match &mut *known {
+            Some(manager) => manager,
+            unknown => unknown.insert(self.managed.make()?),
+        };
+        manager.as_ref().map_or(Ok(None), ask)
     }
 
     /// An installed plugin, with what it was granted.
@@ -81,14 +78,13 @@ impl ManagedPlugins {
 
     /// The copy of an installed plugin that runs in its place. None of a program that the system
     /// runs from what was opened and hashed.
-    fn held(&self, found: &Found) -> Result<Option<Rc<HeldCopy>>> {
+    fn held(&self, found: &Found) -> Result<Option<Arc<HeldCopy>>> {
         if found.protocol != Protocol::SharedObject && found.opened.as_deref().is_some_and(is_binary) {
             return Ok(None);
         }
-        let Some(manager) = self.known() else { return Ok(None) };
         let path = found.installed.path.display();
         let wrong = |why| Error::new(ErrorKind::Plugin, format!("'{path}' does not run: {why}"));
-        manager.held(&found.installed).map(Some).map_err(wrong)
+        self.ask(|manager| manager.held(&found.installed).map(Some).map_err(wrong))
     }
 
     /// Why there is no plugin for a configuration object.
@@ -100,7 +96,7 @@ impl ManagedPlugins {
             }
             None => {
                 let error = locate::nothing(&self.runners.options, config.id());
-                match self.known().map_or(0, Manager::refused) {
+                match self.ask(|manager| Ok(Some(manager.refused()))).ok().flatten().unwrap_or(0) {
                     0 => error,
                     n => {
                         error.hint(format!("{n} installed files are not considered: 'rustomize plugin list' says why"))
@@ -132,8 +128,7 @@ impl Plugins for ManagedPlugins {
             Some(placed) => Some(Use::Bundled(placed)),
             None => {
                 let find = |manager: &Manager| manager.find(options, config.id(), entry.mode.into(), asked);
-                let manager = self.manager().map_err(|e| e.at(place.clone()))?;
-                manager.map_or(Ok(None), find).map_err(|e| e.at(place.clone()))?
+                self.ask(find).map_err(|e| e.at(place.clone()))?
             }
         };
         let mut isolation = options.isolation.clone();

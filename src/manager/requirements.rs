@@ -158,14 +158,20 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     if Requirements::parse(FILE, text.to_owned())?.plugins.iter().any(|known| known.name == name) {
         return Err(Error::input(format!("'{name}' is required already")).hint("change its line in plugins.yaml"));
     }
-    let text = match text.trim().is_empty() {
-        true => format!("apiVersion: {API_VERSION}\nkind: {KIND}\nrequires:\n"),
-        false if text.ends_with('\n') => text.to_owned(),
-        false => format!("{text}\n"),
+    let says_nothing = text.lines().all(|line| matches!(line.trim_start().chars().next(), None | Some('#')));
+    let text = match text {
+        "" => String::new(),
+        text if text.ends_with('\n') => text.to_owned(),
+        text => format!("{text}\n"),
+    };
+    let text = match says_nothing {
+        true => format!("{text}apiVersion: {API_VERSION}\nkind: {KIND}\nrequires:\n"),
+        false => text,
     };
     let is_field = |line: &&str| line.starts_with("requires:");
     let Some(field) = text.lines().find(is_field) else {
-        return Ok(format!("{text}requires:\n  {name}: {plugin}\n"));
+        let text = format!("{text}requires:\n  {name}: {plugin}\n");
+        return Requirements::parse(FILE, text.clone()).map(|_| text);
     };
     let rest = field["requires:".len()..].trim_start();
     if !(rest.is_empty() || rest.starts_with('#')) {
@@ -296,6 +302,8 @@ mod tests {
             "{HEAD}# why\nrequires: # these\n    a: # the first\n      source: h.io/a/a\n    b: {plugin}\n    # end\n\n# behind\n"
         );
         assert_eq!(added, want);
+        let commented = "# ours\n\n  # and nothing else";
+        assert_eq!(with(commented, "b", plugin).unwrap(), format!("{commented}\n{HEAD}requires:\n  b: {plugin}\n"));
         assert_eq!(with(HEAD, "b", plugin).unwrap(), format!("{HEAD}requires:\n  b: {plugin}\n"));
         assert!(with(&added, "b", plugin).unwrap_err().to_string().contains("required already"));
         let flow = format!("{HEAD}requires: {{a: {{source: h.io/a/a}}}}\n");

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A configuration object's annotation with the name of the component that it is for:
 /// `<plugin>-<component>`, or `<plugin>` alone (P45).
@@ -66,15 +66,15 @@ type Asked = (String, String, Option<String>, Role);
 pub struct Looked {
     /// By the directory of the project and the source of the plugin.
     installed: RefCell<BTreeMap<(PathBuf, Source), Option<Verified>>>,
-    all: OnceCell<Rc<Vec<Candidate>>>,
+    all: OnceCell<Arc<Vec<Candidate>>>,
     /// What holds to its sum, by its path.
     verified: RefCell<BTreeMap<PathBuf, Verified>>,
     /// What runs, by its path.
-    held: RefCell<BTreeMap<PathBuf, Rc<HeldCopy>>>,
+    held: RefCell<BTreeMap<PathBuf, Arc<HeldCopy>>>,
     /// What is used.
     found: RefCell<BTreeMap<Asked, Found>>,
     /// By the sum of the content.
-    descriptions: RefCell<BTreeMap<String, Rc<Description>>>,
+    descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
 }
 
 /// A `plugins.yaml` and what belongs to it.
@@ -116,7 +116,7 @@ pub enum Use {
 pub struct Found {
     pub installed: Installed,
     /// The binary whose content was held to its sum, still open.
-    pub opened: Option<Rc<File>>,
+    pub opened: Option<Arc<File>>,
     pub command: Command,
     pub component: Component,
     pub protocol: Protocol,
@@ -129,12 +129,12 @@ pub struct Found {
 /// How a build gets to know of installed plugins: when the first object asks for one that nobody
 /// has placed. A build that needs none looks for none.
 #[derive(Clone, Default)]
-pub struct Managed(Option<Rc<dyn Fn() -> Result<Option<Manager>>>>);
+pub struct Managed(Option<Arc<dyn Fn() -> Result<Option<Manager>> + Send + Sync>>);
 
 impl Managed {
     /// What makes it known.
-    pub fn new(make: impl Fn() -> Result<Option<Manager>> + 'static) -> Managed {
-        Managed(Some(Rc::new(make)))
+    pub fn new(make: impl Fn() -> Result<Option<Manager>> + Send + Sync + 'static) -> Managed {
+        Managed(Some(Arc::new(make)))
     }
 
     /// Makes it known.
@@ -262,7 +262,7 @@ impl Manager {
         let mut discovered: Vec<Found> = Vec::new();
         let mut misplaced: Option<Error> = None;
         let is_required = |c: &Candidate| self.requirements().any(|(_, r)| Some(&r.source) == c.source.as_ref());
-        let everything = self.looked.all.get_or_init(|| Rc::new(all(&self.root, &Platform::host())));
+        let everything = self.looked.all.get_or_init(|| Arc::new(all(&self.root, &Platform::host())));
         for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
             // They come best first; one that is not what its name says gives way to the next (P43).
             for installed in group.iter().filter_map(|c| c.verdict.as_ref().ok()) {
@@ -303,11 +303,11 @@ impl Manager {
     ///
     /// # Errors
     /// It cannot be copied, or is not what was installed.
-    pub fn held(&self, installed: &Installed) -> std::result::Result<Rc<HeldCopy>, Refusal> {
+    pub fn held(&self, installed: &Installed) -> std::result::Result<Arc<HeldCopy>, Refusal> {
         if let Some(known) = self.looked.held.borrow().get(&installed.path) {
             return Ok(known.clone());
         }
-        let held = Rc::new(held::copy(installed)?);
+        let held = Arc::new(held::copy(installed)?);
         self.looked.held.borrow_mut().insert(installed.path.clone(), held.clone());
         Ok(held)
     }
@@ -440,7 +440,7 @@ impl Manager {
         installed: &Installed,
         name: &str,
         wanted: &Wanted<'_>,
-    ) -> std::result::Result<Option<(Rc<Description>, Component)>, NoComponent> {
+    ) -> std::result::Result<Option<(Arc<Description>, Component)>, NoComponent> {
         let description = self.describe(options, installed).map_err(NoComponent::Refused)?;
         let is_for = |component: &Component| match wanted.asked {
             Some(asked) => {
@@ -472,11 +472,11 @@ impl Manager {
         &self,
         options: &PluginOptions,
         installed: &Installed,
-    ) -> std::result::Result<Rc<Description>, Refusal> {
+    ) -> std::result::Result<Arc<Description>, Refusal> {
         if let Some(known) = self.looked.descriptions.borrow().get(&installed.sum) {
             return Ok(known.clone());
         }
-        let description = Rc::new(self.learn(options, installed)?);
+        let description = Arc::new(self.learn(options, installed)?);
         self.looked.descriptions.borrow_mut().insert(installed.sum.clone(), description.clone());
         Ok(description)
     }

@@ -106,6 +106,10 @@ impl FromStr for Source {
             _ => {}
         }
         check_spelling(text)?;
+        // A rule that names the source would be for others too.
+        if text.contains('*') {
+            return Err(SourceError::Character('*'));
+        }
         if !host::is_canonical(parts[0]) {
             return Err(SourceError::Host(parts[0].to_owned()));
         }
@@ -219,6 +223,10 @@ mod tests {
             assert_eq!(spelling(text), "h.io/a/b", "{text}");
         }
         assert_eq!(source("h.io/a/100%"), Err(SourceError::Character('%')));
+        // A rule for such a source would be one for others.
+        for text in ["h.io/a/*", "h.io/*/b", "h.io/a/**"] {
+            assert_eq!(source(text), Err(SourceError::Character('*')), "{text}");
+        }
         assert_eq!(source("h..io/a/b"), Err(SourceError::Host("h..io".to_owned())));
     }
 

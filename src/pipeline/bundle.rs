@@ -26,6 +26,7 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
     let mut all = Vec::new();
     let cx = Rc::clone(&build.cx);
     for path in &cx.options.schemas {
+        cx.files.note(path);
         let shown = path.display().to_string();
         let text = cx
             .options

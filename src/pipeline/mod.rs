@@ -8,6 +8,7 @@ mod crds;
 mod openapi;
 mod origin;
 pub mod plan;
+pub mod roots;
 mod target;
 mod validate;
 

@@ -19,14 +19,14 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = 131_071;
 
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
-    options: Rc<PluginOptions>,
+    options: Arc<PluginOptions>,
     program: Program,
     args: Vec<OsString>,
     root: Root,
@@ -48,15 +48,16 @@ impl ExecPlugin {
     /// They are wrong.
     pub fn load<'a>(
         build: &Build<'a>,
-        options: &Rc<PluginOptions>,
+        options: &Arc<PluginOptions>,
         PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
         program: Program,
     ) -> Result<Self> {
         let arena = build.arena;
         let place = arena.place(config.pos());
         let args = arguments(build, root, config).map_err(|e| e.at(place.clone()))?;
+        build.cx.files.note(&program.path);
         Ok(ExecPlugin {
-            options: Rc::clone(options),
+            options: Arc::clone(options),
             program,
             args,
             root: root.clone(),

@@ -19,7 +19,7 @@ use crate::yaml::{Arena, Node, Place, first_document, reprint};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Where a configuration object says that it is for a function, first that is there; the last one
 /// names an image.
@@ -66,7 +66,7 @@ impl<'a> Decode<'a> for Exec<'a> {
 
 /// A function with its configuration, ready to run.
 pub struct Function {
-    options: Rc<PluginOptions>,
+    options: Arc<PluginOptions>,
     program: Program,
     environment: Vec<(Cow<'static, str>, OsString)>,
     root: Root,
@@ -120,7 +120,7 @@ impl Function {
     /// The configuration cannot be printed.
     pub fn of<'a>(
         build: &Build<'a>,
-        options: &Rc<PluginOptions>,
+        options: &Arc<PluginOptions>,
         entry: PluginEntry<'_, 'a>,
         program: Program,
     ) -> Result<Self> {
@@ -128,7 +128,7 @@ impl Function {
         let id = config.id();
         let api_version = config.node().get_text("apiVersion").unwrap_or_default();
         Ok(Function {
-            options: Rc::clone(options),
+            options: Arc::clone(options),
             program,
             environment: Vec::new(),
             root: entry.root.clone(),
@@ -146,7 +146,7 @@ impl Function {
     ///
     /// # Errors
     /// The annotation is wrong, or asks for what is not allowed.
-    pub fn load<'a>(build: &mut Build<'a>, options: &Rc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
+    pub fn load<'a>(build: &mut Build<'a>, options: &Arc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
         let (arena, root, config) = (build.arena, entry.root, entry.config);
         let spec = spec(arena, config).map_err(|e| e.at(arena.place(config.pos())))?;
         let program = Program::placed(PathBuf::new(), options.isolation.clone());

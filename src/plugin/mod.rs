@@ -39,25 +39,24 @@ use isolation::Isolation;
 use locate::Placed;
 use program::Program;
 use shared_object::{Host, SharedObjectPlugin};
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 /// The shared objects that run: by path and, where each is confined to a root, that.
-type Hosts = HashMap<(PathBuf, Option<PathBuf>), Rc<Host>>;
+type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<Host>>;
 
 /// Runs the plugins of builds: makes of a program and a configuration object a plugin. As the
 /// [`Plugins`] of a build it knows those that were placed, and functions.
 pub struct Runners {
-    pub options: Rc<PluginOptions>,
-    hosts: RefCell<Hosts>,
+    pub options: Arc<PluginOptions>,
+    hosts: Mutex<Hosts>,
 }
 
 impl Runners {
     /// Nothing is started yet.
     pub fn new(options: PluginOptions) -> Self {
-        Runners { options: Rc::new(options), hosts: RefCell::default() }
+        Runners { options: Arc::new(options), hosts: Mutex::default() }
     }
 
     /// Refuses to run a plugin where none may.

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The variable in which a plugin finds its parameters, as JSON.
 pub const PARAMETERS: &str = "RUSTOMIZE_PLUGIN_PARAMETERS";
@@ -68,9 +68,9 @@ impl fmt::Debug for HeldCopy {
 pub struct Program {
     pub path: PathBuf,
     /// The same file, open since its content was looked at.
-    pub opened: Option<Rc<File>>,
+    pub opened: Option<Arc<File>>,
     /// A copy that runs in its place.
-    pub held: Option<Rc<HeldCopy>>,
+    pub held: Option<Arc<HeldCopy>>,
     /// What comes before the arguments of a plugin: the file that is run, if the executable runs
     /// files.
     pub args: Vec<OsString>,

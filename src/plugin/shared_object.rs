@@ -20,9 +20,8 @@ use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wir
 use crate::yaml::Place;
 use rustomize_plugin_abi::{Asked, Mode as Task};
 use serde::Deserialize;
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What speaks for a plugin.
 #[derive(Clone, Debug)]
@@ -35,7 +34,7 @@ pub enum Program {
 
 /// A running plugin, shared by all configuration objects for it.
 pub struct Host {
-    conversation: RefCell<Conversation>,
+    conversation: Mutex<Conversation>,
     path: PathBuf,
     description: Description,
     /// Its place for temporary files goes when the process has ended.
@@ -55,14 +54,16 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::start`].
-    fn of(runners: &Runners, isolation: &Isolation, program: &Program, path: &Path, root: &Root) -> Result<Rc<Host>> {
+    fn of(runners: &Runners, isolation: &Isolation, program: &Program, path: &Path, root: &Root) -> Result<Arc<Host>> {
         let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
         let key = (path.to_owned(), confined_to);
-        if let Some(host) = runners.hosts.borrow().get(&key) {
-            return Ok(host.clone());
+        // Whoever asks for a plugin that is being started waits for it.
+        let mut hosts = runners.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(host) = hosts.get(&key) {
+            return Ok(Arc::clone(host));
         }
-        let host = Rc::new(Host::start(&runners.options, isolation, program, path, key.1.as_deref())?);
-        runners.hosts.borrow_mut().insert(key, host.clone());
+        let host = Arc::new(Host::start(&runners.options, isolation, program, path, key.1.as_deref())?);
+        hosts.insert(key, Arc::clone(&host));
         Ok(host)
     }
 
@@ -105,7 +106,7 @@ impl Host {
             answer::NOT_OPENED => return Err(fault(text(hello))),
             _ => return Err(fault(format!("cannot describe itself: {}", words(hello)))),
         };
-        Ok(Host { conversation: RefCell::new(conversation), path: path.to_owned(), description, _grants: grants })
+        Ok(Host { conversation: Mutex::new(conversation), path: path.to_owned(), description, _grants: grants })
     }
 
     /// Calls the plugin. It costs the transfer and no copy of the texts.
@@ -122,7 +123,7 @@ impl Host {
         for (len, text) in lengths.iter().zip(texts) {
             parts.extend([len, text.as_bytes()]);
         }
-        self.conversation.borrow_mut().exchange(&parts, limits)
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).exchange(&parts, limits)
     }
 
     /// What the plugin says that it can do.
@@ -178,8 +179,8 @@ fn words(frame: Frame) -> String {
 
 /// A plugin with its configuration, ready to run.
 pub struct SharedObjectPlugin {
-    options: Rc<PluginOptions>,
-    host: Rc<Host>,
+    options: Arc<PluginOptions>,
+    host: Arc<Host>,
     /// The configuration as the plugin gets it.
     config: String,
     root: Root,
@@ -216,7 +217,7 @@ impl SharedObjectPlugin {
             return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
         }
         Ok(SharedObjectPlugin {
-            options: Rc::clone(&runners.options),
+            options: Arc::clone(&runners.options),
             host,
             config: wire::print_config(arena, config)?,
             root: root.clone(),

@@ -26,7 +26,7 @@ pub fn print_in_pieces(arena: &Arena, map: &ResMap<'_>) -> Result<Vec<String>> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     let room = 2 * arena.size() / resources.len().max(1);
     let printer = |()| |part| run(part, room * part.len());
-    let pieces = parallel::runs(&resources, vec![(); parallel::threads(arena.size())], printer);
+    let pieces = parallel::runs(&resources, vec![(); arena.threads(arena.size())], printer);
     pieces.into_iter().map(|piece| piece.map_err(|unprintable| error(arena, unprintable))).collect()
 }
 

@@ -25,13 +25,14 @@ use schema::BuildSchema;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a build is asked for, beside its directory.
 #[derive(Clone)]
 pub struct Options {
     /// The external plugins; none, unless somebody brings them.
-    pub plugins: Rc<dyn Plugins>,
+    pub plugins: Arc<dyn Plugins>,
     pub restrictor: Restrictor,
     /// How large the files may be that are read.
     pub file_limit: FileLimit,
@@ -50,7 +51,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            plugins: Rc::new(NoPlugins),
+            plugins: Arc::new(NoPlugins),
             restrictor: Restrictor::default(),
             file_limit: FileLimit::default(),
             order: None,

@@ -59,7 +59,7 @@ pub struct PluginEntry<'e, 'a> {
 }
 
 /// Where a build finds its external plugins.
-pub trait Plugins {
+pub trait Plugins: Send + Sync {
     /// Finds the plugin for a configuration object.
     ///
     /// # Errors

@@ -3,9 +3,11 @@
 use super::encoding::Text;
 use super::node::Pos;
 use super::texts::Texts;
+use crate::parallel;
 use elsa::FrozenVec;
 use std::cell::Cell;
 use std::fmt;
+use std::num::NonZero;
 
 /// Owns every text of a build. Each source is loaded once and has its place in one address space of
 /// [`Pos`], so that a node's place costs four bytes.
@@ -17,6 +19,8 @@ pub struct Arena {
     lent: typed_arena::Arena<Texts>,
     /// How many shared values there are.
     shared: Cell<u32>,
+    /// How many threads may work on its texts; `None` for one on each core.
+    jobs: Option<NonZero<usize>>,
 }
 
 /// A text that was added to an [`Arena`].
@@ -72,6 +76,16 @@ impl Arena {
     /// An empty arena.
     pub fn new() -> Self {
         Arena::default()
+    }
+
+    /// An empty arena on whose texts so many threads may work; `None` for one on each core.
+    pub fn with_jobs(jobs: Option<NonZero<usize>>) -> Self {
+        Arena { jobs, ..Arena::default() }
+    }
+
+    /// How many threads are worth having for work on a text of `size` bytes.
+    pub fn threads(&self, size: usize) -> usize {
+        parallel::threads(size, self.jobs)
     }
 
     /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places,

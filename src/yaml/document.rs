@@ -36,7 +36,7 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
             documents.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
         }
     };
-    let threads = parallel::threads(source.text.len()).min(pieces.len());
+    let threads = arena.threads(source.text.len()).min(pieces.len());
     if threads == 1 {
         return reader(arena.texts())(&pieces);
     }
@@ -82,7 +82,7 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use super::{documents, parallel};
+    use super::documents;
     use crate::yaml::Arena;
 
     fn large(bad: &[usize]) -> String {
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_large_text_is_read_in_order() {
         let text = large(&[]);
-        assert!(parallel::threads(text.len()) > 1 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1));
+        assert!(Arena::new().threads(text.len()) > 1 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1));
         let arena = Arena::new();
         let nodes = documents(&arena, arena.add_source("large", text)).unwrap();
         let numbers: Vec<&str> = nodes.iter().filter_map(|node| node.get_text("a")).collect();

@@ -148,8 +148,8 @@ impl Printer<'_> {
             Value::Scalar(s) => {
                 self.scalar(s, node.pos, indent, line)?;
                 // A literal block that keeps its breaks has ended its line itself.
-                let may_end_in_break = s.text.as_bytes().last().is_some_and(|b| !(b' '..=b'~').contains(b));
-                if may_end_in_break && s.text.ends_with(is_break) && self.out.ends_with(is_break) {
+                let may_be_break = self.out.as_bytes().last().is_some_and(|b| !(b' '..=b'~').contains(b));
+                if may_be_break && self.out.ends_with(is_break) {
                     return Ok(());
                 }
             }

@@ -54,6 +54,23 @@ fn m10_copies_of_copies_stop_at_a_budget() {
 }
 
 #[test]
+fn m10_items_that_stand_twice_after_each_patch_stop_at_the_same_budget() {
+    let service =
+        |ports: &str| format!("apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{ports: [{ports}]}}\n");
+    let ports = ["{port: 80, protocol: TCP, x: 1}, {port: 81, y: 1}", "{port: 80, protocol: UDP, y: 1}"];
+    let build = |times: usize| {
+        let tree = Tree::new("");
+        tree.write("r.yaml", &service("{protocol: UDP, x: 1}, {port: 80, protocol: TCP}"));
+        ports.iter().enumerate().for_each(|(i, ports)| tree.write(&format!("p{i}.yaml"), &service(ports)));
+        let patches: String = (0..times).map(|i| format!("- path: p{}.yaml\n", i % 2)).collect();
+        tree.write("kustomization.yaml", &format!("resources: [r.yaml]\npatches:\n{patches}"));
+        tree.run(&["build"])
+    };
+    assert!(build(6).ok().contains("x: 1"));
+    build(200).fails_with(&["copies add more than 1000000 nodes to the resource"]);
+}
+
+#[test]
 fn m10_values_that_move_into_each_other_stay_within_the_depth_of_a_document() {
     let step = format!(
         "- {{op: move, from: /a, path: /t}}\n- {{op: add, path: /a, value: {}}}\n- {{op: move, from: /t, path: /a{}}}\n",

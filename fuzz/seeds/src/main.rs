@@ -112,10 +112,10 @@ fn records(seeds: &mut Seeds) -> io::Result<()> {
     let head = "apiVersion: rustomize.dev/v1\n";
     let sum = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     [
-        format!("r{head}kind: Plugins\nrequires:\n  app: example.com/acme/app@~>1.2\n  b:\n    source: example.com/b/b\n    version: 1.0.0\n    from: ./b\n"),
-        format!("t{head}kind: Trust\nrules:\n- {{source: 'example.com/acme/*', permissions: {{network: true, read: [/etc/hosts]}}}}\n- source: '**'\n  deny: true\n"),
-        format!("m{head}kind: Plugin\nname: app\nversion: 1.0.0\nruntime: python\nentry: main.py\n"),
-        "pname: app\nruntime: nodejs\nversion: 1.0.0\n".to_owned(),
+        format!("r{head}kind: PluginRequirements\nrequires:\n  app:\n    source: example.com/acme/app\n    version: ~>1.2\n  b:\n    source: example.com/b/b\n    version: 1.0.0\n    from: ./b\n"),
+        format!("t{head}kind: TrustPolicy\nrules:\n- {{source: 'example.com/acme/*', permissions: {{network: true, read: [/etc/hosts]}}}}\n- source: '**'\n  deny: true\n"),
+        format!("m{head}kind: Plugin\nversion: 1.0.0\nruntime: python\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"),
+        "pruntime:\n  name: nodejs\n  options: {typescript: true}\nversion: 1.0.0\n".to_owned(),
         "d{\"version\": \"1.0.0\", \"apiVersion\": \"x1.0\", \"sdkVersion\": \"1\", \"generators\": [{\"name\": \"a\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"A\"}], \"permissions\": {\"network\": true}}".to_owned(),
         format!("l{{\"lockVersion\": 1, \"plugins\": {{\"example.com/acme/app\": {{\"version\": \"1.0.0\", \"constraint\": \"\", \"platforms\": {{\"linux_amd64\": {{\"url\": \"https://example.com/a\", \"size\": 3, \"content\": \"{sum}\"}}}}}}}}}}"),
     ]

@@ -18,6 +18,7 @@ use super::tuples::Tuples;
 use super::{DIRECTIVE, Directive, Merged, directive, quote};
 use crate::diag::{Error, Result};
 use crate::schema::Schema;
+use crate::transformer::copies::Copies;
 use crate::yaml::{Node, Scalar, Style, Tag, Value};
 use hashbrown::{HashMap, HashSet};
 
@@ -43,7 +44,7 @@ pub fn merge<'a>(
             let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys);
             merge.run(items)?;
             let left = merge.patch_items();
-            let (result, left) = merge.into_nodes(left);
+            let (result, left) = merge.into_nodes(left)?;
             *patch = left;
             Ok(Some(result))
         }
@@ -61,7 +62,7 @@ pub fn introduced<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_
     merge.is_patch_too = true;
     merge.run(items)?;
     let left = merge.base.items();
-    let (result, left) = merge.into_nodes(left);
+    let (result, left) = merge.into_nodes(left)?;
     *list = left;
     Ok(result)
 }
@@ -78,7 +79,7 @@ pub fn with_itself<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'
     let mut merge = Merge::new(std::mem::take(list), None, keys);
     merge.is_patch_too = true;
     merge.run(items)?;
-    Ok(Some(merge.into_nodes(Vec::new()).0))
+    Ok(Some(merge.into_nodes(Vec::new())?.0))
 }
 
 /// A base list that the patch does not mention. Its items are used up.
@@ -89,7 +90,7 @@ pub fn untouched<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>
     }
     let mut merge = Merge::new(std::mem::take(list), None, keys);
     merge.run(items)?;
-    Ok(merge.into_nodes(Vec::new()).0)
+    Ok(merge.into_nodes(Vec::new())?.0)
 }
 
 /// Takes the directive that is about the list itself out of it: that of the first item with one, if
@@ -311,17 +312,22 @@ impl<'k, 'a> Merge<'k, 'a> {
     }
 
     /// The result, and those items that are `left`, both as nodes.
-    fn into_nodes(mut self, left: Vec<u32>) -> (Vec<Node<'a>>, Vec<Node<'a>>) {
+    ///
+    /// # Errors
+    /// Items that stand several times are too many: an item that lacks one of two keys stands twice
+    /// after each patch.
+    fn into_nodes(mut self, left: Vec<u32>) -> Result<(Vec<Node<'a>>, Vec<Node<'a>>)> {
         let result = self.result.items();
         let mut uses = vec![0usize; self.pool.len()];
         result.iter().chain(&left).for_each(|&item| uses[item as usize] += 1);
         let mut pool: Vec<Option<Node<'a>>> = self.pool.into_iter().map(Some).collect();
+        let mut copies = Copies::default();
         let mut node = |item: u32| {
             let item = item as usize;
             uses[item] -= 1;
-            if uses[item] == 0 { pool[item].take() } else { pool[item].clone() }
+            if uses[item] == 0 { pool[item].take().map(Ok) } else { pool[item].as_ref().map(|node| copies.copy(node)) }
         };
-        let result = result.into_iter().filter_map(&mut node).collect();
-        (result, left.into_iter().filter_map(node).collect())
+        let result = result.into_iter().filter_map(&mut node).collect::<Result<_>>()?;
+        Ok((result, left.into_iter().filter_map(node).collect::<Result<_>>()?))
     }
 }

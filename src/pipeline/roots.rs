@@ -1,0 +1,116 @@
+//! The roots below a directory: what `build --all` builds.
+//!
+//! A root is a directory with a kustomization file whose kind is no Component. Directories whose
+//! names begin with a dot are not looked into, and links are not followed.
+
+use crate::config::kustomization::FILE_NAMES;
+use crate::load::loader::Entry;
+use crate::load::{FileLimit, Loader};
+use crate::yaml::{Arena, Node, encoding, first_document};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The fields that name directories with kustomizations.
+const FIELDS: [&str; 6] = ["resources", "bases", "components", "generators", "transformers", "validators"];
+
+/// A directory with a kustomization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundRoot {
+    /// As it is named from where the process was started.
+    pub path: String,
+    /// Whether another kustomization that was found names the directory.
+    pub is_used: bool,
+}
+
+/// Finds the roots at and below a directory, sorted by their paths. O(entries of the directories +
+/// size of the kustomization files).
+///
+/// # Errors
+/// A directory cannot be read. What is wrong with a kustomization is said when it is built.
+pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Result<Vec<FoundRoot>> {
+    let mut found = Vec::new();
+    let mut used: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut queue = vec![(directory.to_owned(), loader.directory(Path::new(directory))?)];
+    while let Some((path, place)) = queue.pop() {
+        let entries = loader.list(&place)?;
+        if let Some(file) = FILE_NAMES.iter().find(|name| entries.iter().any(|entry| entry.name == **name)) {
+            let says = Says::of(loader, &place.join(file), limit);
+            let named = says.entries.iter().filter_map(|entry| loader.directory(&place.join(entry)).ok());
+            // The directory itself is a fault, and so no use.
+            used.extend(named.filter(|named| *named != place));
+            if !says.is_component {
+                found.push((path.clone(), place.clone()));
+            }
+        }
+        let is_open = |entry: &&Entry| entry.is_directory && !entry.name.as_encoded_bytes().starts_with(b".");
+        for name in entries.iter().filter(is_open).map(|entry| &entry.name) {
+            let path = match path.as_str() {
+                "." => name.to_string_lossy().into_owned(),
+                path => format!("{}/{}", path.trim_end_matches('/'), name.to_string_lossy()),
+            };
+            queue.push((path, place.join(name)));
+        }
+    }
+    found.sort_unstable();
+    let root = |(path, place): (String, PathBuf)| FoundRoot { path, is_used: used.contains(&place) };
+    Ok(found.into_iter().map(root).collect())
+}
+
+/// What a kustomization file says of roots; nothing, if it cannot be read.
+#[derive(Default)]
+struct Says {
+    is_component: bool,
+    /// What may be paths of directories.
+    entries: Vec<String>,
+}
+
+impl Says {
+    fn of(loader: &dyn Loader, file: &Path, limit: FileLimit) -> Says {
+        let opened = loader.open(file).ok();
+        let Some(bytes) = opened.and_then(|opened| opened.read(limit).ok()) else { return Says::default() };
+        let Ok(text) = encoding::decode(bytes) else { return Says::default() };
+        let arena = Arena::new();
+        let Ok(Some(node)) = first_document(&arena, arena.add_file("", text)) else { return Says::default() };
+        let items = FIELDS.iter().filter_map(|field| node.get(field).and_then(Node::as_sequence)).flatten();
+        let texts = items.filter_map(|item| item.as_scalar()).map(|scalar| scalar.text);
+        Says {
+            is_component: node.get_text("kind") == Some("Component"),
+            entries: texts.filter(|text| !text.is_empty() && !text.contains('\n')).map(str::to_owned).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+    use crate::load::{FileLimit, Memory};
+
+    #[test]
+    fn roots_are_found_and_those_that_others_use_are_known() {
+        let files = Memory::from_iter([
+            ("app/base/kustomization.yaml", "resources: [service.yaml]\n"),
+            ("app/base/service.yaml", "kind: Service\n"),
+            ("app/overlays/prod/Kustomization", "resources: [../../base]\ncomponents: [../../part]\n"),
+            ("app/overlays/test/kustomization.yml", "bases: [../../base/]\n"),
+            ("app/part/kustomization.yaml", "kind: Component\n"),
+            ("app/.git/kustomization.yaml", "resources: []\n"),
+            ("app/broken/kustomization.yaml", "resources: [\n"),
+            ("app/self/kustomization.yaml", "resources: [../self]\n"),
+        ]);
+        let found = |directory: &str| -> Vec<(String, bool)> {
+            let roots = find(&files, directory, FileLimit::default()).unwrap();
+            roots.into_iter().map(|root| (root.path, root.is_used)).collect()
+        };
+        let want = [
+            ("app/base", true),
+            ("app/broken", false),
+            ("app/overlays/prod", false),
+            ("app/overlays/test", false),
+            ("app/self", false),
+        ];
+        assert_eq!(found("app"), want.map(|(path, is_used)| (path.to_owned(), is_used)));
+        assert_eq!(found("app/overlays/prod"), [("app/overlays/prod".to_owned(), false)]);
+        assert!(find(&files, "none", FileLimit::default()).is_err());
+    }
+}
