@@ -81,6 +81,13 @@ impl Error {
         self
     }
 
+    /// The fault itself, with its place and without the way that led there: the same for all who
+    /// come across it.
+    pub fn fault(&self) -> String {
+        let place = self.0.place.as_ref().map(|place| format!("\n  at {place}"));
+        format!("{}{}", self.0.message, place.unwrap_or_default())
+    }
+
     /// What the fault is about.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -72,7 +72,7 @@
 //! }
 //! let roots = ["north".to_owned(), "south".to_owned()];
 //! let together = Together { jobs: NonZero::new(2).unwrap(), keep_going: false };
-//! let built = build_all(&files, &roots, &Options::default(), together, |_, output| output.print());
+//! let built = build_all(&files, &roots, |_| Options::default(), together, |_, output| output.print());
 //! for (site, built) in roots.iter().zip(built) {
 //!     let printed = built.expect("nothing before it failed").value?;
 //!     assert!(printed.contains(&format!("namespace: {site}")));
@@ -83,7 +83,7 @@
 mod workspace;
 
 pub use stage::Options;
-pub use workspace::{Output, Together, Workspace, build, build_all};
+pub use workspace::{Output, Together, Workspace, build, build_all, call};
 
 pub mod pipeline;
 

@@ -95,6 +95,22 @@ pub fn build<'w>(
     Warned { value: built.value.map(|map| Output { cx, map }), warnings: built.warnings }
 }
 
+/// Calls a plugin once, outside of a build, and gives what it printed, as it would go on through one.
+///
+/// # Errors
+/// As [`pipeline::call`].
+pub fn call<'w>(
+    workspace: &'w Workspace,
+    loader: &'w dyn Loader,
+    directory: &str,
+    call: pipeline::Call<'_>,
+    options: &Options,
+) -> Warned<Result<Output<'w>>> {
+    let cx = Context::new(&workspace.arena, loader, options.clone());
+    let called = pipeline::call(&cx, directory, call);
+    Warned { value: called.value.map(|map| Output { cx, map }), warnings: called.warnings }
+}
+
 /// How [`build_all`] builds.
 #[derive(Clone, Copy, Debug)]
 pub struct Together {
@@ -105,16 +121,17 @@ pub struct Together {
 }
 
 /// Builds several roots, side by side. `finish` is called with the output of each one, on the
-/// thread that built it, and makes of it what is wanted: its bytes, mostly. The results come in the
-/// order of the roots, whatever the number of threads; `None` is for roots that were not built
+/// thread that built it, and makes of it what is wanted: its bytes, mostly. `options` gives those of
+/// each root. The results come in the order of the roots, whatever the number of threads; `None` is for roots that were not built
 /// because one before them failed.
 ///
 /// # Errors
-/// Each root has its own. A panic in the build of a root is that root's error.
+/// Each root has its own. A panic in the build of a root is that root's error, in programs whose
+/// panics unwind.
 pub fn build_all<R: Send>(
     loader: &dyn Loader,
     roots: &[String],
-    options: &Options,
+    options: impl Fn(usize) -> Options + Sync,
     together: Together,
     finish: impl Fn(usize, &Output<'_>) -> Result<R> + Sync,
 ) -> Vec<Option<Warned<Result<R>>>> {
@@ -129,7 +146,7 @@ pub fn build_all<R: Send>(
         }
         let built = catch_unwind(AssertUnwindSafe(|| {
             let workspace = Workspace::with_jobs(each);
-            let Warned { value, warnings } = build(&workspace, loader, &roots[i], options);
+            let Warned { value, warnings } = build(&workspace, loader, &roots[i], &options(i));
             Warned { value: value.and_then(|output| finish(i, &output)), warnings }
         }));
         let built = built.unwrap_or_else(|panic| Warned { value: Err(panicked(&*panic)), warnings: Vec::new() });

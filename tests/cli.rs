@@ -110,7 +110,7 @@ fn faults_of_roots() {
     tree.run(&["build", "o"]).fails_with(&["security"]);
     tree.run(&["build", "nowhere"]).fails_with(&["'nowhere': no such file or directory"]);
     tree.run(&["build", "secret.yaml"]).fails_with(&["is not directory"]);
-    tree.run(&["build", "a", "b"]).fails_with(&["specify one path"]);
+    tree.run(&["build", "a", "o"]).fails_with(&["'a': no such file or directory", "in a"]);
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod manager;
 mod plugin;
 mod reference;
 mod remote;
+mod roots;
 mod scaling;
 mod schema;
 mod sdk;

@@ -253,18 +253,46 @@ const BUILD_EXAMPLES: &str = "Examples:
   # One file per object
   rustomize build overlays/prod -o rendered/
 
+  # Every overlay below a directory, one file each
+  rustomize build --all --leaves deploy -o rendered/
+
 Exit status: 0 success, 1 error, 130 interrupted, 141 the reader of the output has gone.";
 
 /// `build`.
 #[derive(Args, Default)]
 pub struct Build {
-    /// The directory with the kustomization [default: .]
+    /// The directory with the kustomization, or several [default: .]
     #[arg(value_name = "DIR", num_args = 0..)]
     pub directory: Vec<String>,
 
-    /// Write to this file, or one file per object into this directory, if it is one
+    /// Write to this file, or one file per object into this directory, if it is one; of several
+    /// roots, one file per root into this directory
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+
+    /// Build every kustomization at and below DIR, but for components
+    #[arg(long)]
+    pub all: bool,
+
+    /// With --all: leave out the kustomizations that others use
+    #[arg(long, requires = "all")]
+    pub leaves: bool,
+
+    /// What is one file of --output: a root, or an object in a directory for each root
+    #[arg(long, value_name = "LAYOUT", requires = "output")]
+    pub layout: Option<Layout>,
+
+    /// Build the other roots too when one fails; the exit status is 1 all the same
+    #[arg(long)]
+    pub keep_going: bool,
+
+    /// Build one of N parts of the roots: I is from 0 to N-1, or in JOB_COMPLETION_INDEX
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
+
+    /// How many threads work at once [default: one for each core]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<std::num::NonZero<usize>>,
 
     /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory;
     /// LoadRestrictionsNone lifts that
@@ -594,6 +622,36 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
 #[cfg(test)]
 pub(super) fn program() -> clap::Command {
     Cli::command()
+}
+
+/// What one file of the output of several roots holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Layout {
+    /// All objects of a root
+    Root,
+    /// One object, below a directory for its root
+    Resource,
+}
+
+/// A part of the roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0; `None` where the environment says it.
+    pub index: Option<usize>,
+    pub count: std::num::NonZero<usize>,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let number = |part: &str| part.parse::<usize>().map_err(|_| format!("'{part}' is no number"));
+    let (index, count) = match text.split_once('/') {
+        Some((index, count)) => (Some(number(index)?), number(count)?),
+        None => (None, number(text)?),
+    };
+    let count = std::num::NonZero::new(count).ok_or("there is no part of nothing")?;
+    match index {
+        Some(index) if index >= count.get() => Err(format!("the parts are 0 to {}", count.get() - 1)),
+        _ => Ok(Shard { index, count }),
+    }
 }
 
 pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {

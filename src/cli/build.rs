@@ -1,14 +1,14 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::Build;
-use super::{cache, managed, output, plugin_flags};
+use super::{cache, managed, output, plugin_flags, roots};
 use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
-use crate::pipeline;
 use crate::resource::Order;
-use crate::stage::{Context, HelmOptions, Options};
-use crate::yaml::Arena;
+use crate::stage::{HelmOptions, Options};
+use crate::workspace::{self, Workspace};
 use anyhow::{Result, bail};
 use std::io::Write;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,24 +19,29 @@ use std::sync::Arc;
 /// then.
 pub fn run(args: &Build) -> Result<()> {
     let directory = match args.directory.as_slice() {
+        _ if args.all || args.shard.is_some() || args.layout.is_some() => return roots::run(args),
         [] => ".",
         [directory] => directory,
-        _ => bail!("specify one path to kustomization.yaml"),
+        _ => return roots::run(args),
     };
-    let options = options(args)?;
-    let disk = Disk::new();
+    let options = options(args, directory, true)?;
     // The process ends after this: freeing a million small lists one by one would only take time.
-    let arena = std::mem::ManuallyDrop::new(Arena::new());
-    let cx = Context::new(&arena, &disk, options);
-    let built = pipeline::build(&cx, directory);
+    let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
+    let disk = Disk::new();
+    let built = workspace::build(&workspace, &disk, directory, &options);
     for warning in built.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
-    let map = std::mem::ManuallyDrop::new(built.value?);
-    output::write(&arena, &map, args.output.as_deref())
+    let output = ManuallyDrop::new(built.value?);
+    output::write(&output, args.output.as_deref())
 }
 
-fn options(args: &Build) -> Result<Options> {
+/// What the flags ask of the build of a root. `first` is false for a root whose environment was
+/// synced for another one.
+///
+/// # Errors
+/// Flags that cannot be, or an environment that cannot be synced.
+pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
     let restrictor = match args.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => Restrictor::RootOnly,
         "LoadRestrictionsNone" => Restrictor::None,
@@ -46,7 +51,10 @@ fn options(args: &Build) -> Result<Options> {
     };
     let mut order = None;
     for value in &args.reorder {
-        eprintln!("Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead.");
+        say_once(
+            first,
+            "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead.",
+        );
         order = Some(match value.as_str() {
             "legacy" => Order::Legacy,
             "none" => Order::Fifo,
@@ -55,13 +63,14 @@ fn options(args: &Build) -> Result<Options> {
     }
     let managed_by_flag = args.enable_managedby_label.unwrap_or(false);
     if args.enable_managedby_label.is_some() {
-        eprintln!(
-            "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead."
+        say_once(
+            first,
+            "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead.",
         );
     }
     let plugins_enabled = args.enable_alpha_plugins.unwrap_or(false);
-    let directory = args.directory.first().map_or(".", String::as_str);
-    let (plugins, schemas) = plugin_flags::options(&args.plugins, plugins_enabled, Path::new(directory), args.offline)?;
+    let (plugins, schemas) =
+        plugin_flags::options(&args.plugins, plugins_enabled, Path::new(root), args.offline, first)?;
     let variable = managed::variable;
     Ok(Options {
         plugins: Arc::new(plugins),
@@ -87,6 +96,12 @@ fn options(args: &Build) -> Result<Options> {
             variable,
         },
     })
+}
+
+fn say_once(first: bool, warning: &str) {
+    if first {
+        eprintln!("{warning}");
+    }
 }
 
 /// What runs containers, first that is there.

@@ -19,6 +19,7 @@ mod plugin_look;
 mod plugin_run;
 mod progress;
 mod report;
+mod roots;
 mod version;
 
 use crate::plugin::host;

@@ -1,9 +1,9 @@
 //! Where the result goes: all of it or nothing.
 
 use crate::atomic::Staged;
-use crate::resource::{ResMap, Resource};
-use crate::resource::{print_in_pieces, print_one};
-use crate::yaml::Arena;
+use crate::diag;
+use crate::resource::Resource;
+use crate::workspace::Output;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,15 +15,18 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// A resource cannot be printed, or the output cannot be written; nothing is half written then.
-pub fn write(arena: &Arena, map: &ResMap<'_>, path: Option<&Path>) -> Result<()> {
+pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
     match path {
-        Some(directory) if directory.is_dir() => write_directory(arena, map, directory),
+        Some(directory) if directory.is_dir() => {
+            let files = files(output)?.into_iter().map(|(name, text)| (directory.join(name), vec![text]));
+            write_files(directory, files.collect())
+        }
         Some(file) => {
-            let text = print_in_pieces(arena, map)?;
+            let text = output.print_in_pieces()?;
             write_file(file, &text).with_context(|| format!("open {}", file.display()))
         }
         None => {
-            let text = print_in_pieces(arena, map)?;
+            let text = output.print_in_pieces()?;
             let mut out = std::io::stdout().lock();
             write_all(&mut out, &text)?;
             Ok(out.flush()?)
@@ -63,29 +66,37 @@ fn umask() -> u32 {
     mask.bits()
 }
 
-/// One file for each object. Of equal names the later one wins, cluster-scoped objects last.
-fn write_directory(arena: &Arena, map: &ResMap<'_>, directory: &Path) -> Result<()> {
-    let namespaced = || map.iter().filter(|r| !r.id().is_cluster_scoped());
+/// One file for each object, by its name. Of equal names the later one wins, cluster-scoped objects
+/// last.
+///
+/// # Errors
+/// A resource cannot be printed.
+pub fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
+    let namespaced = || output.resources().filter(|r| !r.id().is_cluster_scoped());
     let mut namespaces: Vec<&str> = namespaced().map(|r| r.id().effective_namespace()).collect();
     namespaces.sort_unstable();
     namespaces.dedup();
     let several = namespaces.len() > 1;
-    let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
-    let cluster_scoped = map.iter().filter(|r| r.id().is_cluster_scoped());
-    for resource in namespaced().chain(cluster_scoped) {
-        let mut text = String::new();
-        print_one(arena, resource, &mut text)?;
-        texts.insert(directory.join(file_name(resource, several)), text);
-    }
+    let cluster_scoped = output.resources().filter(|r| r.id().is_cluster_scoped());
+    let named = |resource: &Resource<'_>| file_name(resource, several);
+    namespaced().chain(cluster_scoped).map(|r| Ok((named(r), output.print_one(r)?))).collect()
+}
+
+/// Writes files below a directory, which is made if it is not there. None is put in its place before
+/// all are written.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_files(directory: &Path, texts: Vec<(PathBuf, Vec<String>)>) -> Result<()> {
+    let open = |path: &Path| format!("open {}", path.display());
+    fs::create_dir_all(directory).with_context(|| open(directory))?;
     let mut staged = Vec::new();
     for (path, text) in &texts {
-        staged
-            .push((stage(path, std::slice::from_ref(text)).with_context(|| format!("open {}", path.display()))?, path));
+        let folder = path.parent().unwrap_or(directory);
+        fs::create_dir_all(folder).with_context(|| open(folder))?;
+        staged.push((stage(path, text).with_context(|| open(path))?, path));
     }
-    for (file, path) in staged {
-        file.put(path, mode(path)).with_context(|| format!("open {}", path.display()))?;
-    }
-    Ok(())
+    staged.into_iter().try_for_each(|(file, path)| file.put(path, mode(path)).with_context(|| open(path)))
 }
 
 fn file_name(resource: &Resource<'_>, with_namespace: bool) -> String {

@@ -133,8 +133,10 @@ pub fn options(
     is_enabled: bool,
     directory: &Path,
     offline: bool,
+    may_sync: bool,
 ) -> Result<(ManagedPlugins, Vec<PathBuf>)> {
-    let (managed, schemas) = if is_enabled { manager(flags, directory, offline)? } else { Default::default() };
+    let (managed, schemas) =
+        if is_enabled { manager(flags, directory, offline, may_sync)? } else { Default::default() };
     let variable = managed::variable;
     let options = PluginOptions {
         enabled: is_enabled,
@@ -208,12 +210,13 @@ fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
 
 /// What will be known of installed plugins, and what bundles say of kinds. What is needed for that
 /// is looked at when an object asks for one; an environment is synced first of all (M05).
-fn manager(flags: &PluginFlags, directory: &Path, offline: bool) -> Result<(Managed, Vec<PathBuf>)> {
+fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool) -> Result<(Managed, Vec<PathBuf>)> {
     let is_frozen = managed::is_frozen(flags.frozen);
     let environment = managed::environment(flags.environment.as_deref())?;
     // Bundles are in no lock file: where only what is locked may be used, they are not fetched.
     if let Some(environment) = &environment
-        && let Some(server) = environment.sync.as_deref().filter(|_| !offline && !flags.no_sync && !is_frozen)
+        && let Some(server) =
+            environment.sync.as_deref().filter(|_| may_sync && !offline && !flags.no_sync && !is_frozen)
     {
         sync_environment(environment, server)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;

@@ -4,9 +4,9 @@ use super::args::{Run, RunAs};
 use super::{output, plugin_flags};
 use crate::load::Disk;
 use crate::manager::resolve::COMPONENT;
-use crate::pipeline::{self, Call};
-use crate::stage::{self, Mode, Options};
-use crate::yaml::Arena;
+use crate::pipeline::Call;
+use crate::stage::{Mode, Options};
+use crate::workspace::{self, Workspace};
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -33,16 +33,15 @@ pub fn run(args: &Run) -> Result<()> {
     if mode != Mode::Generate {
         std::io::stdin().read_to_string(&mut resources).context("cannot read the resources on stdin")?;
     }
-    let (plugins, schemas) = plugin_flags::options(&args.plugins, true, folder, args.offline)?;
-    let arena = Arena::new();
+    let (plugins, schemas) = plugin_flags::options(&args.plugins, true, folder, args.offline, true)?;
     let options = Options { schemas, plugins: Arc::new(plugins), ..Options::default() };
-    let disk = Disk::new();
-    let cx = stage::Context::new(&arena, &disk, options);
-    let called = pipeline::call(&cx, &folder.to_string_lossy(), Call { name: &args.what, config, mode, resources });
+    let (workspace, disk) = (Workspace::new(), Disk::new());
+    let call = Call { name: &args.what, config, mode, resources };
+    let called = workspace::call(&workspace, &disk, &folder.to_string_lossy(), call, &options);
     for warning in called.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
-    output::write(&arena, &called.value?, None)
+    output::write(&called.value?, None)
 }
 
 /// A configuration object that says no more than for which plugin it is.

@@ -44,6 +44,7 @@ impl Loader for Disk {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(NotOpened { place: Some(path.to_owned()), error: io::ErrorKind::IsADirectory.into() });
         };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let directory = self.resolved(parent)?;
         let place = directory.real.join(name);
         match directory.open_file(name.as_ref()) {

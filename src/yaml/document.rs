@@ -96,7 +96,9 @@ mod tests {
     #[test]
     fn a_large_text_is_read_in_order() {
         let text = large(&[]);
-        assert!(Arena::new().threads(text.len()) > 1 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1));
+        assert!(
+            Arena::new().threads(text.len()) > 1 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1)
+        );
         let arena = Arena::new();
         let nodes = documents(&arena, arena.add_source("large", text)).unwrap();
         let numbers: Vec<&str> = nodes.iter().filter_map(|node| node.get_text("a")).collect();

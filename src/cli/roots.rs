@@ -1,0 +1,191 @@
+//! `build` with several roots: which they are, and where the result of each goes.
+
+use super::args::{Build, Layout, Shard};
+use super::{build, managed, output};
+use crate::diag::{Result as Built, Warned};
+use crate::load::{Disk, FileLimit, clean};
+use crate::pipeline::roots::find;
+use crate::workspace::{Output, Together, build_all};
+use crate::{diag, parallel};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+
+/// A root to build.
+struct Chosen {
+    /// The directory, from where the command was started.
+    path: String,
+    /// The place of its result below the directory for all of them, without an extension.
+    name: PathBuf,
+}
+
+/// The files of a root's result, each as pieces that follow each other.
+type Files = Vec<(PathBuf, Vec<String>)>;
+
+/// Builds the roots that the flags name.
+///
+/// # Errors
+/// There is none, one cannot be built, or its result cannot be written. Unless the rest is asked
+/// for, nothing is on stdout and no file is written then.
+pub fn run(args: &Build) -> Result<()> {
+    let chosen = part(chosen(args)?, args.shard)?;
+    let layout = args.layout.unwrap_or(Layout::Root);
+    if args.output.is_some() {
+        check_names(&chosen)?;
+    }
+    let jobs = args.jobs.unwrap_or_else(parallel::cores);
+    let paths: Vec<String> = chosen.iter().map(|root| root.path.clone()).collect();
+    // Where plugins may run, each root has requirements of its own; else all options are the same.
+    let first = paths.first().map(|root| build::options(args, root, true)).transpose()?.unwrap_or_default();
+    let has_own = args.enable_alpha_plugins.unwrap_or(false);
+    let own = |root: &String| if has_own { build::options(args, root, false) } else { Ok(first.clone()) };
+    let options = paths.iter().map(own).collect::<Result<Vec<_>>>()?;
+    let together = Together { jobs, keep_going: args.keep_going };
+    let files = |i: usize, output: &Output<'_>| rendered(output, &chosen[i], args.output.as_deref(), layout);
+    let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, files);
+    let mut failures = Failures::default();
+    let mut results = Vec::new();
+    for (root, built) in paths.iter().zip(built) {
+        let Some(Warned { value, warnings }) = built else { continue };
+        for warning in warnings {
+            let _ = writeln!(std::io::stderr(), "{root}: {warning}");
+        }
+        match value {
+            Ok(files) => results.push((root, files)),
+            Err(error) => failures.add(root, &error),
+        }
+    }
+    if failures.is_empty() || args.keep_going {
+        write(args.output.as_deref(), results)?;
+    }
+    failures.report(paths.len())
+}
+
+/// The roots that the arguments name, each with its name.
+fn chosen(args: &Build) -> Result<Vec<Chosen>> {
+    let here = [".".to_owned()];
+    let directories = if args.directory.is_empty() { &here } else { args.directory.as_slice() };
+    let name = |path: &str, below: &str| {
+        let (path, below) = (PathBuf::from(clean(path)), PathBuf::from(clean(below)));
+        let rest = path.strip_prefix(below).unwrap_or(&path).components();
+        let rest: PathBuf = rest.filter(|part| matches!(part, Component::Normal(_))).collect();
+        if rest.as_os_str().is_empty() { own_name(&path) } else { rest }
+    };
+    if !args.all {
+        return Ok(directories.iter().map(|path| Chosen { path: path.clone(), name: name(path, ".") }).collect());
+    }
+    let mut all = Vec::new();
+    for directory in directories {
+        let found = find(&Disk::new(), directory, FileLimit(args.file_size_limit))
+            .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
+        if found.is_empty() {
+            bail!("there is no kustomization at or below '{directory}'");
+        }
+        let wanted = found.into_iter().filter(|root| !(args.leaves && root.is_used));
+        all.extend(wanted.map(|root| Chosen { name: name(&root.path, directory), path: root.path }));
+    }
+    Ok(all)
+}
+
+/// The name of a directory that is named by `.` or `..`.
+fn own_name(path: &Path) -> PathBuf {
+    let real = path.canonicalize().ok();
+    real.as_deref().and_then(Path::file_name).unwrap_or("root".as_ref()).into()
+}
+
+/// The roots of one part. Neighbours go to different parts: they cost about the same.
+fn part(roots: Vec<Chosen>, shard: Option<Shard>) -> Result<Vec<Chosen>> {
+    let Some(Shard { index, count }) = shard else { return Ok(roots) };
+    let index = match index {
+        Some(index) => index,
+        None => managed::variable("JOB_COMPLETION_INDEX")
+            .and_then(|text| text.to_str()?.parse().ok())
+            .filter(|index| *index < count.get())
+            .with_context(|| {
+                format!("--shard {count} needs JOB_COMPLETION_INDEX, a number below {count}: say --shard I/{count}")
+            })?,
+    };
+    Ok(roots.into_iter().skip(index).step_by(count.get()).collect())
+}
+
+/// Refuses two roots whose results would be one file.
+fn check_names(roots: &[Chosen]) -> Result<()> {
+    let mut known: BTreeMap<&Path, &str> = BTreeMap::new();
+    for root in roots {
+        if let Some(other) = known.insert(&root.name, &root.path) {
+            bail!(
+                "the results of '{other}' and '{}' would be one file: build them into directories of their own",
+                root.path
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The texts of a root's result; their paths are below the directory for all roots, and empty for
+/// stdout.
+fn rendered(output: &Output<'_>, root: &Chosen, into: Option<&Path>, layout: Layout) -> Built<Files> {
+    match (into, layout) {
+        (None, _) => Ok(vec![(PathBuf::new(), output.print_in_pieces()?)]),
+        (Some(_), Layout::Root) => {
+            let mut name = root.name.clone().into_os_string();
+            name.push(".yaml");
+            Ok(vec![(name.into(), output.print_in_pieces()?)])
+        }
+        (Some(_), Layout::Resource) => {
+            let files = output::files(output)?;
+            Ok(files.into_iter().map(|(name, text)| (root.name.join(name), vec![text])).collect())
+        }
+    }
+}
+
+/// Writes the results: to stdout one after the other, each behind a comment that names its root, or
+/// into a directory.
+fn write(into: Option<&Path>, results: Vec<(&String, Files)>) -> Result<()> {
+    if let Some(directory) = into {
+        let files = results.into_iter().flat_map(|(_, files)| files);
+        return output::write_files(directory, files.map(|(name, text)| (directory.join(name), text)).collect());
+    }
+    let mut out = std::io::stdout().lock();
+    for (i, (root, files)) in results.iter().enumerate() {
+        if i > 0 {
+            out.write_all(b"---\n")?;
+        }
+        writeln!(out, "# Root: {}", root.escape_debug())?;
+        files.iter().flat_map(|(_, text)| text).try_for_each(|piece| out.write_all(piece.as_bytes()))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// What went wrong: each fault once, with the roots that have it.
+#[derive(Default)]
+struct Failures {
+    count: usize,
+    by_fault: Vec<(String, String, Vec<String>)>,
+}
+
+impl Failures {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn add(&mut self, root: &str, error: &diag::Error) {
+        self.count += 1;
+        let fault = error.fault();
+        match self.by_fault.iter_mut().find(|(known, ..)| *known == fault) {
+            Some((.., roots)) => roots.push(root.to_owned()),
+            None => self.by_fault.push((fault, error.to_string(), vec![root.to_owned()])),
+        }
+    }
+
+    fn report(self, all: usize) -> Result<()> {
+        let shown = self.by_fault.into_iter().map(|(_, error, roots)| format!("{error}\n  in {}", roots.join(", ")));
+        let shown: Vec<String> = shown.collect();
+        match self.count {
+            0 => Ok(()),
+            1 => bail!("{}", shown.join("\n")),
+            n => bail!("{n} of {all} roots failed\n{}", shown.join("\n")),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `build` with several roots: the bytes of each are those of building it alone.
+
+use crate::support::Tree;
+use rustomize::load::loader::{Entry, NotOpened, Opened};
+use rustomize::load::{Loader, Memory};
+use rustomize::{Options, Together, build_all};
+use std::fs;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+const FOREST: &str = "\
+-- base/kustomization.yaml --
+resources: [service.yaml]
+-- base/service.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+-- overlays/north/kustomization.yaml --
+resources: [../../base]
+namespace: north
+-- overlays/south/kustomization.yaml --
+resources: [../../base]
+components: [../../part]
+namePrefix: s-
+-- part/kustomization.yaml --
+kind: Component
+commonAnnotations: {part: of}
+";
+
+#[test]
+fn roots_follow_each_other_behind_their_names() {
+    let tree = Tree::new(FOREST);
+    let alone = |root: &str| tree.run(&["build", root]).ok();
+    let (north, south, base) = (alone("overlays/north"), alone("overlays/south"), alone("base"));
+    let together = tree.run(&["build", "overlays/north", "overlays/south"]).ok();
+    assert_eq!(together, format!("# Root: overlays/north\n{north}---\n# Root: overlays/south\n{south}"));
+    let all = tree.run(&["build", "--all"]).ok();
+    assert_eq!(all, format!("# Root: base\n{base}---\n{together}"));
+    assert_eq!(tree.run(&["build", "--all", "--leaves"]).ok(), together);
+    assert_eq!(tree.run(&["build", "--all", "overlays"]).ok(), together);
+    for jobs in ["1", "2", "7"] {
+        assert_eq!(tree.run(&["build", "--all", "--jobs", jobs]).ok(), all, "{jobs} jobs");
+    }
+    tree.run(&["build", "--all", "base/service.yaml"]).fails_with(&["cannot look for kustomizations"]);
+    fs::create_dir(tree.path().join("empty")).unwrap();
+    tree.run(&["build", "--all", "empty"]).fails_with(&["there is no kustomization at or below 'empty'"]);
+}
+
+#[test]
+fn each_root_has_a_file_or_a_directory() {
+    let tree = Tree::new(FOREST);
+    let read = |path: &str| fs::read_to_string(tree.path().join(path)).unwrap();
+    tree.run(&["build", "--all", "-o", "out/deep"]).ok();
+    for root in ["base", "overlays/north", "overlays/south"] {
+        assert_eq!(read(&format!("out/deep/{root}.yaml")), tree.run(&["build", root]).ok());
+    }
+    assert!(!tree.path().join("out/deep/part.yaml").exists());
+    fs::create_dir(tree.path().join("alone")).unwrap();
+    tree.run(&["build", "overlays/north", "-o", "alone"]).ok();
+    tree.run(&["build", "--all", "overlays", "-o", "split", "--layout", "resource"]).ok();
+    assert_eq!(read("split/north/v1_service_web.yaml"), read("alone/v1_service_web.yaml"));
+    assert!(tree.path().join("split/south/v1_service_s-web.yaml").exists());
+    tree.run(&["build", "base", "./base", "-o", "twice"]).fails_with(&["'base' and './base' would be one file"]);
+    assert!(!tree.path().join("twice").exists());
+}
+
+#[test]
+fn a_root_that_fails_leaves_nothing_unless_the_rest_is_wanted() {
+    let tree = Tree::new(FOREST);
+    tree.write("overlays/broken/kustomization.yaml", "resources: [../../bad]\n");
+    tree.write("overlays/other/kustomization.yaml", "resources: [../../bad]\n");
+    tree.write("bad/kustomization.yaml", "resources: [nothing.yaml]\n");
+    let args = ["build", "--all", "--leaves"];
+    let error = tree.run(&args).fails_with(&["'nothing.yaml': no such file or directory", "in overlays/broken"]);
+    assert!(!error.contains("overlays/other\n"), "{error}");
+    tree.run(&[&args[..], &["-o", "out"]].concat()).fails_with(&["nothing.yaml"]);
+    assert!(!tree.path().join("out").exists());
+    for jobs in ["1", "2", "7"] {
+        let run = tree.run(&[&args[..], &["--keep-going", "--jobs", jobs]].concat());
+        assert_eq!(run.status, Some(1));
+        assert_eq!(run.stdout, tree.run(&["build", "overlays/north", "overlays/south"]).ok());
+        let want = ["2 of 4 roots failed", "in overlays/broken, overlays/other"];
+        assert!(want.iter().all(|words| run.stderr.contains(words)), "{}", run.stderr);
+        assert_eq!(run.stderr.matches("no such file").count(), 1, "{}", run.stderr);
+    }
+    let run = tree.run(&[&args[..], &["--keep-going", "-o", "out"]].concat());
+    assert_eq!(run.status, Some(1));
+    assert!(tree.path().join("out/overlays/north.yaml").exists());
+    assert!(!tree.path().join("out/overlays/broken.yaml").exists());
+}
+
+#[test]
+fn shards_are_all_roots_without_an_overlap() {
+    let mut tree = Tree::new(FOREST);
+    for i in 0..11 {
+        tree.write(&format!("many/{i:02}/kustomization.yaml"), "resources: [../../base]\n");
+    }
+    let roots = |out: &str| -> Vec<String> {
+        out.lines().filter_map(|line| line.strip_prefix("# Root: ")).map(str::to_owned).collect()
+    };
+    let all = roots(&tree.run(&["build", "--all", "many"]).ok());
+    assert_eq!(all.len(), 11);
+    let mut seen = Vec::new();
+    for i in 0..3 {
+        let part = roots(&tree.run(&["build", "--all", "many", "--shard", &format!("{i}/3")]).ok());
+        assert!((3..=4).contains(&part.len()), "{part:?}");
+        tree.variables.insert("JOB_COMPLETION_INDEX", i.to_string());
+        assert_eq!(roots(&tree.run(&["build", "--all", "many", "--shard", "3"]).ok()), part);
+        tree.variables.remove("JOB_COMPLETION_INDEX");
+        seen.extend(part);
+    }
+    seen.sort();
+    assert_eq!(seen, all);
+    assert_eq!(tree.run(&["build", "base", "--shard", "1/2"]).ok(), "");
+    tree.run(&["build", "--all", "--shard", "3"]).fails_with(&["needs JOB_COMPLETION_INDEX"]);
+    for wrong in ["3/3", "0", "a/3", "1/0"] {
+        assert_eq!(tree.run(&["build", "--shard", wrong]).stdout, "", "{wrong}");
+    }
+}
+
+/// Random layers over shared bases: what each root gives is what it gives alone.
+#[test]
+fn forests_give_what_their_roots_give_alone() {
+    let mut random = fastrand::Rng::with_seed(16);
+    for _ in 0..40 {
+        let mut files = Memory::new();
+        let roots: Vec<String> = (0..8).map(|i| format!("r{i}")).collect();
+        for (i, root) in roots.iter().enumerate() {
+            let mut text = format!("namePrefix: p{i}-\n");
+            if random.bool() {
+                text += &format!("commonLabels: {{l: '{i}'}}\n");
+            }
+            let bases: Vec<String> = (0..i).filter(|_| random.u8(..4) == 0).map(|base| format!("../r{base}")).collect();
+            text += &format!("resources: [own.yaml, {}]\n", bases.join(", "));
+            let name = if random.u8(..8) == 0 { "same".to_owned() } else { format!("n{i}") };
+            files.set(format!("{root}/kustomization.yaml"), text);
+            files.set(
+                format!("{root}/own.yaml"),
+                format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{v: '{i}'}}\n"),
+            );
+        }
+        let print = |jobs: usize, roots: &[String]| -> Vec<Result<String, String>> {
+            let together = Together { jobs: NonZero::new(jobs).unwrap(), keep_going: true };
+            let built = build_all(&files, roots, |_| Options::default(), together, |_, output| output.print());
+            built.into_iter().map(|built| built.unwrap().value.map_err(|e| e.to_string())).collect()
+        };
+        let alone: Vec<_> = roots.iter().flat_map(|root| print(1, std::slice::from_ref(root))).collect();
+        for jobs in [1, 2, 7] {
+            assert_eq!(print(jobs, &roots), alone);
+        }
+    }
+}
+
+/// Panics at one file.
+struct Panicking(Memory);
+
+impl Loader for Panicking {
+    fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.directory(path)
+    }
+
+    fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
+        assert!(!path.ends_with("b/map.yaml"), "a fault of the loader");
+        self.0.open(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        self.0.list(directory)
+    }
+}
+
+#[test]
+fn a_panic_is_the_error_of_its_root() {
+    let mut files = Memory::new();
+    for root in ["a", "b", "c"] {
+        files.set(format!("{root}/kustomization.yaml"), "resources: [map.yaml]\n");
+        files.set(format!("{root}/map.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
+    }
+    let roots = ["a", "b", "c"].map(str::to_owned);
+    let together = Together { jobs: NonZero::new(2).unwrap(), keep_going: true };
+    let built = build_all(&Panicking(files), &roots, |_| Options::default(), together, |_, output| output.print());
+    let results: Vec<_> = built.into_iter().map(|built| built.unwrap().value.map_err(|e| e.to_string())).collect();
+    assert!(results[0].is_ok() && results[2].is_ok(), "{results:?}");
+    assert!(results[1].as_ref().is_err_and(|e| e.contains("a fault of the loader")), "{results:?}");
+}
