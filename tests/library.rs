@@ -61,6 +61,9 @@ fn outputs_live_as_long_as_their_workspace() {
     let workspace = Workspace::new();
     let outputs = ["none", "prefix"].map(|root| build(&workspace, &files, root, &Options::default()).value.unwrap());
     assert!(outputs[0].print().unwrap().contains("name: t\n"));
+    let read: Vec<String> = outputs[1].files().iter().map(|file| file.to_string_lossy().into_owned()).collect();
+    let want = ["/none/kustomization.yaml", "/none/t.yaml", "/prefix/c.yaml", "/prefix/kustomization.yaml"];
+    assert_eq!(read, want);
     let prefixed = outputs[1].print().unwrap();
     assert!(prefixed.contains("name: p-"), "{prefixed}");
 }

@@ -39,7 +39,10 @@ pub fn run(args: &Build) -> Result<()> {
     // Where plugins may run, each root has requirements of its own; else all options are the same.
     let first = paths.first().map(|root| build::options(args, root, true)).transpose()?.unwrap_or_default();
     let has_own = args.enable_alpha_plugins.unwrap_or(false);
-    let own = |root: &String| if has_own { build::options(args, root, false) } else { Ok(first.clone()) };
+    let own = |root: &String| match has_own {
+        true => build::options(args, root, false).with_context(|| format!("in {root}")),
+        false => Ok(first.clone()),
+    };
     let options = paths.iter().map(own).collect::<Result<Vec<_>>>()?;
     let together = Together { jobs, keep_going: args.keep_going };
     let files = |i: usize, output: &Output<'_>| rendered(output, &chosen[i], args.output.as_deref(), layout);

@@ -355,7 +355,7 @@ impl<'a> Files<'a> {
             return Ok(source);
         }
         let place = file.place.clone();
-        let text = decoded(read(file, path, self.limit)?, path)?;
+        let text = decoded(self.read_opened(root, file, path)?, path)?;
         let source = self.arena.add_file(join(&root.shown, path), text);
         self.sources.borrow_mut().insert(place, source);
         Ok(source)
@@ -369,7 +369,17 @@ impl<'a> Files<'a> {
         if is_url(path) {
             return Ok(self.fetch(path)?.to_vec());
         }
-        read(self.open(root, path)?, path, self.limit)
+        self.read_opened(root, self.open(root, path)?, path)
+    }
+
+    /// Reads a file, and remembers that it was read.
+    fn read_opened(&self, root: &Root, file: Opened, path: &str) -> Result<Vec<u8>, NotLoaded> {
+        let place = file.place.clone();
+        let bytes = read(file, path, self.limit)?;
+        if root.remote.is_none() {
+            self.note(&place);
+        }
+        Ok(bytes)
     }
 
     /// Opens a file, under the restrictor.
@@ -379,13 +389,7 @@ impl<'a> Files<'a> {
             return Err(NotLoaded { missing: true, error: Error::input(format!("'{path}' must resolve to a file")) });
         }
         match self.loader(root).open(Path::new(&joined)) {
-            Ok(file) => {
-                self.restrict(root, &file.place)?;
-                if root.remote.is_none() {
-                    self.note(&file.place);
-                }
-                Ok(file)
-            }
+            Ok(file) => self.restrict(root, &file.place).map(|()| file),
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(root, &place))?;
                 Err(missing(path, &e.error))
