@@ -119,6 +119,58 @@ fn shards_are_all_roots_without_an_overlap() {
     }
 }
 
+#[test]
+fn a_depfile_names_what_each_result_was_made_of() {
+    let tree = Tree::new(FOREST);
+    tree.write("a b/kustomization.yaml", "resources: [../base, 'c#$.yaml']\n");
+    tree.write("a b/c#$.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n");
+    tree.run(&["build", "a b", "-o", "out.yaml", "--depfile", "out.d"]).ok();
+    let read = |path: &str| fs::read_to_string(tree.path().join(path)).unwrap();
+    let base = " \\\n  base/kustomization.yaml \\\n  base/service.yaml";
+    let own = " \\\n  a\\ b/c\\#$$.yaml \\\n  a\\ b/kustomization.yaml";
+    assert_eq!(read("out.d"), format!("out.yaml:{own}{base}\n"));
+    tree.run(&["build", "--all", "overlays", "-o", "out", "--depfile", "all.d"]).ok();
+    let south = " \\\n  overlays/south/kustomization.yaml \\\n  part/kustomization.yaml";
+    let want = format!("out/north.yaml:{base} \\\n  overlays/north/kustomization.yaml\nout/south.yaml:{base}{south}\n");
+    assert_eq!(read("all.d"), want);
+    tree.run(&["build", "base", "-o", "out", "--depfile", "x.d"]).fails_with(&["--depfile needs one file"]);
+    tree.run(&["build", "--all", "-o", "out", "--layout", "resource", "--depfile", "x.d"])
+        .fails_with(&["--depfile needs one file"]);
+    assert!(!tree.path().join("x.d").exists());
+}
+
+#[test]
+fn ninja_builds_again_what_has_changed_and_nothing_else() {
+    let tree = Tree::new(FOREST);
+    #[expect(clippy::disallowed_methods, reason = "a real ninja")]
+    let ninja = || std::process::Command::new("ninja").args(["-C"]).arg(tree.path()).output();
+    if ninja().is_err() {
+        println!("skipped: no ninja");
+        return;
+    }
+    tree.write(
+        "build.ninja",
+        &format!(
+            "rule render\n  command = {} build $root -o $out --depfile $out.d\n  depfile = $out.d\n  deps = gcc\n\
+             build north.yaml: render\n  root = overlays/north\nbuild south.yaml: render\n  root = overlays/south\n",
+            env!("CARGO_BIN_EXE_rustomize")
+        ),
+    );
+    let run = || String::from_utf8(ninja().unwrap().stdout).unwrap();
+    let steps = |out: &str| ["north", "south"].map(|root| out.contains(&format!("-o {root}.yaml")));
+    assert_eq!(steps(&run()), [true, true]);
+    assert!(run().contains("no work to do"));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let change = |path: &str| {
+        let file = fs::File::options().append(true).open(tree.path().join(path)).unwrap();
+        file.set_modified(later).unwrap();
+    };
+    change("part/kustomization.yaml");
+    assert_eq!(steps(&run()), [false, true]);
+    change("base/service.yaml");
+    assert_eq!(steps(&run()), [true, true]);
+}
+
 /// Random layers over shared bases: what each root gives is what it gives alone.
 #[test]
 fn forests_give_what_their_roots_give_alone() {

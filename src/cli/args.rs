@@ -282,6 +282,10 @@ pub struct Build {
     #[arg(long, value_name = "LAYOUT", requires = "output")]
     pub layout: Option<Layout>,
 
+    /// Write which files each result was made of to this file, for make and ninja
+    #[arg(long, value_name = "FILE", requires = "output")]
+    pub depfile: Option<PathBuf>,
+
     /// Build the other roots too when one fails; the exit status is 1 all the same
     #[arg(long)]
     pub keep_going: bool,

@@ -1,6 +1,7 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
 use super::args::Build;
+use super::depfile::{self, Rule};
 use super::{cache, managed, output, plugin_flags, roots};
 use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
 use crate::resource::Order;
@@ -24,6 +25,9 @@ pub fn run(args: &Build) -> Result<()> {
         [directory] => directory,
         _ => return roots::run(args),
     };
+    if args.depfile.is_some() && args.output.as_deref().is_some_and(Path::is_dir) {
+        bail!("--depfile needs one file for a result: '--output {}' is a directory", shown(args));
+    }
     let options = options(args, directory, true)?;
     // The process ends after this: freeing a million small lists one by one would only take time.
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
@@ -33,7 +37,13 @@ pub fn run(args: &Build) -> Result<()> {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
     let output = ManuallyDrop::new(built.value?);
-    output::write(&output, args.output.as_deref())
+    output::write(&output, args.output.as_deref())?;
+    match (&args.depfile, &args.output) {
+        (Some(depfile), Some(target)) => {
+            depfile::write(depfile, &[Rule { target: target.clone(), files: output.files() }])
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the flags ask of the build of a root. `first` is false for a root whose environment was
@@ -96,6 +106,10 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
             variable,
         },
     })
+}
+
+fn shown(args: &Build) -> impl std::fmt::Display + '_ {
+    args.output.as_deref().unwrap_or(Path::new("")).display()
 }
 
 fn say_once(first: bool, warning: &str) {

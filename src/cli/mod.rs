@@ -7,6 +7,7 @@ mod args;
 mod build;
 mod cache;
 mod command_word;
+mod depfile;
 mod doctor;
 mod managed;
 mod output;

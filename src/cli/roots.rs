@@ -1,6 +1,7 @@
 //! `build` with several roots: which they are, and where the result of each goes.
 
 use super::args::{Build, Layout, Shard};
+use super::depfile::{self, Rule};
 use super::{build, managed, output};
 use crate::diag::{Result as Built, Warned};
 use crate::load::{Disk, FileLimit, clean};
@@ -23,6 +24,13 @@ struct Chosen {
 /// The files of a root's result, each as pieces that follow each other.
 type Files = Vec<(PathBuf, Vec<String>)>;
 
+/// The result of a root.
+struct Rendered {
+    files: Files,
+    /// What it was made of.
+    read: Vec<PathBuf>,
+}
+
 /// Builds the roots that the flags name.
 ///
 /// # Errors
@@ -33,6 +41,9 @@ pub fn run(args: &Build) -> Result<()> {
     let layout = args.layout.unwrap_or(Layout::Root);
     if args.output.is_some() {
         check_names(&chosen)?;
+    }
+    if args.depfile.is_some() && layout == Layout::Resource {
+        bail!("--depfile needs one file for each root, and '--layout resource' makes several");
     }
     let jobs = args.jobs.unwrap_or_else(parallel::cores);
     let paths: Vec<String> = chosen.iter().map(|root| root.path.clone()).collect();
@@ -45,7 +56,10 @@ pub fn run(args: &Build) -> Result<()> {
     };
     let options = paths.iter().map(own).collect::<Result<Vec<_>>>()?;
     let together = Together { jobs, keep_going: args.keep_going };
-    let files = |i: usize, output: &Output<'_>| rendered(output, &chosen[i], args.output.as_deref(), layout);
+    let files = |i: usize, output: &Output<'_>| {
+        let files = rendered(output, &chosen[i], args.output.as_deref(), layout)?;
+        Ok(Rendered { files, read: output.files() })
+    };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, files);
     let mut failures = Failures::default();
     let mut results = Vec::new();
@@ -55,12 +69,12 @@ pub fn run(args: &Build) -> Result<()> {
             let _ = writeln!(std::io::stderr(), "{root}: {warning}");
         }
         match value {
-            Ok(files) => results.push((root, files)),
+            Ok(rendered) => results.push((root, rendered)),
             Err(error) => failures.add(root, &error),
         }
     }
     if failures.is_empty() || args.keep_going {
-        write(args.output.as_deref(), results)?;
+        write(args, results)?;
     }
     failures.report(paths.len())
 }
@@ -145,13 +159,19 @@ fn rendered(output: &Output<'_>, root: &Chosen, into: Option<&Path>, layout: Lay
 
 /// Writes the results: to stdout one after the other, each behind a comment that names its root, or
 /// into a directory.
-fn write(into: Option<&Path>, results: Vec<(&String, Files)>) -> Result<()> {
-    if let Some(directory) = into {
-        let files = results.into_iter().flat_map(|(_, files)| files);
-        return output::write_files(directory, files.map(|(name, text)| (directory.join(name), text)).collect());
+fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
+    if let Some(directory) = &args.output {
+        let (mut texts, mut rules) = (Vec::new(), Vec::new());
+        for Rendered { files, read } in results.into_iter().map(|(_, rendered)| rendered) {
+            let files = files.into_iter().map(|(name, text)| (directory.join(name), text));
+            texts.extend(files);
+            rules.extend(texts.last().map(|(target, _)| Rule { target: target.clone(), files: read }));
+        }
+        output::write_files(directory, texts)?;
+        return args.depfile.as_ref().map_or(Ok(()), |depfile| depfile::write(depfile, &rules));
     }
     let mut out = std::io::stdout().lock();
-    for (i, (root, files)) in results.iter().enumerate() {
+    for (i, (root, Rendered { files, .. })) in results.iter().enumerate() {
         if i > 0 {
             out.write_all(b"---\n")?;
         }

@@ -1,0 +1,40 @@
+//! `--depfile`: what a result was made of, in make's form, for make, ninja and Bazel.
+
+use crate::atomic;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// A result, and the files that it was made of.
+pub struct Rule {
+    pub target: PathBuf,
+    /// Absolute, without links.
+    pub files: Vec<PathBuf>,
+}
+
+/// Writes rules into a file. A path below the current directory is relative to it, as tools that
+/// read the file name theirs.
+///
+/// # Errors
+/// The file cannot be written, or a name has a line break, for which make has no form.
+pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    let mut text = String::new();
+    for Rule { target, files } in rules {
+        text.push_str(&escaped(target)?);
+        text.push(':');
+        for file in files {
+            text.push_str(" \\\n  ");
+            text.push_str(&escaped(file.strip_prefix(&here).unwrap_or(file))?);
+        }
+        text.push('\n');
+    }
+    atomic::write(path, text.as_bytes(), 0o644).with_context(|| format!("open {}", path.display()))
+}
+
+/// A path as make reads it.
+fn escaped(path: &Path) -> Result<String> {
+    let Some(text) = path.to_str().filter(|text| !text.contains(['\n', '\r'])) else {
+        bail!("make has no form for the name {path:?}");
+    };
+    Ok(text.replace('$', "$$").replace('#', "\\#").replace(' ', "\\ "))
+}
