@@ -29,21 +29,20 @@ pub fn run(args: &Build) -> Result<()> {
         bail!("--depfile needs one file for a result: '--output {}' is a directory", shown(args));
     }
     let options = options(args, directory, true)?;
-    // The process ends after this: freeing a million small lists one by one would only take time.
+    // The process ends after this.
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, directory, &options);
     for warning in built.warnings {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
-    let output = ManuallyDrop::new(built.value?);
+    let output = built.value?;
     output::write(&output, args.output.as_deref())?;
-    match (&args.depfile, &args.output) {
-        (Some(depfile), Some(target)) => {
-            depfile::write(depfile, &[Rule { target: target.clone(), files: output.files() }])
-        }
-        _ => Ok(()),
+    if let (Some(depfile), Some(target)) = (&args.depfile, &args.output) {
+        depfile::write(depfile, &[Rule { target: target.clone(), files: output.files() }])?;
     }
+    output.leave();
+    Ok(())
 }
 
 /// What the flags ask of the build of a root. `first` is false for a root whose environment was
