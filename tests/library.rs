@@ -8,6 +8,15 @@ use rustomize::{Options, Workspace, build};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What threads of one program share.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Disk>();
+    is_shared::<Memory>();
+    is_shared::<Overlay<Disk>>();
+    is_shared::<Options>();
+};
+
 const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
 
 fn printed(workspace: &Workspace, loader: &dyn Loader, root: &str) -> Result<String> {
