@@ -155,7 +155,8 @@ impl Requirements {
 /// # Errors
 /// It is required already, or the file is written in a way that no line can be added to.
 pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
-    if Requirements::parse(FILE, text.to_owned())?.plugins.iter().any(|known| known.name == name) {
+    let before = Requirements::parse(FILE, text.to_owned())?.plugins;
+    if before.iter().any(|known| known.name == name) {
         return Err(Error::input(format!("'{name}' is required already")).hint("change its line in plugins.yaml"));
     }
     let says_nothing = text.lines().all(|line| matches!(line.trim_start().chars().next(), None | Some('#')));
@@ -170,8 +171,7 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     };
     let is_field = |line: &&str| line.starts_with("requires:");
     let Some(field) = text.lines().find(is_field) else {
-        let text = format!("{text}requires:\n  {name}: {plugin}\n");
-        return Requirements::parse(FILE, text.clone()).map(|_| text);
+        return checked(format!("{text}requires:\n  {name}: {plugin}\n"), before.len() + 1);
     };
     let rest = field["requires:".len()..].trim_start();
     if !(rest.is_empty() || rest.starts_with('#')) {
@@ -192,10 +192,15 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     let last = lines.iter().rposition(|line| entries.last().is_some_and(|last| std::ptr::eq(**last, *line)));
     let new = format!("{}{name}: {plugin}", " ".repeat(indent));
     lines.insert(last.map_or(at, |last| last + 1), &new);
-    let text = lines.join("\n") + "\n";
-    // Held to what it should have become.
-    Requirements::parse(FILE, text.clone())?;
-    Ok(text)
+    checked(lines.join("\n") + "\n", before.len() + 1)
+}
+
+/// Holds a text to what it should have become: a file that requires so many plugins.
+fn checked(text: String, plugins: usize) -> Result<String> {
+    match Requirements::parse(FILE, text.clone())?.plugins.len() == plugins {
+        true => Ok(text),
+        false => Err(Error::input("'requires' stands twice in plugins.yaml").hint("make one mapping of both")),
+    }
 }
 
 impl Requirement {
@@ -306,6 +311,8 @@ mod tests {
         assert_eq!(with(commented, "b", plugin).unwrap(), format!("{commented}\n{HEAD}requires:\n  b: {plugin}\n"));
         assert_eq!(with(HEAD, "b", plugin).unwrap(), format!("{HEAD}requires:\n  b: {plugin}\n"));
         assert!(with(&added, "b", plugin).unwrap_err().to_string().contains("required already"));
+        let twice = format!("{HEAD}requires:\n  c: {plugin}\nrequires:\n  a: {plugin}\n");
+        assert!(with(&twice, "b", plugin).unwrap_err().to_string().contains("stands twice"));
         let flow = format!("{HEAD}requires: {{a: {{source: h.io/a/a}}}}\n");
         assert!(with(&flow, "b", plugin).unwrap_err().to_string().contains("on one line"));
     }
