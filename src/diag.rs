@@ -21,7 +21,7 @@ pub enum ErrorKind {
     Plugin,
 }
 
-/// What something gave, and what the user should know beside it, in order.
+/// A value, and the warnings that came up on the way to it, in order.
 #[derive(Debug)]
 pub struct Warned<T> {
     pub value: T,

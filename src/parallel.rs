@@ -37,11 +37,30 @@ where
 {
     let count = if tools.len() == 1 { 1 } else { tools.len() * RUNS };
     let runs: Vec<&'i [I]> = items.chunks(items.len().div_ceil(count).max(1)).collect();
+    spread(runs.len(), tools, |tool| {
+        let (mut work, runs) = (worker(tool), &runs);
+        move |i| work(runs[i])
+    })
+}
+
+/// Calls `work` for each item on up to `threads` threads, and returns the results in the order of
+/// the items. A thread takes the next item as soon as it has done one.
+pub fn each<'i, I: Sync, R: Send>(items: &'i [I], threads: usize, work: impl Fn(&'i I) -> R + Sync) -> Vec<R> {
+    spread(items.len(), vec![(); threads.max(1)], |()| |i| work(&items[i]))
+}
+
+/// Does the work numbered 0 to `count`, and returns the results in the order of the numbers. Each
+/// thread gets one of `tools`, and takes the next number as soon as it has done one.
+fn spread<T: Send, R: Send, W: FnMut(usize) -> R>(
+    count: usize,
+    tools: Vec<T>,
+    worker: impl Fn(T) -> W + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let take_turns = |tool: T| {
         let mut work = worker(tool);
-        let turn = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < runs.len());
-        std::iter::from_fn(turn).map(|i| (i, work(runs[i]))).collect::<Vec<_>>()
+        let turn = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < count);
+        std::iter::from_fn(turn).map(|i| (i, work(i))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
         let mut tools = tools.into_iter();
@@ -51,7 +70,7 @@ where
             let counted = || (take_turns(tool), steps::taken());
             thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()
         };
-        let others: Vec<_> = tools.take(runs.len().saturating_sub(1)).map_while(start).collect();
+        let others: Vec<_> = tools.take(count.saturating_sub(1)).map_while(start).collect();
         let mut done = own.map(take_turns).unwrap_or_default();
         for other in others {
             let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -64,33 +83,9 @@ where
     done.into_iter().map(|(_, made)| made).collect()
 }
 
-/// Calls `work` for each item on so many threads, and gives the results in the order of the items.
-/// A thread takes the next item as soon as it has done one.
-pub fn each<'i, I: Sync, R: Send>(items: &'i [I], threads: usize, work: impl Fn(&'i I) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let take_turns = || {
-        let turn = || {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            items.get(i).map(|item| (i, work(item)))
-        };
-        std::iter::from_fn(turn).collect::<Vec<_>>()
-    };
-    let mut done = thread::scope(|scope| {
-        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take_turns).ok();
-        let others: Vec<_> = (1..threads.min(items.len())).map_while(start).collect();
-        let mut done = take_turns();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        done
-    });
-    done.sort_unstable_by_key(|(i, _)| *i);
-    done.into_iter().map(|(_, made)| made).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{runs, steps};
+    use super::{each, runs, steps};
 
     #[test]
     fn results_come_in_the_order_of_items_whatever_the_number_of_threads() {
@@ -101,6 +96,16 @@ mod tests {
             });
             assert_eq!(doubled.concat(), items.iter().map(|i| 2 * i).collect::<Vec<_>>(), "{threads} threads");
         }
+    }
+
+    #[test]
+    fn items_are_done_one_by_one_in_order_on_any_number_of_threads() {
+        let items: Vec<usize> = (0..1_000).collect();
+        for threads in [0, 1, 2, 7, 2_000] {
+            let doubled: Vec<usize> = each(&items, threads, |i| 2 * i);
+            assert_eq!(doubled, items.iter().map(|i| 2 * i).collect::<Vec<_>>(), "{threads} threads");
+        }
+        assert!(each(&[(); 0], 3, |()| ()).is_empty());
     }
 
     #[test]

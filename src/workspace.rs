@@ -22,12 +22,12 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Nothing was read yet. A build may work on all cores.
+    /// An empty workspace, whose builds may use all cores.
     pub fn new() -> Self {
         Workspace::default()
     }
 
-    /// As [`Workspace::new`], for builds that work on so many threads at once.
+    /// An empty workspace, whose builds may use so many threads at once.
     pub fn with_jobs(jobs: NonZero<usize>) -> Self {
         Workspace { arena: Arena::with_jobs(Some(jobs)) }
     }
@@ -78,8 +78,8 @@ impl<'w> Output<'w> {
         std::mem::forget(self.map);
     }
 
-    /// The files of this machine that were read, sorted. Whoever builds again when one of them
-    /// changes misses what plugins and helm read by themselves, and files that come anew.
+    /// The local files that the build read, sorted. Files that plugins and helm read by themselves
+    /// are missing, and so are files in clones of repositories.
     pub fn files(&self) -> Vec<PathBuf> {
         self.cx.files.read()
     }
@@ -122,14 +122,14 @@ pub fn call<'w>(
 pub struct Together {
     /// How many threads work at once.
     pub jobs: NonZero<usize>,
-    /// Whether roots are built behind one that failed.
+    /// Whether the roots behind a failed root are built.
     pub keep_going: bool,
 }
 
-/// Builds several roots, side by side. `finish` is called with the output of each one, on the
-/// thread that built it, and makes of it what is wanted: its bytes, mostly. `options` gives those of
-/// each root. The results come in the order of the roots, whatever the number of threads; `None` is for roots that were not built
-/// because one before them failed.
+/// Builds several roots, side by side. `options` returns the options of a root by its place in
+/// `roots`. `finish` turns an output into the result of its root, such as its bytes, on the thread
+/// that built the root. Results are in the order of the roots, whatever the number of threads. A
+/// root has no result (`None`) if a root before it failed, unless `keep_going` is set.
 ///
 /// # Errors
 /// Each root has its own. A panic in the build of a root is that root's error, in programs whose
@@ -164,7 +164,7 @@ pub fn build_all<R: Send>(
     let places: Vec<usize> = (0..roots.len()).collect();
     let mut results: Vec<_> = parallel::each(&places, workers, |&i| one(i)).into_iter().collect();
     if !together.keep_going {
-        // Some behind the first that failed may have been built before it did.
+        // Roots behind the first failure may have been built before it failed.
         let first = failed.load(Ordering::Relaxed);
         results.iter_mut().skip(first.saturating_add(1)).for_each(|result| *result = None);
     }

@@ -133,8 +133,8 @@ pub fn reference(input: &[u8]) {
     }
 }
 
-/// A file of the plugin manager, its form in its first letter: what is written from what was read
-/// reads as the same, and a line that is added is there.
+/// A file of the plugin manager; its first byte names its format. A parsed file that is written
+/// parses to the same value, and an added line is found again.
 pub fn record(input: &[u8]) {
     let Some((form, rest)) = input.split_first() else { return };
     let of_text = || text(rest).map(str::to_owned);
@@ -180,8 +180,8 @@ pub fn record(input: &[u8]) {
     }
 }
 
-/// What comes from a plugin: frames are read as they were written, what is no frame ends, and what
-/// a plugin printed becomes resources or an error.
+/// The answers of a plugin: a frame that was read is written with the same bytes, a malformed frame
+/// ends the stream, and printed text becomes resources or an error.
 pub fn frame(input: &[u8]) {
     let (mut rest, mut frame, mut written) = (input, Frame::default(), Vec::new());
     while let Ok(true) = frame.read(&mut rest) {
@@ -201,8 +201,7 @@ pub fn frame(input: &[u8]) {
     }
 }
 
-/// An archive: what it holds lands in the directory, and nothing of what was refused is taken for
-/// a link or lies elsewhere.
+/// An archive: its files are written inside the directory only, and no entry becomes a link.
 pub fn archive(input: &[u8]) {
     let directory = TempDir::new().expect("a temporary directory");
     let into = directory.path().join("into");

@@ -1,6 +1,6 @@
 //! Several files in one text: a line `-- name --` begins a file.
 
-/// The files of a text, in order; what stands in front of the first belongs to none.
+/// The names and contents of the files, in order. Text before the first file is skipped.
 pub fn files(text: &str) -> Vec<(&str, &str)> {
     let mut files: Vec<(&str, &str)> = Vec::new();
     let (mut begin, mut at) = (0, 0);

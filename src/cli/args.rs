@@ -278,7 +278,7 @@ pub struct Build {
     #[arg(long, requires = "all")]
     pub leaves: bool,
 
-    /// What is one file of --output: a root, or an object in a directory for each root
+    /// How the results of several roots are split into files below --output
     #[arg(long, value_name = "LAYOUT", requires = "output")]
     pub layout: Option<Layout>,
 
@@ -628,12 +628,12 @@ pub(super) fn program() -> clap::Command {
     Cli::command()
 }
 
-/// What one file of the output of several roots holds.
+/// How the results of several roots are split into files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Layout {
-    /// All objects of a root
+    /// One file for each root
     Root,
-    /// One object, below a directory for its root
+    /// One directory for each root, with a file for each object
     Resource,
 }
 
@@ -651,7 +651,7 @@ fn shard(text: &str) -> Result<Shard, String> {
         Some((index, count)) => (Some(number(index)?), number(count)?),
         None => (None, number(text)?),
     };
-    let count = std::num::NonZero::new(count).ok_or("there is no part of nothing")?;
+    let count = std::num::NonZero::new(count).ok_or("the number of parts is at least 1")?;
     match index {
         Some(index) if index >= count.get() => Err(format!("the parts are 0 to {}", count.get() - 1)),
         _ => Ok(Shard { index, count }),

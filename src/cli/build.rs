@@ -26,10 +26,10 @@ pub fn run(args: &Build) -> Result<()> {
         _ => return roots::run(args),
     };
     if args.depfile.is_some() && args.output.as_deref().is_some_and(Path::is_dir) {
-        bail!("--depfile needs one file for a result: '--output {}' is a directory", shown(args));
+        bail!("--depfile needs one file for a result, and the one that --output names is a directory");
     }
     let options = options(args, directory, true)?;
-    // The process ends after this.
+    // The process ends after this: its texts need not be freed.
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, directory, &options);
@@ -45,8 +45,8 @@ pub fn run(args: &Build) -> Result<()> {
     Ok(())
 }
 
-/// What the flags ask of the build of a root. `first` is false for a root whose environment was
-/// synced for another one.
+/// The options for the build of a root, from the flags. `first` is false for the second and later
+/// roots of a command: they show no warning again and sync no environment again.
 ///
 /// # Errors
 /// Flags that cannot be, or an environment that cannot be synced.
@@ -105,10 +105,6 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
             variable,
         },
     })
-}
-
-fn shown(args: &Build) -> impl std::fmt::Display + '_ {
-    args.output.as_deref().unwrap_or(Path::new("")).display()
 }
 
 fn say_once(first: bool, warning: &str) {

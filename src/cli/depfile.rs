@@ -1,4 +1,4 @@
-//! `--depfile`: what a result was made of, in make's form, for make, ninja and Bazel.
+//! `--depfile`: the files that a result was made of, as a rule of make, for make and ninja.
 
 use crate::atomic;
 use anyhow::{Context, Result, bail};
@@ -15,7 +15,7 @@ pub struct Rule {
 /// read the file name theirs.
 ///
 /// # Errors
-/// The file cannot be written, or a name has a line break, for which make has no form.
+/// The file cannot be written, or a file name has a line break, which a depfile cannot express.
 pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
     let mut text = String::new();
@@ -34,7 +34,7 @@ pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
 /// A path as make reads it.
 fn escaped(path: &Path) -> Result<String> {
     let Some(text) = path.to_str().filter(|text| !text.contains(['\n', '\r'])) else {
-        bail!("make has no form for the name {path:?}");
+        bail!("a depfile cannot hold the file name {path:?}: it is not UTF-8, or has a line break");
     };
     Ok(text.replace('$', "$$").replace('#', "\\#").replace(' ', "\\ "))
 }

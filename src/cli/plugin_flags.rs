@@ -154,7 +154,7 @@ pub fn options(
     Ok((ManagedPlugins::new(options, managed), schemas))
 }
 
-/// What one call of a program may take that prints resources, without a word of its own.
+/// The limits of one call of helm, whose stderr is not shown.
 pub(super) fn limits(flags: &PluginFlags) -> Limits {
     let timeout = Some(flags.plugin_timeout).filter(|t| !t.is_zero());
     Limits { timeout, output: flags.plugin_output_limit, stderr: |_| {} }

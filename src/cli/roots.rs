@@ -1,4 +1,4 @@
-//! `build` with several roots: which they are, and where the result of each goes.
+//! `build` with several roots: finds the roots, builds them, and writes their results.
 
 use super::args::{Build, Layout, Shard};
 use super::depfile::{self, Rule};
@@ -6,6 +6,7 @@ use super::{build, managed, output};
 use crate::diag::{Result as Built, Warned};
 use crate::load::{Disk, FileLimit, clean};
 use crate::pipeline::roots::find;
+use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
 use crate::{diag, parallel};
 use anyhow::{Context, Result, bail};
@@ -17,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 struct Chosen {
     /// The directory, from where the command was started.
     path: String,
-    /// The place of its result below the directory for all of them, without an extension.
+    /// The path of its result below the output directory, without an extension.
     name: PathBuf,
 }
 
@@ -27,15 +28,15 @@ type Files = Vec<(PathBuf, Vec<String>)>;
 /// The result of a root.
 struct Rendered {
     files: Files,
-    /// What it was made of.
+    /// The files that the result was made of.
     read: Vec<PathBuf>,
 }
 
 /// Builds the roots that the flags name.
 ///
 /// # Errors
-/// There is none, one cannot be built, or its result cannot be written. Unless the rest is asked
-/// for, nothing is on stdout and no file is written then.
+/// There is no root, a root cannot be built, or a result cannot be written. Without --keep-going
+/// nothing is on stdout and no file is written then.
 pub fn run(args: &Build) -> Result<()> {
     let chosen = part(chosen(args)?, args.shard)?;
     let layout = args.layout.unwrap_or(Layout::Root);
@@ -47,14 +48,15 @@ pub fn run(args: &Build) -> Result<()> {
     }
     let jobs = args.jobs.unwrap_or_else(parallel::cores);
     let paths: Vec<String> = chosen.iter().map(|root| root.path.clone()).collect();
-    // Where plugins may run, each root has requirements of its own; else all options are the same.
-    let first = paths.first().map(|root| build::options(args, root, true)).transpose()?.unwrap_or_default();
+    // With plugins, each root has its own plugins.yaml; without, all roots have the same options.
     let has_own = args.enable_alpha_plugins.unwrap_or(false);
-    let own = |root: &String| match has_own {
-        true => build::options(args, root, false).with_context(|| format!("in {root}")),
-        false => Ok(first.clone()),
-    };
-    let options = paths.iter().map(own).collect::<Result<Vec<_>>>()?;
+    let mut options: Vec<Options> = Vec::with_capacity(paths.len());
+    for root in &paths {
+        options.push(match options.first() {
+            Some(first) if !has_own => first.clone(),
+            first => build::options(args, root, first.is_none()).with_context(|| format!("in {root}"))?,
+        });
+    }
     let together = Together { jobs, keep_going: args.keep_going };
     let files = |i: usize, output: &Output<'_>| {
         let files = rendered(output, &chosen[i], args.output.as_deref(), layout)?;
@@ -140,7 +142,7 @@ fn check_names(roots: &[Chosen]) -> Result<()> {
     Ok(())
 }
 
-/// The texts of a root's result; their paths are below the directory for all roots, and empty for
+/// The texts of a root's result, with their paths below the output directory; the path is empty for
 /// stdout.
 fn rendered(output: &Output<'_>, root: &Chosen, into: Option<&Path>, layout: Layout) -> Built<Files> {
     match (into, layout) {
@@ -181,7 +183,7 @@ fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// What went wrong: each fault once, with the roots that have it.
+/// The faults of all roots: each fault once, with the roots that have it.
 #[derive(Default)]
 struct Failures {
     count: usize,

@@ -3,10 +3,13 @@
 use super::describe::Protocol;
 use super::resolve::{COMPONENT, Found, Managed, Manager, Use};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::plugin::exec::ExecPlugin;
+use crate::plugin::function::{self, Function};
 use crate::plugin::locate::{self, Placed};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
-use crate::plugin::{PluginOptions, Runners, function};
+use crate::plugin::shared_object::SharedObjectPlugin;
+use crate::plugin::{PluginOptions, Runners};
 use crate::resource::Resource;
 use crate::stage::{Build, Plugin, PluginEntry, Plugins};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,18 +18,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct ManagedPlugins {
     runners: Runners,
     managed: Managed,
-    /// What is known of installed plugins, once an object has asked for it.
+    /// The installed plugins: unknown until the first object asks, then `None` if there are none.
     manager: Mutex<Option<Option<Manager>>>,
 }
 
 impl ManagedPlugins {
-    /// Nothing is looked for and nothing started yet.
+    /// Plugins of which none was looked for and none runs.
     pub fn new(options: PluginOptions, managed: Managed) -> Self {
         ManagedPlugins { runners: Runners::new(options), managed, manager: Mutex::default() }
     }
 
-    /// What `ask` says of the installed plugins, which are looked for when the first object asks for
-    /// one. One object asks at a time: nothing is looked at twice.
+    /// Calls `ask` with the installed plugins, which the first call looks for; `None` if there are
+    /// none. Threads call it in turn, so that nothing is looked at twice.
     fn ask<T>(&self, ask: impl FnOnce(&Manager) -> Result<Option<T>>) -> Result<Option<T>> {
         let mut known = self.manager.lock().unwrap_or_else(PoisonError::into_inner);
         let manager = match &mut *known {
@@ -55,7 +58,8 @@ impl ManagedPlugins {
         let Command { program: path, args, directory, needs, environment } = command;
         if is_shared_object {
             let own = locate::program_for(&path, &path, options)?;
-            return self.runners.shared_object(build, entry, (&own, &path), &isolation);
+            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &path), &isolation)?;
+            return Ok(Box::new(plugin));
         }
         let component = Some(found.component.name);
         let program = Program {
@@ -71,8 +75,8 @@ impl ManagedPlugins {
             isolation,
         };
         match found.protocol {
-            Protocol::Krm => self.runners.krm(build, entry, program),
-            _ => self.runners.exec(build, entry, program),
+            Protocol::Krm => Ok(Box::new(Function::of(build, options, entry, program)?)),
+            _ => Ok(Box::new(ExecPlugin::load(build, options, entry, program)?)),
         }
     }
 
@@ -114,7 +118,7 @@ impl Plugins for ManagedPlugins {
         let config = entry.config;
         self.runners.check_enabled(build, config)?;
         if function::is_function(config) {
-            return self.runners.function(build, entry);
+            return Ok(Box::new(Function::load(build, &self.runners.options, entry)?));
         }
         let place = build.arena.place(config.pos());
         let options = &self.runners.options;

@@ -144,7 +144,7 @@ fn clear(place: &Path, current: &Path, before: Option<PathBuf>) -> Result<()> {
     old.iter().try_for_each(|(_, path)| fs::remove_dir_all(path).map_err(io("remove", path)))
 }
 
-/// When a directory was filled; unknown is long ago.
+/// When the entries of a directory last changed; `None`, the earliest, if that is unknown.
 fn filled(entry: &fs::DirEntry) -> Option<SystemTime> {
     entry.metadata().and_then(|metadata| metadata.modified()).ok()
 }

@@ -1,4 +1,4 @@
-//! The roots below a directory: what `build --all` builds.
+//! Finds the roots below a directory, for `build --all`.
 //!
 //! A root is a directory with a kustomization file whose kind is no Component. Directories whose
 //! names begin with a dot are not looked into, and links are not followed.
@@ -27,7 +27,7 @@ pub struct FoundRoot {
 /// size of the kustomization files).
 ///
 /// # Errors
-/// A directory cannot be read. What is wrong with a kustomization is said when it is built.
+/// A directory cannot be read. An invalid kustomization is no error here, but when it is built.
 pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Result<Vec<FoundRoot>> {
     let mut found = Vec::new();
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();
@@ -35,11 +35,11 @@ pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Resul
     while let Some((path, place)) = queue.pop() {
         let entries = loader.list(&place)?;
         if let Some(file) = FILE_NAMES.iter().find(|name| entries.iter().any(|entry| entry.name == **name)) {
-            let says = Says::of(loader, &place.join(file), limit);
-            let named = says.entries.iter().filter_map(|entry| loader.directory(&place.join(entry)).ok());
-            // The directory itself is a fault, and so no use.
+            let summary = Summary::of(loader, &place.join(file), limit);
+            let named = summary.entries.iter().filter_map(|entry| loader.directory(&place.join(entry)).ok());
+            // A directory that names itself is not left out: its build reports the fault.
             used.extend(named.filter(|named| *named != place));
-            if !says.is_component {
+            if !summary.is_component {
                 found.push((path.clone(), place.clone()));
             }
         }
@@ -57,24 +57,25 @@ pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Resul
     Ok(found.into_iter().map(root).collect())
 }
 
-/// What a kustomization file says of roots; nothing, if it cannot be read.
+/// The part of a kustomization file that decides which roots are built; empty for a file that
+/// cannot be read.
 #[derive(Default)]
-struct Says {
+struct Summary {
     is_component: bool,
-    /// What may be paths of directories.
+    /// The entries of [`FIELDS`], some of which are paths of directories.
     entries: Vec<String>,
 }
 
-impl Says {
-    fn of(loader: &dyn Loader, file: &Path, limit: FileLimit) -> Says {
+impl Summary {
+    fn of(loader: &dyn Loader, file: &Path, limit: FileLimit) -> Summary {
         let opened = loader.open(file).ok();
-        let Some(bytes) = opened.and_then(|opened| opened.read(limit).ok()) else { return Says::default() };
-        let Ok(text) = encoding::decode(bytes) else { return Says::default() };
+        let Some(bytes) = opened.and_then(|opened| opened.read(limit).ok()) else { return Summary::default() };
+        let Ok(text) = encoding::decode(bytes) else { return Summary::default() };
         let arena = Arena::new();
-        let Ok(Some(node)) = first_document(&arena, arena.add_file("", text)) else { return Says::default() };
+        let Ok(Some(node)) = first_document(&arena, arena.add_file("", text)) else { return Summary::default() };
         let items = FIELDS.iter().filter_map(|field| node.get(field).and_then(Node::as_sequence)).flatten();
         let texts = items.filter_map(|item| item.as_scalar()).map(|scalar| scalar.text);
-        Says {
+        Summary {
             is_component: node.get_text("kind") == Some("Component"),
             entries: texts.filter(|text| !text.is_empty() && !text.contains('\n')).map(str::to_owned).collect(),
         }

@@ -1,8 +1,9 @@
 //! The host side of plugins; the author side is /plugin.
 //!
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
-//! * [`program`]: what runs; [`exec`]: plugins that are executables; [`function`]: KRM functions, executables and
-//!   containers; [`container`]: what the engine of a container is called with.
+//! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables;
+//!   [`function`]: KRM functions, executables and containers; [`container`]: the arguments of a
+//!   container's engine; [`options`]: which plugins may run, and how.
 //! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
 //! * [`go`]: plugins written in Go for kustomize.
 //! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
@@ -30,9 +31,9 @@ pub mod shared_object;
 
 pub use options::PluginOptions;
 
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::Result;
 use crate::resource::Resource;
-use crate::stage::{Build, Plugin, PluginEntry, Plugins};
+use crate::stage::{Build, Plugin, PluginEntry, Plugins, disabled};
 use exec::ExecPlugin;
 use function::Function;
 use isolation::Isolation;
@@ -40,26 +41,26 @@ use locate::Placed;
 use program::Program;
 use shared_object::{Host, SharedObjectPlugin};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// The shared objects that run: by path and, where each is confined to a root, that.
 type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<Host>>;
 
-/// Runs the plugins of builds: makes of a program and a configuration object a plugin. As the
-/// [`Plugins`] of a build it knows those that were placed, and functions.
+/// The options and running processes of plugins. As the [`Plugins`] of a build it finds functions
+/// and the plugins in plugin homes, and no installed ones.
 pub struct Runners {
     pub options: Arc<PluginOptions>,
     hosts: Mutex<Hosts>,
 }
 
 impl Runners {
-    /// Nothing is started yet.
+    /// Runners without a process.
     pub fn new(options: PluginOptions) -> Self {
         Runners { options: Arc::new(options), hosts: Mutex::default() }
     }
 
-    /// Refuses to run a plugin where none may.
+    /// Fails where no plugin may run.
     ///
     /// # Errors
     /// Plugins are not enabled.
@@ -67,24 +68,14 @@ impl Runners {
         if self.options.enabled {
             return Ok(());
         }
-        let kind = config.id().gvk.kind;
-        let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
-        let error = Error::new(ErrorKind::Plugin, message).at(build.arena.place(config.pos()));
+        let error = disabled(build, config);
         Err(error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins"))
     }
 
-    /// The function that a configuration object describes.
+    /// A plugin from a plugin home.
     ///
     /// # Errors
-    /// As [`Function::load`].
-    pub fn function<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
-        Ok(Box::new(Function::load(build, &self.options, entry)?))
-    }
-
-    /// A plugin that lies in a plugin home.
-    ///
-    /// # Errors
-    /// Its configuration is wrong, or it cannot be opened.
+    /// Its configuration is invalid, or it cannot be opened.
     pub fn placed<'a>(
         &self,
         build: &mut Build<'a>,
@@ -92,55 +83,18 @@ impl Runners {
         (placed, isolation): (Placed, Isolation),
     ) -> Result<Box<dyn Plugin<'a>>> {
         match placed {
-            Placed::Executable(path) => self.exec(build, entry, Program::placed(path, isolation)),
+            Placed::Executable(path) => {
+                let program = Program::placed(path, isolation);
+                Ok(Box::new(ExecPlugin::load(build, &self.options, entry, program)?))
+            }
             Placed::SharedObject { path, program, instead_of } => {
                 if let Some(executable) = instead_of {
                     let executable = executable.display();
                     build.warn(format!("'{executable}' is not executable: '{}' is used", path.display()));
                 }
-                self.shared_object(build, entry, (&program, &path), &isolation)
+                Ok(Box::new(SharedObjectPlugin::load(build, self, entry, (&program, &path), &isolation)?))
             }
         }
-    }
-
-    /// A program that is called as kustomize calls exec plugins.
-    ///
-    /// # Errors
-    /// Its configuration is wrong.
-    pub fn exec<'a>(
-        &self,
-        build: &Build<'a>,
-        entry: PluginEntry<'_, 'a>,
-        program: Program,
-    ) -> Result<Box<dyn Plugin<'a>>> {
-        Ok(Box::new(ExecPlugin::load(build, &self.options, entry, program)?))
-    }
-
-    /// A program that is called as a KRM function.
-    ///
-    /// # Errors
-    /// Its configuration cannot be printed.
-    pub fn krm<'a>(
-        &self,
-        build: &Build<'a>,
-        entry: PluginEntry<'_, 'a>,
-        program: Program,
-    ) -> Result<Box<dyn Plugin<'a>>> {
-        Ok(Box::new(Function::of(build, &self.options, entry, program)?))
-    }
-
-    /// A shared object, which the first configuration object for it starts.
-    ///
-    /// # Errors
-    /// As [`SharedObjectPlugin::load`].
-    pub fn shared_object<'a>(
-        &self,
-        build: &Build<'a>,
-        entry: PluginEntry<'_, 'a>,
-        program: (&shared_object::Program, &Path),
-        isolation: &Isolation,
-    ) -> Result<Box<dyn Plugin<'a>>> {
-        Ok(Box::new(SharedObjectPlugin::load(build, self, entry, program, isolation)?))
     }
 }
 
@@ -148,7 +102,7 @@ impl Plugins for Runners {
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         self.check_enabled(build, entry.config)?;
         if function::is_function(entry.config) {
-            return self.function(build, entry);
+            return Ok(Box::new(Function::load(build, &self.options, entry)?));
         }
         let place = build.arena.place(entry.config.pos());
         let placed = locate::locate(&self.options, entry.config.id()).map_err(|e| e.at(place.clone()))?;

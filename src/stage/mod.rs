@@ -1,7 +1,7 @@
 //! What a build hands to its stages, and what a stage is.
 //!
-//! * [`Context`]: what a build is given and does not change: texts, files, options.
-//! * [`Build`]: what one build knows so far; it goes from stage to stage.
+//! * [`Context`]: the input of a build, which it does not change: texts, files, options.
+//! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Transformer`], [`TransformEach`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
@@ -13,7 +13,7 @@ pub mod schema;
 pub mod wire;
 
 pub use documents::documents_to_resources;
-pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins};
+pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;
 use crate::diag::{Result, Warning};
@@ -94,7 +94,7 @@ impl Default for HelmOptions {
     }
 }
 
-/// What builds are given: it is the same before and after each of them.
+/// The input of builds. No build changes it.
 pub struct Context<'a> {
     /// The texts of all that is built.
     pub arena: &'a Arena,
@@ -104,20 +104,20 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// What builds are given whose texts live in `arena`.
+    /// The input of builds whose texts live in `arena`.
     pub fn new(arena: &'a Arena, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
         let files = Files::new(arena, loader, options.restrictor, options.file_limit, options.remote.clone());
         Rc::new(Context { arena, files, options })
     }
 }
 
-/// One build, from its first file to its result. Nothing of it is left for the next one.
+/// The state of one build, from its first file to its result. The next build begins with a new one.
 pub struct Build<'a> {
     pub cx: Rc<Context<'a>>,
     pub arena: &'a Arena,
     /// What is known of kinds.
     pub schema: BuildSchema<'a>,
-    /// What every root's configuration begins with; the same one for all.
+    /// The transformer configuration that every root begins with.
     pub default_config: Rc<TransformerConfig<'a>>,
     /// Whether the root's `buildMetadata` asks for anything: then the build keeps account of what
     /// comes from where.

@@ -35,8 +35,8 @@ impl Mode {
 
 /// An external plugin with its configuration, ready to run.
 pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
-    /// Whether a resource that a validator does not print is gone, as upstream has it for shared
-    /// objects.
+    /// Whether a validator removes the resources that it does not print, as kustomize's Go plugins
+    /// do.
     fn prints_all(&self) -> bool {
         false
     }
@@ -67,14 +67,19 @@ pub trait Plugins: Send + Sync {
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>>;
 }
 
+/// The error of a build that needs a plugin and may not run any, in kustomize's words.
+pub fn disabled(build: &Build<'_>, config: &Resource<'_>) -> Error {
+    let kind = config.id().gvk.kind;
+    let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
+    Error::new(ErrorKind::Plugin, message).at(build.arena.place(config.pos()))
+}
+
 /// A build without external plugins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPlugins;
 
 impl Plugins for NoPlugins {
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
-        let kind = entry.config.id().gvk.kind;
-        let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
-        Err(Error::new(ErrorKind::Plugin, message).at(build.arena.place(entry.config.pos())))
+        Err(disabled(build, entry.config))
     }
 }

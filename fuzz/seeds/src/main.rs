@@ -123,7 +123,7 @@ fn records(seeds: &mut Seeds) -> io::Result<()> {
     .try_for_each(|text| seeds.add("record", text))
 }
 
-/// A frame as it goes over the wire: kind, length, content.
+/// The bytes of a frame: kind, length, content.
 fn frame(kind: u8, content: &str) -> Vec<u8> {
     [&[kind][..], &(content.len() as u64).to_le_bytes(), content.as_bytes()].concat()
 }
