@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
 use rustomize::load::Disk;
-use rustomize::yaml::{Arena, documents, emit};
+use rustomize::yaml::{Heap, documents, emit};
 use rustomize::{Options, Workspace};
 use std::fmt::Write;
 use std::hint::black_box;
@@ -155,15 +155,17 @@ fn main() {
         PATIENCE.as_secs()
     );
     measure("read", text.len(), || {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source("bench", text.clone());
-        black_box(documents(&arena, source).unwrap());
+        black_box(documents(arena, source).unwrap());
     });
     measure("read, sort and print", text.len(), || {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source("bench", text.clone());
         let mut out = String::with_capacity(2 * text.len());
-        for node in documents(&arena, source).unwrap() {
+        for node in documents(arena, source).unwrap() {
             out.push_str("---\n");
             emit::document(&mut out, &node).unwrap();
         }
@@ -171,9 +173,10 @@ fn main() {
     });
     let definitions = generated_definitions();
     measure("read generated CRDs", definitions.len(), || {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source("bench", definitions.clone());
-        black_box(documents(&arena, source).unwrap());
+        black_box(documents(arena, source).unwrap());
     });
     let directory = tempfile::TempDir::new().unwrap();
     std::fs::write(directory.path().join("all.yaml"), &text).unwrap();

@@ -54,7 +54,7 @@ impl Error {
     }
 
     /// A text that is no YAML, or that has no form in JSON.
-    pub fn malformed(arena: &Arena, fault: Malformed) -> Self {
+    pub fn malformed(arena: Arena<'_>, fault: Malformed) -> Self {
         Error::input(fault.message).at(arena.place(fault.pos))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::steps;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Fewer bytes than this are done sooner than a thread is started.
@@ -25,53 +25,62 @@ pub fn cores() -> NonZero<usize> {
     thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
-/// Cuts `items` into runs, and gives what is made of each run, in their order. Each thread gets one
-/// of `tools`, of which `worker` makes what does a run. With one tool no thread is started, and all
-/// is one run.
-pub fn runs<'i, T, W, I, R>(items: &'i [I], tools: Vec<T>, worker: impl Fn(T) -> W + Sync) -> Vec<R>
+/// Cuts `items` into runs, and returns what is made of each run, in their order. `worker` makes, on
+/// each thread, what does a run. With one thread all is one run.
+pub fn runs<'i, W, I, R>(items: &'i [I], threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R>
 where
-    T: Send,
     W: FnMut(&'i [I]) -> R,
     I: Sync,
     R: Send,
 {
-    let count = if tools.len() == 1 { 1 } else { tools.len() * RUNS };
-    let runs: Vec<&'i [I]> = items.chunks(items.len().div_ceil(count).max(1)).collect();
-    spread(runs.len(), tools, |tool| {
-        let (mut work, runs) = (worker(tool), &runs);
-        move |i| work(runs[i])
-    })
+    spread(items.chunks(run_length(items.len(), threads)), threads, worker)
+}
+
+/// As [`runs`], for work that changes the items.
+pub fn runs_mut<'i, W, I, R>(items: &'i mut [I], threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R>
+where
+    W: FnMut(&'i mut [I]) -> R,
+    I: Send,
+    R: Send,
+{
+    let length = run_length(items.len(), threads);
+    spread(items.chunks_mut(length), threads, worker)
+}
+
+/// How many items a run has.
+fn run_length(items: usize, threads: usize) -> usize {
+    let runs = if threads <= 1 { 1 } else { threads * RUNS };
+    items.div_ceil(runs).max(1)
 }
 
 /// Calls `work` for each item on up to `threads` threads, and returns the results in the order of
 /// the items. A thread takes the next item as soon as it has done one.
 pub fn each<'i, I: Sync, R: Send>(items: &'i [I], threads: usize, work: impl Fn(&'i I) -> R + Sync) -> Vec<R> {
-    spread(items.len(), vec![(); threads.max(1)], |()| |i| work(&items[i]))
+    spread(items.iter(), threads, || &work)
 }
 
-/// Does the work numbered 0 to `count`, and returns the results in the order of the numbers. Each
-/// thread gets one of `tools`, and takes the next number as soon as it has done one.
-fn spread<T: Send, R: Send, W: FnMut(usize) -> R>(
-    count: usize,
-    tools: Vec<T>,
-    worker: impl Fn(T) -> W + Sync,
+/// Does pieces of work on up to `threads` threads, this one among them, and returns the results in
+/// the order of the pieces. A thread takes the next piece as soon as it has done one.
+fn spread<T, R: Send, W: FnMut(T) -> R>(
+    pieces: impl ExactSizeIterator<Item = T> + Send,
+    threads: usize,
+    worker: impl Fn() -> W + Sync,
 ) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let take_turns = |tool: T| {
-        let mut work = worker(tool);
-        let turn = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < count);
-        std::iter::from_fn(turn).map(|i| (i, work(i))).collect::<Vec<_>>()
+    let count = pieces.len();
+    let pieces = Mutex::new(pieces.enumerate());
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take_turns = || {
+        let mut work = worker();
+        std::iter::from_fn(next).map(|(i, piece)| (i, work(piece))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
-        let mut tools = tools.into_iter();
-        let own = tools.next();
         // Where no thread can be started, this one does all.
-        let start = |tool| {
-            let counted = || (take_turns(tool), steps::taken());
+        let start = |_| {
+            let counted = || (take_turns(), steps::taken());
             thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()
         };
-        let others: Vec<_> = tools.take(count.saturating_sub(1)).map_while(start).collect();
-        let mut done = own.map(take_turns).unwrap_or_default();
+        let others: Vec<_> = (1..threads.min(count)).map_while(start).collect();
+        let mut done = take_turns();
         for other in others {
             let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             done.extend(part);
@@ -85,16 +94,24 @@ fn spread<T: Send, R: Send, W: FnMut(usize) -> R>(
 
 #[cfg(test)]
 mod tests {
-    use super::{each, runs, steps};
+    use super::{each, runs, runs_mut, steps};
 
     #[test]
     fn results_come_in_the_order_of_items_whatever_the_number_of_threads() {
         let items: Vec<usize> = (0..1_000).collect();
         for threads in [1, 2, 7, 2_000] {
-            let doubled = runs(&items, vec![2; threads], |factor| {
-                move |run: &[usize]| run.iter().map(|i| i * factor).collect::<Vec<_>>()
+            let doubled = runs(&items, threads, || |run: &[usize]| run.iter().map(|i| i * 2).collect::<Vec<_>>());
+            let want: Vec<usize> = items.iter().map(|i| 2 * i).collect();
+            assert_eq!(doubled.concat(), want, "{threads} threads");
+            let mut changed = items.clone();
+            let first = runs_mut(&mut changed, threads, || {
+                |run: &mut [usize]| {
+                    run.iter_mut().for_each(|i| *i *= 2);
+                    run[0]
+                }
             });
-            assert_eq!(doubled.concat(), items.iter().map(|i| 2 * i).collect::<Vec<_>>(), "{threads} threads");
+            assert_eq!(changed, want, "{threads} threads");
+            assert!(first.is_sorted(), "{threads} threads");
         }
     }
 
@@ -110,13 +127,13 @@ mod tests {
 
     #[test]
     fn nothing_is_made_of_no_items() {
-        assert!(runs(&[(); 0], vec![(); 3], |()| |run: &[()]| run.len()).is_empty());
+        assert!(runs(&[(); 0], 3, || |run: &[()]| run.len()).is_empty());
     }
 
     #[test]
     fn steps_of_other_threads_count() {
         steps::reset();
-        runs(&[1; 100], vec![(); 4], |()| |run: &[usize]| steps::add(run.len()));
+        runs(&[1; 100], 4, || |run: &[usize]| steps::add(run.len()));
         assert_eq!(steps::taken(), if cfg!(debug_assertions) { 100 } else { 0 });
     }
 }

@@ -6,7 +6,7 @@ use crate::parallel;
 use crate::pipeline;
 use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
 use crate::stage::{Context, Options};
-use crate::yaml::Arena;
+use crate::yaml::Heap;
 use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// outlives their [`Output`]s.
 #[derive(Default)]
 pub struct Workspace {
-    arena: Arena,
+    heap: Heap,
 }
 
 impl Workspace {
@@ -29,7 +29,7 @@ impl Workspace {
 
     /// An empty workspace, whose builds may use so many threads at once.
     pub fn with_jobs(jobs: NonZero<usize>) -> Self {
-        Workspace { arena: Arena::with_jobs(Some(jobs)) }
+        Workspace { heap: Heap::with_jobs(Some(jobs)) }
     }
 }
 
@@ -96,7 +96,7 @@ pub fn build<'w>(
     root: &str,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let cx = Context::new(&workspace.arena, loader, options.clone());
+    let cx = Context::new(workspace.heap.arena(), loader, options.clone());
     let built = pipeline::build(&cx, root);
     Warned { value: built.value.map(|map| Output { cx, map }), warnings: built.warnings }
 }
@@ -112,7 +112,7 @@ pub fn call<'w>(
     call: pipeline::Call<'_>,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let cx = Context::new(&workspace.arena, loader, options.clone());
+    let cx = Context::new(workspace.heap.arena(), loader, options.clone());
     let called = pipeline::call(&cx, directory, call);
     Warned { value: called.value.map(|map| Output { cx, map }), warnings: called.warnings }
 }

@@ -25,7 +25,7 @@ use rustomize::process::conversation::Frame;
 use rustomize::schema::Schemas;
 use rustomize::stage::{Build, Context, wire};
 use rustomize::transformer::merge;
-use rustomize::yaml::{Arena, documents, emit};
+use rustomize::yaml::{Heap, documents, emit};
 use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::{Component, Path};
@@ -41,16 +41,17 @@ fn text(input: &[u8]) -> Option<&str> {
 /// Documents: what is printed reads and prints the same again.
 pub fn reader(input: &[u8]) {
     let Some(text) = text(input) else { return };
-    let arena = Arena::new();
+    let heap = Heap::new();
+    let arena = heap.arena();
     let source = arena.add_source("input", text.to_owned());
-    let Ok(nodes) = documents(&arena, source) else { return };
+    let Ok(nodes) = documents(arena, source) else { return };
     for node in nodes {
         let mut once = String::new();
         if emit::document(&mut once, &node).is_err() {
             continue;
         }
         let printed = arena.add_source("printed", once.clone());
-        let again = documents(&arena, printed).expect("what was printed reads");
+        let again = documents(arena, printed).expect("what was printed reads");
         let mut twice = String::new();
         for node in &again {
             emit::document(&mut twice, node).expect("what was read prints");
@@ -62,10 +63,11 @@ pub fn reader(input: &[u8]) {
 /// Resources and patches: a strategic merge returns.
 pub fn patch(input: &[u8]) {
     let Some((base, patch)) = text(input).and_then(|text| text.split_once(BETWEEN)) else { return };
-    let (arena, schemas) = (Arena::new(), Schemas::default());
+    let (heap, schemas) = (Heap::new(), Schemas::default());
+    let arena = heap.arena();
     let base = arena.add_source("base", base.to_owned());
     let patch = arena.add_source("patch", patch.to_owned());
-    if let (Ok(base), Ok(patch)) = (documents(&arena, base), documents(&arena, patch)) {
+    if let (Ok(base), Ok(patch)) = (documents(arena, base), documents(arena, patch)) {
         for mut base in base {
             for patch in &patch {
                 let _ = merge::apply(&mut base, patch.clone(), &schemas);
@@ -192,11 +194,12 @@ pub fn frame(input: &[u8]) {
         }
         let read = input.len() - rest.len();
         assert_eq!(input[..read], written);
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let memory = Memory::new();
-        let mut build = Build::new(&Context::new(&arena, &memory, Options::default()));
+        let mut build = Build::new(&Context::new(arena, &memory, Options::default()));
         for mut resource in wire::parse(&mut build, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
-            let _ = wire::take_generator_options(&arena, &mut resource);
+            let _ = wire::take_generator_options(arena, &mut resource);
         }
     }
 }

@@ -22,7 +22,7 @@ pub trait Decode<'a> {
 /// What decoding needs beside the node.
 #[derive(Clone, Copy)]
 pub struct Decoder<'a> {
-    pub arena: &'a Arena,
+    pub arena: Arena<'a>,
     /// Whether unknown fields are errors, as in kustomization files. In the configuration objects
     /// of built-ins, and in the files that these read, unknown fields do not count.
     pub strict: bool,
@@ -49,7 +49,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
 ///
 /// # Errors
 /// It has a control character.
-pub fn for_builtin<'a>(arena: &'a Arena, text: &'a str) -> Result<&'a str> {
+pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
     match reprint::read_json(text).map_err(Error::input)? {
         Cow::Owned(text) => Ok(arena.text(&text)),
         Cow::Borrowed(_) => Ok(text),
@@ -58,23 +58,23 @@ pub fn for_builtin<'a>(arena: &'a Arena, text: &'a str) -> Result<&'a str> {
 
 impl<'a> Decoder<'a> {
     /// For kustomization files.
-    pub fn strict(arena: &'a Arena) -> Self {
+    pub fn strict(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false }
     }
 
     /// For the configuration objects of built-ins.
-    pub fn lenient(arena: &'a Arena) -> Self {
+    pub fn lenient(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
     }
 
     /// For the parts of configuration objects that upstream's decoder does not look into before it
     /// decodes them.
-    pub fn unconverted(arena: &'a Arena) -> Self {
+    pub fn unconverted(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
     }
 
     /// For the files that built-ins read.
-    pub fn of_file(arena: &'a Arena) -> Self {
+    pub fn of_file(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false }
     }
 

@@ -114,7 +114,7 @@ fn escaped(c: char) -> Cow<'static, str> {
 ///
 /// # Errors
 /// It has too many parts.
-pub fn parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+pub fn parts<'a>(arena: Arena<'a>, path: &str) -> Result<Vec<Part<'a>>> {
     let texts = texts(path)?;
     let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
     Ok(texts.map(|text| part(arena.text(text))).collect())
@@ -124,7 +124,7 @@ pub fn parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
 ///
 /// # Errors
 /// As [`parts`].
-pub fn target_parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+pub fn target_parts<'a>(arena: Arena<'a>, path: &str) -> Result<Vec<Part<'a>>> {
     Ok(texts(path)?.iter().map(|text| part(arena.text(text))).collect())
 }
 
@@ -132,7 +132,7 @@ pub fn target_parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
 ///
 /// # Errors
 /// As [`parts`].
-pub fn var_parts<'a>(arena: &'a Arena, path: &str) -> Result<Vec<Part<'a>>> {
+pub fn var_parts<'a>(arena: Arena<'a>, path: &str) -> Result<Vec<Part<'a>>> {
     let mut all = Vec::new();
     for text in texts(path)? {
         let index = text
@@ -261,11 +261,13 @@ pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::yaml::Heap;
 
     #[test]
     fn paths() {
-        let arena = Arena::new();
-        let show = |path| target_parts(&arena, path).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let show = |path| target_parts(arena, path).unwrap().iter().map(|p| format!("{p:?}")).collect::<Vec<_>>();
         assert_eq!(show("a.b\\.c.[d.e/f]"), [r#"Key("a")"#, r#"Key("b.c")"#, r#"Key("d.e/f")"#]);
         assert_eq!(show("a.0.*.-"), [r#"Key("a")"#, "Index(0)", "All", "Last"]);
         assert_eq!(show(".a..+7.-7"), [r#"Key("a")"#, r#"Key("")"#, "Index(7)", r#"Key("-7")"#]);

@@ -52,7 +52,7 @@ impl<'a> FieldSpec<'a> {
     ///
     /// # Errors
     /// One has a control character.
-    pub fn read_for_builtin(&mut self, arena: &'a Arena) -> Result<()> {
+    pub fn read_for_builtin(&mut self, arena: Arena<'a>) -> Result<()> {
         for text in [&mut self.gvk.group, &mut self.gvk.version, &mut self.gvk.kind, &mut self.path] {
             *text = for_builtin(arena, text)?;
         }
@@ -118,7 +118,7 @@ impl<'a> Step<'a> {
 }
 
 /// Splits a path at its slashes.
-pub fn split<'a>(arena: &'a Arena, path: &'a str) -> Vec<Step<'a>> {
+pub fn split<'a>(arena: Arena<'a>, path: &'a str) -> Vec<Step<'a>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     if !path.contains("\\/") {
         return path.split('/').map(Step::new).collect();

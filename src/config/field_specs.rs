@@ -45,7 +45,7 @@ struct Tree<'a> {
 
 impl<'a> FieldSpecs<'a> {
     /// Splits the paths of some specs. O(specs).
-    pub fn new(arena: &'a Arena, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
+    pub fn new(arena: Arena<'a>, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
         let (mut all, mut made) = (FieldSpecs::default(), Tree::default());
         for spec in specs {
             let at = all.specs.len() as u32;

@@ -59,12 +59,12 @@ pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
 }
 
 /// A data key: untyped, so that one that reads as a number fails at output, as upstream.
-pub(super) fn key<'a>(arena: &'a Arena, text: &str) -> Key<'a> {
+pub(super) fn key<'a>(arena: Arena<'a>, text: &str) -> Key<'a> {
     arena.text(text).into()
 }
 
 /// Base64 as upstream writes it: from 70 characters on in lines of 70, each with a line break.
-pub(super) fn base64_node<'a>(arena: &'a Arena, bytes: &[u8]) -> Node<'a> {
+pub(super) fn base64_node<'a>(arena: Arena<'a>, bytes: &[u8]) -> Node<'a> {
     let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
     if encoded.len() < 70 {
         return json::fresh_string(arena.text(&encoded)).into();

@@ -25,7 +25,7 @@ use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 /// # Errors
 /// A label or annotation of the kustomization has a control character.
 fn merged_options<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     args: &GeneratorArgs<'a>,
     shared: Option<&GeneratorOptions<'a>>,
 ) -> Result<GeneratorOptions<'a>> {
@@ -42,7 +42,7 @@ fn merged_options<'a>(
 
 /// Adds the entries of a kustomization that an entry of a generator lacks. Only these reach the
 /// generator.
-fn add_shared<'a>(arena: &'a Arena, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
+fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
     for (key, value) in shared {
         if !own.contains_key(key) {
             reprint::check_json_key(key).map_err(Error::input)?;

@@ -82,7 +82,7 @@ impl Default for RemoteOptions {
 
 /// Files of a build: each text is read once, each directory resolved once.
 pub struct Files<'a> {
-    pub arena: &'a Arena,
+    pub arena: Arena<'a>,
     loader: &'a dyn Loader,
     /// For clones of repositories.
     disk: Disk,
@@ -179,7 +179,7 @@ impl From<NotLoaded> for Error {
 impl<'a> Files<'a> {
     /// Nothing is read yet.
     pub fn new(
-        arena: &'a Arena,
+        arena: Arena<'a>,
         loader: &'a dyn Loader,
         restrictor: Restrictor,
         limit: FileLimit,

@@ -9,7 +9,7 @@ use super::requirements::check_head;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
-use crate::yaml::{Arena, Node, first_document};
+use crate::yaml::{Heap, Node, first_document};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -129,10 +129,11 @@ impl Environment {
     }
 
     fn apply(&mut self, path: &Path, text: String) -> Result<()> {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source(path.display().to_string(), text);
-        let node = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))?.unwrap_or_else(Node::null);
-        let cx = Decoder::strict(&arena);
+        let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?.unwrap_or_else(Node::null);
+        let cx = Decoder::strict(arena);
         let mut raw = Raw::default();
         raw.decode(&node, &cx)?;
         check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;

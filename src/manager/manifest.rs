@@ -11,7 +11,7 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
-use crate::yaml::{Arena, Node, Value, first_document};
+use crate::yaml::{Heap, Node, Value, first_document};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -191,12 +191,13 @@ impl Manifest {
     /// # Errors
     /// It is not of its form.
     pub fn parse(shown: &str, is_pulumi: bool, text: String) -> Result<Manifest> {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source(shown.to_owned(), text);
-        let node = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))?;
+        let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?;
         let node = node.ok_or_else(|| Error::input(format!("'{shown}' is empty")))?;
         // Pulumi's file says more than concerns us.
-        let cx = if is_pulumi { Decoder::lenient(&arena) } else { Decoder::strict(&arena) };
+        let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
         let mut raw = Raw::default();
         raw.decode(&node, &cx)?;
         let wrong = |message: String| cx.error(node.pos, message);

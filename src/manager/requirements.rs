@@ -6,7 +6,7 @@ use super::version::Constraint;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
-use crate::yaml::{Arena, Node, Place, Pos, Value, first_document, json};
+use crate::yaml::{Heap, Node, Place, Pos, Value, first_document, json};
 use std::path::Path;
 
 /// The name of the file.
@@ -136,12 +136,13 @@ impl Requirements {
     /// # Errors
     /// It is not of the form.
     pub fn parse(name: &str, text: String) -> Result<Requirements> {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source(name.to_owned(), text);
-        let Some(node) = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))? else {
+        let Some(node) = first_document(arena, source).map_err(|m| Error::malformed(arena, m))? else {
             return Ok(Requirements::default());
         };
-        let cx = Decoder::strict(&arena);
+        let cx = Decoder::strict(arena);
         let mut file = RawFile::default();
         file.decode(&node, &cx)?;
         check_head(&cx, node.pos, (file.api_version, file.kind), KIND)?;

@@ -13,7 +13,7 @@ use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
-use crate::yaml::{Arena, Node, Place, first_document};
+use crate::yaml::{Heap, Node, Place, first_document};
 use minisign_verify::{PublicKey, Signature};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -125,11 +125,12 @@ impl Trust {
     /// # Errors
     /// It is not of its form.
     pub fn parse(path: &Path, text: String) -> Result<Trust> {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source(path.display().to_string(), text);
-        let cx = Decoder::strict(&arena);
+        let cx = Decoder::strict(arena);
         let mut raw = RawFile::default();
-        let node = first_document(&arena, source).map_err(|m| Error::malformed(&arena, m))?.unwrap_or_else(Node::null);
+        let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?.unwrap_or_else(Node::null);
         raw.decode(&node, &cx)?;
         check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
         let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;

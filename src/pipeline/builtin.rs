@@ -152,7 +152,7 @@ pub fn transformers<'a>(
         "AnnotationsTransformer" => {
             let mut annotations = StringMap::default();
             read(build, config, &mut [("annotations", &mut annotations)])?;
-            Box::new(AnnotationsTransformer { annotations, specs })
+            Box::new(AnnotationsTransformer { annotations, specs, keeps_origins: build.keeps_origins })
         }
         "LabelTransformer" => {
             let mut labels = StringMap::default();

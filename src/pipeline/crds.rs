@@ -48,7 +48,7 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
 }
 
 /// The types of a file, each with its properties.
-fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
+fn types<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
     let fault = |node: &Node<'_>| {
         let error = Error::input("unable to parse open API definition").at(arena.place(node.pos));
         error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
@@ -66,7 +66,7 @@ fn types<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Types<'n, 'a>> 
 
 /// A walk over the properties of a type, and of the types they refer to.
 pub(super) struct Walk<'w, 'n, 'a> {
-    pub(super) arena: &'a Arena,
+    pub(super) arena: Arena<'a>,
     pub(super) types: &'w Types<'n, 'a>,
     /// The kind whose fields these are.
     pub(super) gvk: Gvk<'a>,

@@ -17,7 +17,7 @@ pub use call::{Call, call};
 pub use target::Target;
 
 use crate::diag::{Error, Result, Warned};
-use crate::resource::{Order, ResMap, Resource, is_build_annotation, order};
+use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::{Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
@@ -62,10 +62,12 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     if build.cx.options.managed_by_label || asked.contains(&"managedByLabel") {
         add_managed_by_label(arena, &mut map)?;
     }
-    map.edit_content(|resource| {
-        origin::adopt(resource);
-        strip_build_annotations(resource);
-        Ok(())
+    map.edit_each(arena, Changes::Content, |_| {
+        |resource: &mut Resource<'a>| {
+            origin::adopt(resource);
+            strip_build_annotations(resource);
+            Ok(())
+        }
     })?;
     origin::annotate(build, &mut map, asked)?;
     Ok(map)
@@ -94,7 +96,7 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
 }
 
 /// A patch or plugin may have taken what a resource must have.
-fn check_identities(arena: &Arena, map: &ResMap<'_>) -> Result<()> {
+fn check_identities(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
     let lacks = |r: &Resource<'_>| match (r.id().gvk.kind, r.id().name) {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
@@ -130,7 +132,7 @@ fn drop_local_config(map: &mut ResMap<'_>) {
     }
 }
 
-fn add_managed_by_label(arena: &Arena, map: &mut ResMap<'_>) -> Result<()> {
+fn add_managed_by_label(arena: Arena<'_>, map: &mut ResMap<'_>) -> Result<()> {
     map.edit_content(|resource| {
         if let Some(labels) = resource.node().get("metadata").and_then(|m| m.get("labels"))
             && labels.as_mapping().is_none()

@@ -103,9 +103,10 @@ impl Origin {
 /// The `path` of an origin's text.
 fn path_of(text: &str) -> Option<String> {
     let path = text.strip_prefix("path: ")?.lines().next()?;
-    let arena = crate::yaml::Arena::new();
+    let heap = crate::yaml::Heap::new();
+    let arena = heap.arena();
     let source = arena.add_source("origin", path.to_owned());
-    let node = first_document(&arena, source).ok()??;
+    let node = first_document(arena, source).ok()??;
     node.as_scalar().map(|s| s.text.to_owned())
 }
 

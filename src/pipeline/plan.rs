@@ -120,7 +120,8 @@ pub fn transformers<'a>(
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations)?;
-        let stage = AnnotationsTransformer { annotations: k.common_annotations.clone(), specs };
+        let annotations = k.common_annotations.clone();
+        let stage = AnnotationsTransformer { annotations, specs, keeps_origins: build.keeps_origins };
         add("AnnotationsTransformer", 1, Box::new(stage));
     }
     for stage in PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?.apart() {

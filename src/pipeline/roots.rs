@@ -6,7 +6,7 @@
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::loader::Entry;
 use crate::load::{FileLimit, Loader};
-use crate::yaml::{Arena, Node, encoding, first_document};
+use crate::yaml::{Heap, Node, encoding, first_document};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,8 +71,9 @@ impl Summary {
         let opened = loader.open(file).ok();
         let Some(bytes) = opened.and_then(|opened| opened.read(limit).ok()) else { return Summary::default() };
         let Ok(text) = encoding::decode(bytes) else { return Summary::default() };
-        let arena = Arena::new();
-        let Ok(Some(node)) = first_document(&arena, arena.add_file("", text)) else { return Summary::default() };
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let Ok(Some(node)) = first_document(arena, arena.add_file("", text)) else { return Summary::default() };
         let items = FIELDS.iter().filter_map(|field| node.get(field).and_then(Node::as_sequence)).flatten();
         let texts = items.filter_map(|item| item.as_scalar()).map(|scalar| scalar.text);
         Summary {

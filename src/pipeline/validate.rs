@@ -15,7 +15,7 @@
 use crate::diag::{Error, ErrorKind, Result};
 use crate::resource::{Found, Index, ResMap, Resource, is_build_annotation};
 use crate::stage::Plugin;
-use crate::yaml::{Arena, Mapping, Node, json, reprint};
+use crate::yaml::{Heap, Mapping, Node, json, reprint};
 use std::hash::{BuildHasher, Hasher};
 
 /// The label that a validator may add.
@@ -108,10 +108,11 @@ fn modified(what: String) -> Error {
 }
 
 fn fingerprint(hasher: &impl BuildHasher, resource: &Resource<'_>) -> u64 {
-    let scratch = Arena::new();
+    let heap = Heap::new();
+    let scratch = heap.arena();
     let mut node: Node<'_> = resource.node().clone();
     // Upstream compares what both print as; what cannot be printed stays as it is.
-    let _ = reprint::reprinted(&scratch, &mut node);
+    let _ = reprint::reprinted(scratch, &mut node);
     if let Some(metadata) = node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut) {
         keep(metadata, "labels", |key| key != VALIDATED_BY);
         keep(metadata, "annotations", |key| !is_build_annotation(key) && key != "kustomize.config.k8s.io/id");

@@ -195,7 +195,7 @@ pub(super) fn explain(failed: &Failed, program: &Path, name: &str, place: Option
 
 /// The name of the file that holds a configuration: that of the user's file, or one made of kind
 /// and name for an object that comes from no file.
-fn file_name(arena: &Arena, config: &Resource<'_>) -> String {
+fn file_name(arena: Arena<'_>, config: &Resource<'_>) -> String {
     let from_file = arena.source(config.pos()).filter(|s| s.is_file).and_then(|s| s.name.rsplit('/').next());
     match from_file {
         Some(name) => name.to_owned(),

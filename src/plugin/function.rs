@@ -93,7 +93,7 @@ fn config_fn<'n, 'a>(config: &'n Resource<'a>) -> Option<&'n Node<'a>> {
     config.node().get("metadata")?.get("configFn").filter(|node| !node.is_null())
 }
 
-fn spec<'a>(arena: &'a Arena, config: &Resource<'a>) -> Result<Spec<'a>> {
+fn spec<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Spec<'a>> {
     let mut spec = Spec::default();
     let failed = |key: &str| {
         let key = key.to_owned();
@@ -295,7 +295,7 @@ impl Function {
 }
 
 /// Resources as items, with the annotations that tell a function where each comes from.
-fn items<'a>(arena: &'a Arena, resources: Vec<Resource<'a>>) -> Result<Vec<String>> {
+fn items<'a>(arena: Arena<'a>, resources: Vec<Resource<'a>>) -> Result<Vec<String>> {
     let mut paths = Vec::with_capacity(resources.len());
     for resource in &resources {
         for [legacy, internal] in [PATH, INDEX, [ID[1], ID[0]]] {
@@ -366,7 +366,7 @@ impl<'a> Plugin<'a> for Function {
 
 /// Gives a resource that has no path the one that upstream gives it, and takes ids and indexes
 /// off.
-fn note_path<'a>(arena: &'a Arena, resource: &mut Resource<'a>) {
+fn note_path<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
     for key in ID.into_iter().chain([MIGRATION_ID]).chain(INDEX) {
         resource.take_annotation(key);
     }

@@ -362,7 +362,7 @@ fn is_label_text(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::resource::ResMap;
-    use crate::yaml::{Arena, first_document};
+    use crate::yaml::{Arena, Heap, first_document};
 
     #[track_caller]
     fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {
@@ -393,7 +393,7 @@ mod tests {
     const NAMESPACES: [&str; 4] = ["", "default", "a", "b"];
     const KINDS: [&str; 3] = ["Deployment", "Service", "ClusterRole"];
 
-    fn resource<'a>(arena: &'a Arena, random: &mut fastrand::Rng) -> Resource<'a> {
+    fn resource<'a>(arena: Arena<'a>, random: &mut fastrand::Rng) -> Resource<'a> {
         let mut text = format!("apiVersion: v1\nkind: {}\nmetadata:\n  name: x\n", random.choice(KINDS).unwrap());
         text += &format!("  labels: {{l: '{}', m: n}}\n", random.u8(..3));
         let source = arena.add_source("a resource", text);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     /// Gives a resource another name and namespace, and lets it remember the old ones.
-    fn rename<'a>(arena: &'a Arena, resource: &mut Resource<'a>, random: &mut fastrand::Rng) {
+    fn rename<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, random: &mut fastrand::Rng) {
         if random.bool() {
             resource.record_previous();
         }
@@ -427,12 +427,13 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let mut selected = 0;
         for _ in 0..300 {
-            let arena = Arena::new();
-            let mut map: ResMap<'_> = (0..12).map(|_| resource(&arena, &mut random)).collect();
+            let heap = Heap::new();
+            let arena = heap.arena();
+            let mut map: ResMap<'_> = (0..12).map(|_| resource(arena, &mut random)).collect();
             for _ in 0..30 {
                 let i = random.usize(..12);
                 map.edit(i, |resource| {
-                    rename(&arena, resource, &mut random);
+                    rename(arena, resource, &mut random);
                     Ok(())
                 })
                 .unwrap();

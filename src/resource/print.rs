@@ -12,7 +12,7 @@ use crate::yaml::{Arena, emit};
 ///
 /// # Errors
 /// A resource that the reference cannot print either; see [`emit::document`].
-pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
+pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     run(&resources, 2 * arena.size()).map_err(|unprintable| error(arena, unprintable))
 }
@@ -22,11 +22,11 @@ pub fn print(arena: &Arena, map: &ResMap<'_>) -> Result<String> {
 ///
 /// # Errors
 /// As [`print`], for the first resource that cannot be printed.
-pub fn print_in_pieces(arena: &Arena, map: &ResMap<'_>) -> Result<Vec<String>> {
+pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     let room = 2 * arena.size() / resources.len().max(1);
-    let printer = |()| |part| run(part, room * part.len());
-    let pieces = parallel::runs(&resources, vec![(); arena.threads(arena.size())], printer);
+    let printer = || |part: &[_]| run(part, room * part.len());
+    let pieces = parallel::runs(&resources, arena.threads(arena.size()), printer);
     pieces.into_iter().map(|piece| piece.map_err(|unprintable| error(arena, unprintable))).collect()
 }
 
@@ -34,7 +34,7 @@ pub fn print_in_pieces(arena: &Arena, map: &ResMap<'_>) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// As [`print`].
-pub fn print_one(arena: &Arena, resource: &Resource<'_>, out: &mut String) -> Result<()> {
+pub fn print_one(arena: Arena<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
     emit::document(out, resource.node()).map_err(|e| error(arena, (resource, e)))
 }
 
@@ -57,7 +57,7 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize) -> Result<String, Un
     Ok(out)
 }
 
-fn error(arena: &Arena, (resource, e): Unprintable<'_, '_>) -> Error {
+fn error(arena: Arena<'_>, (resource, e): Unprintable<'_, '_>) -> Error {
     let place = arena.place(e.pos).or_else(|| arena.place(resource.pos()));
     Error::input(e.message).at(place).context(format!("printing {}", resource.id()))
 }

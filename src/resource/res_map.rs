@@ -2,8 +2,8 @@
 
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Error, Result};
-use crate::steps;
 use crate::yaml::{Arena, Node};
+use crate::{parallel, steps};
 use hashbrown::HashMap;
 
 /// What is found by an id.
@@ -65,6 +65,21 @@ impl Places {
     }
 }
 
+/// What an edit of every resource may change of identities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changes {
+    /// Nothing.
+    Content,
+    /// Names or namespaces, in the same way for all resources whose kind is and was the same: what
+    /// was told apart before is told apart after, and kinds stay.
+    NamesAlike,
+    /// Anything. Who edits reads identities again where they change.
+    Names,
+}
+
+/// The bytes of a usual resource: they say how many resources are worth a thread.
+const RESOURCE: usize = 1 << 10;
+
 /// How many resources answer to an id.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
@@ -89,6 +104,11 @@ impl<'a> ResMap<'a> {
         self.resources.is_empty()
     }
 
+    /// How many threads are worth having for work on all resources.
+    pub fn threads(&self, arena: Arena<'_>) -> usize {
+        arena.threads(self.resources.len() * RESOURCE)
+    }
+
     /// The resources in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Resource<'a>> {
         steps::add(self.resources.len());
@@ -109,7 +129,7 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// Its id is there already; the message names both places.
-    pub fn append(&mut self, arena: &'a Arena, resource: Resource<'a>) -> Result<()> {
+    pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
         self.index_current(arena)?;
         let i = self.resources.len() as u32;
         let index = self.current.get_or_insert_default();
@@ -131,7 +151,7 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// An id is there already.
-    pub fn append_all(&mut self, arena: &'a Arena, other: ResMap<'a>) -> Result<()> {
+    pub fn append_all(&mut self, arena: Arena<'a>, other: ResMap<'a>) -> Result<()> {
         if self.resources.is_empty() {
             *self = other;
             return self.check_unique(arena);
@@ -144,7 +164,7 @@ impl<'a> ResMap<'a> {
         (self.current, self.any, self.facets) = (None, None, Facets::default());
     }
 
-    fn index_current(&mut self, arena: &'a Arena) -> Result<()> {
+    fn index_current(&mut self, arena: Arena<'a>) -> Result<()> {
         if self.current.is_some() {
             return Ok(());
         }
@@ -163,7 +183,7 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// Two do.
-    pub fn check_unique(&mut self, arena: &'a Arena) -> Result<()> {
+    pub fn check_unique(&mut self, arena: Arena<'a>) -> Result<()> {
         if self.unique { Ok(()) } else { self.index_current(arena) }
     }
 
@@ -191,7 +211,7 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// Two resources share an id.
-    pub fn take_all(&mut self, arena: &'a Arena) -> Result<(Index<'a, u32>, Vec<Resource<'a>>)> {
+    pub fn take_all(&mut self, arena: Arena<'a>) -> Result<(Index<'a, u32>, Vec<Resource<'a>>)> {
         self.index_current(arena)?;
         let all = std::mem::take(self);
         Ok((all.current.unwrap_or_default(), all.resources))
@@ -234,23 +254,52 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
-    /// As [`ResMap::rename`], for edits that change names or namespaces in the same way for all
-    /// resources whose kind is and was the same: what was told apart before is told apart after,
-    /// and kinds stay.
+    /// Edits every resource by itself, on all cores if there are many. `editor` makes, for the
+    /// arena of a thread, what edits resources there. O(edits).
     ///
     /// # Errors
-    /// The first that an edit gives.
-    pub fn rename_alike(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+    /// That of the first resource, in order, whose edit fails.
+    pub fn edit_each<W>(
+        &mut self,
+        arena: Arena<'a>,
+        changes: Changes,
+        editor: impl Fn(Arena<'a>) -> W + Sync,
+    ) -> Result<()>
+    where
+        W: FnMut(&mut Resource<'a>) -> Result<()>,
+    {
         let (unique, mut facets) = (self.unique, std::mem::take(&mut self.facets));
-        let mut alike = true;
-        self.rename(|resource| {
-            edit(resource)?;
-            alike &= resource.previous().first().is_none_or(|first| first.kind == resource.id().gvk.kind);
-            Ok(())
-        })?;
-        if alike {
-            facets.keep_kinds();
-            (self.unique, self.facets) = (unique, facets);
+        if changes == Changes::Content {
+            facets.forget_metadata();
+        } else {
+            (self.current, self.any, self.unique) = (None, None, false);
+        }
+        self.may_have_empty = true;
+        steps::add(self.resources.len());
+        let edit_run = |arena| {
+            let mut edit = editor(arena);
+            move |run: &mut [Resource<'a>]| {
+                let mut keeps_kinds = true;
+                for resource in run {
+                    edit(resource)?;
+                    keeps_kinds &= resource.keeps_kind();
+                }
+                Ok(keeps_kinds)
+            }
+        };
+        let (heap, threads) = (arena.heap(), self.threads(arena));
+        let runs: Vec<Result<bool>> = match threads {
+            1 => vec![edit_run(arena)(&mut self.resources)],
+            _ => parallel::runs_mut(&mut self.resources, threads, || edit_run(heap.arena())),
+        };
+        let runs = runs.into_iter().collect::<Result<Vec<bool>>>()?;
+        match changes {
+            Changes::Content => self.facets = facets,
+            Changes::NamesAlike if runs.into_iter().all(|keeps_kinds| keeps_kinds) => {
+                facets.keep_kinds();
+                (self.unique, self.facets) = (unique, facets);
+            }
+            Changes::NamesAlike | Changes::Names => {}
         }
         Ok(())
     }
@@ -362,24 +411,30 @@ impl<'a> ResMap<'a> {
         permute(&mut self.resources, order.iter().map(|(_, from)| *from));
     }
 
-    /// Edits all nodes while the rest of what is known about the resources, their identities above
-    /// all, can be read. Identities are read again afterwards. O(n + edits).
-    ///
-    /// # Errors
-    /// Those of the edit.
-    pub fn edit_nodes(&mut self, edit: impl FnOnce(&Self, &mut [Node<'a>]) -> Result<()>) -> Result<()> {
-        let mut nodes: Vec<Node<'a>> =
-            self.resources.iter_mut().map(|r| std::mem::take(r.node_mut_in_form())).collect();
-        let out = edit(self, &mut nodes);
-        for (resource, node) in self.resources.iter_mut().zip(nodes) {
+    /// Takes the nodes out, for edits that need to know the identities of all resources. Until
+    /// [`ResMap::put_nodes`] is called the resources are empty. O(n).
+    pub fn take_nodes(&mut self) -> Vec<Node<'a>> {
+        self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
+    }
+
+    /// Puts the nodes back that [`ResMap::take_nodes`] took out, and reads identities again. O(n).
+    pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>) {
+        let put = |(resource, node): (&mut Resource<'a>, Node<'a>)| {
             *resource.node_mut_in_form() = node;
             let before = *resource.id();
             resource.refresh_id();
-            self.unique &= before == *resource.id();
-        }
+            before == *resource.id()
+        };
+        let threads = self.threads(arena);
+        let mut pairs: Vec<_> = self.resources.iter_mut().zip(nodes).map(Some).collect();
+        let keeps = parallel::runs_mut(&mut pairs, threads, || {
+            |run: &mut [Option<_>]| {
+                run.iter_mut().filter_map(Option::take).map(put).fold(true, |all, keeps| all & keeps)
+            }
+        });
+        self.unique &= keeps.into_iter().all(|keeps| keeps);
         self.may_have_empty = true;
         self.drop_indexes();
-        out
     }
 }
 
@@ -422,7 +477,7 @@ fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, first: us
     }
 }
 
-fn duplicate(arena: &Arena, first: &Resource<'_>, second: &Resource<'_>) -> Error {
+fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> Error {
     let error = Error::input(format!("may not add resource with an already registered id: {}", second.id()));
     let error = error.at(arena.place(second.pos()));
     match arena.place(first.pos()) {

@@ -97,7 +97,7 @@ impl<'a> Resource<'a> {
     /// # Errors
     /// It is no mapping, or kind or name are missing; kinds that end in `List` need
     /// no name.
-    pub fn new(arena: &'a Arena, node: Node<'a>) -> Result<Self> {
+    pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
         let fault = |message: String| Error::input(message).at(arena.place(node.pos));
         let Some(mapping) = node.as_mapping() else {
             return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
@@ -127,7 +127,7 @@ impl<'a> Resource<'a> {
     ///
     /// # Errors
     /// The list has an odd number of items.
-    pub fn check_annotations(&self, arena: &Arena) -> Result<()> {
+    pub fn check_annotations(&self, arena: Arena<'_>) -> Result<()> {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         match annotations.and_then(Node::as_sequence) {
             Some(items) if items.len() % 2 == 1 => {
@@ -140,7 +140,7 @@ impl<'a> Resource<'a> {
 
     /// Lets apiVersion and kind be the texts that all resources share: they are compared again and
     /// again.
-    fn share_kind(&mut self, arena: &'a Arena) {
+    fn share_kind(&mut self, arena: Arena<'a>) {
         for field in ["apiVersion", "kind"] {
             let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
             if let Some(scalar) = value.and_then(Node::as_scalar_mut) {
@@ -221,6 +221,11 @@ impl<'a> Resource<'a> {
         ResId::new(Gvk { kind: p.kind, ..self.id.gvk }, p.name, p.namespace)
     }
 
+    /// Whether the resource is of the kind that it was of at first.
+    pub fn keeps_kind(&self) -> bool {
+        self.previous.first().is_none_or(|first| first.kind == self.id.gvk.kind)
+    }
+
     /// Remembers the current identity, before a step that may change it.
     pub fn record_previous(&mut self) {
         if self.previous.is_empty() {
@@ -251,7 +256,7 @@ impl<'a> Resource<'a> {
     ///
     /// # Errors
     /// There are not as many former names as former namespaces and kinds.
-    fn adopt_history(&mut self, arena: &Arena) -> Result<()> {
+    fn adopt_history(&mut self, arena: Arena<'_>) -> Result<()> {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         let Some(annotations) = annotations.and_then(Node::as_mapping) else { return Ok(()) };
         if !annotations.iter().any(|entry| entry.key.text.starts_with(INTERNAL)) {

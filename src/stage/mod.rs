@@ -19,7 +19,7 @@ use crate::config::TransformerConfig;
 use crate::diag::{Result, Warning};
 use crate::load::{FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::process::Limits;
-use crate::resource::{Order, ResMap, Resource};
+use crate::resource::{Changes, Order, ResMap, Resource};
 use crate::yaml::Arena;
 use schema::BuildSchema;
 use std::ffi::OsString;
@@ -97,7 +97,7 @@ impl Default for HelmOptions {
 /// The input of builds. No build changes it.
 pub struct Context<'a> {
     /// The texts of all that is built.
-    pub arena: &'a Arena,
+    pub arena: Arena<'a>,
     /// The files that may be read.
     pub files: Files<'a>,
     pub options: Options,
@@ -105,7 +105,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The input of builds whose texts live in `arena`.
-    pub fn new(arena: &'a Arena, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
+    pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
         let files = Files::new(arena, loader, options.restrictor, options.file_limit, options.remote.clone());
         Rc::new(Context { arena, files, options })
     }
@@ -114,7 +114,7 @@ impl<'a> Context<'a> {
 /// The state of one build, from its first file to its result. The next build begins with a new one.
 pub struct Build<'a> {
     pub cx: Rc<Context<'a>>,
-    pub arena: &'a Arena,
+    pub arena: Arena<'a>,
     /// What is known of kinds.
     pub schema: BuildSchema<'a>,
     /// The transformer configuration that every root begins with.
@@ -180,23 +180,20 @@ pub trait Transformer<'a> {
     }
 }
 
+/// Changes one resource, on one thread.
+pub type Editor<'s, 'a> = Box<dyn FnMut(&mut Resource<'a>) -> Result<()> + 's>;
+
 /// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind
 /// run in one pass: a resource that has come into the processor's cache goes through all of them.
-pub trait TransformEach<'a> {
-    /// Changes one resource.
-    ///
-    /// # Errors
-    /// The resource is not as the transformer needs it.
-    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()>;
+/// Many resources are shared among threads.
+pub trait TransformEach<'a>: Sync {
+    /// What changes resources on the thread of an arena. It fails where a resource is not as the
+    /// transformer needs it.
+    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a>;
 
-    /// Whether it changes identities.
-    fn renames(&self) -> bool {
-        false
-    }
-
-    /// Whether it changes identities in the same way for all resources of a kind.
-    fn renames_alike(&self) -> bool {
-        false
+    /// What it changes of identities.
+    fn changes(&self) -> Changes {
+        Changes::Content
     }
 
     /// Looks at the result as a whole.
@@ -218,22 +215,18 @@ pub fn transform_each<'a>(
     map: &mut ResMap<'a>,
     build: &Build<'a>,
 ) -> Result<()> {
-    let edit = |resource: &mut Resource<'a>| {
-        stages.iter().try_for_each(|(stage, name)| {
-            stage.edit(resource, build).map_err(|e| e.context(*name))?;
-            if stage.renames() {
-                resource.refresh_id();
-            }
-            Ok(())
-        })
-    };
-    let mut renaming = stages.iter().filter(|(stage, _)| stage.renames()).peekable();
-    if renaming.peek().is_none() {
-        map.edit_content(edit)?
-    } else if renaming.all(|(stage, _)| stage.renames_alike()) {
-        map.rename_alike(edit)?
-    } else {
-        map.rename(edit)?
-    }
+    let changes = stages.iter().map(|(stage, _)| stage.changes()).max().unwrap_or(Changes::Content);
+    map.edit_each(build.arena, changes, |arena| {
+        let mut editors: Vec<_> = stages.iter().map(|(stage, name)| (stage, stage.editor(arena), name)).collect();
+        move |resource: &mut Resource<'a>| {
+            editors.iter_mut().try_for_each(|(stage, edit, name)| {
+                edit(resource).map_err(|e| e.context(**name))?;
+                if stage.changes() != Changes::Content {
+                    resource.refresh_id();
+                }
+                Ok(())
+            })
+        }
+    })?;
     stages.iter().try_for_each(|(stage, name)| stage.check(map, build).map_err(|e| e.context(*name)))
 }

@@ -6,7 +6,7 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::resource::{
     Behavior, Index, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, print_one,
 };
-use crate::yaml::{Arena, Mapping, Node, Scalar, documents, emit, json};
+use crate::yaml::{Arena, Heap, Mapping, Node, Scalar, documents, emit, json};
 use hashbrown::HashMap;
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
@@ -27,7 +27,7 @@ const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 ///
 /// # Errors
 /// It cannot be printed.
-pub fn print_config(arena: &Arena, config: &Resource<'_>) -> Result<String> {
+pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
     let mut config = config.clone();
     annotate(arena, &mut config, Ids::Without)?;
     let mut text = String::new();
@@ -53,7 +53,7 @@ pub enum Ids {
 ///
 /// # Errors
 /// One cannot be printed.
-pub fn print<'a>(arena: &'a Arena, resources: impl Iterator<Item = Resource<'a>>, ids: Ids) -> Result<String> {
+pub fn print<'a>(arena: Arena<'a>, resources: impl Iterator<Item = Resource<'a>>, ids: Ids) -> Result<String> {
     let mut text = String::with_capacity(2 * arena.size());
     print_each(resources, ids, &mut |printed| {
         text.push_str(if text.is_empty() { "" } else { "---\n" });
@@ -74,18 +74,19 @@ pub fn print_each<'a>(
     let mut text = String::new();
     let mut rest = resources.peekable();
     while rest.peek().is_some() {
-        let scratch = Arena::new();
+        let heap = Heap::new();
+        let scratch = heap.arena();
         for mut resource in rest.by_ref().take(CHUNK) {
             text.clear();
-            annotate(&scratch, &mut resource, ids)?;
-            print_one(&scratch, &resource, &mut text)?;
+            annotate(scratch, &mut resource, ids)?;
+            print_one(scratch, &resource, &mut text)?;
             each(&text);
         }
     }
     Ok(())
 }
 
-fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Result<()> {
+fn annotate<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, ids: Ids) -> Result<()> {
     let mut added = build_annotations(arena, resource, &|_| true);
     if ids == Ids::With {
         added.push((ID, arena.text(&id_text(resource.id())?)));
@@ -109,7 +110,7 @@ fn annotate<'a>(arena: &'a Arena, resource: &mut Resource<'a>, ids: Ids) -> Resu
 /// # Errors
 /// Those of `edit`.
 pub fn with_build_annotations<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     resource: &mut Resource<'a>,
     sees: &dyn Fn(&str) -> bool,
     edit: impl FnOnce(&mut Node<'a>) -> Result<()>,
@@ -164,7 +165,7 @@ fn put_annotations<'a>(metadata: &mut Mapping<'a>, added: Vec<(&'a str, &'a str)
 /// What a build knows of a resource, as the annotations in which upstream keeps it; without texts
 /// where `sees` says no.
 fn build_annotations<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     resource: &Resource<'a>,
     sees: &dyn Fn(&str) -> bool,
 ) -> Vec<(&'a str, &'a str)> {
@@ -240,7 +241,7 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
 ///
 /// # Errors
 /// It is no UTF-8, or no YAML.
-pub fn read<'a>(arena: &'a Arena, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
+pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
     let text = String::from_utf8(bytes)
         .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
@@ -282,7 +283,7 @@ pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) ->
 ///
 /// # Errors
 /// `needs-hash` is no boolean.
-pub fn take_generator_options<'a>(arena: &'a Arena, resource: &mut Resource<'a>) -> Result<Option<String>> {
+pub fn take_generator_options<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<Option<String>> {
     let mut warning = None;
     take_build_annotations(resource);
     if let Some(value) = resource.take_annotation(NEEDS_HASH) {
@@ -369,7 +370,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
 /// # Errors
 /// Two of the printed resources have one id.
 pub fn merge_output<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     old: &Index<'a, u32>,
     mut printed: Vec<Resource<'a>>,
     plugin: &str,
@@ -397,7 +398,7 @@ pub fn merge_output<'a>(
 ///
 /// # Errors
 /// Two of the printed resources have one id.
-pub fn replace_by_output<'a>(arena: &'a Arena, printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
+pub fn replace_by_output<'a>(arena: Arena<'a>, printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
     let mut map = ResMap::new();
     for mut resource in printed {
         take_build_annotations(&mut resource);

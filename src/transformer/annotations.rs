@@ -16,13 +16,17 @@
 use super::label::set_entries;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
-use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, TransformEach, Transformer, transform_each};
+use crate::resource::ResMap;
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::yaml::Arena;
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {
     pub annotations: StringMap<'a>,
     pub specs: FieldSpecs<'a>,
+    /// Whether the build keeps account of what comes from where: kustomize then writes all
+    /// annotations of the resource anew after every transformer.
+    pub keeps_origins: bool,
 }
 
 impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
@@ -36,12 +40,13 @@ impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
-        set_entries(build.arena, resource, &self.annotations, &self.specs)?;
-        if build.keeps_origins {
-            // Upstream then writes all annotations of the resource anew after every transformer.
-            resource.unshare_annotations();
-        }
-        Ok(())
+    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+        Box::new(move |resource| {
+            set_entries(arena, resource, &self.annotations, &self.specs)?;
+            if self.keeps_origins {
+                resource.unshare_annotations();
+            }
+            Ok(())
+        })
     }
 }

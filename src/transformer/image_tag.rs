@@ -22,18 +22,23 @@ use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
 use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::HashMap;
-use std::cell::RefCell;
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
     images: Vec<Image<'a>>,
     names: ImageNames<'a>,
     specs: FieldSpecs<'a>,
+}
+
+/// Changes images on one thread.
+struct ImageEditor<'s, 'a> {
+    stage: &'s ImageTagTransformer<'a>,
+    arena: Arena<'a>,
     /// What becomes of image texts; `None` if no entry matches.
-    outcomes: RefCell<HashMap<State<'a>, Option<&'a str>, foldhash::fast::RandomState>>,
+    outcomes: HashMap<State<'a>, Option<&'a str>, foldhash::fast::RandomState>,
 }
 
 /// An image text on its way through the entries.
@@ -53,42 +58,44 @@ impl<'a> ImageTagTransformer<'a> {
     ///
     /// # Errors
     /// A name is not a valid regular expression.
-    pub fn new(arena: &Arena, images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
+    pub fn new(arena: Arena<'_>, images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
         let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
             Error::input(format!("in the image name '{}': {e}", image.name)).at(arena.place(image.pos))
         })?;
-        Ok(ImageTagTransformer { images: images.to_vec(), names, specs, outcomes: RefCell::default() })
+        Ok(ImageTagTransformer { images: images.to_vec(), names, specs })
     }
+}
 
+impl<'a> ImageEditor<'_, 'a> {
     /// The text that an image becomes if each entry works on it `times` times; `None` if no entry
     /// matches. Two images that become the same text share the rest of their way.
-    fn outcome(&self, arena: &'a Arena, image: &'a str, times: usize) -> Option<&'a str> {
+    fn outcome(&mut self, image: &'a str, times: usize) -> Option<&'a str> {
+        let (arena, stage) = (self.arena, self.stage);
         let mut state = State { text: image, entry: 0, times, left: times };
         let mut way = Vec::new();
         let end = loop {
-            if let Some(known) = self.outcomes.borrow().get(&state) {
+            if let Some(known) = self.outcomes.get(&state) {
                 break *known;
             }
             way.push(state);
-            let Some(entry) = self.names.next(state.text, state.entry) else { break None };
+            let Some(entry) = stage.names.next(state.text, state.entry) else { break None };
             let left = if entry == state.entry { state.left } else { times };
-            let text = arena.text(&rewrite(state.text, &self.images[entry]));
+            let text = arena.text(&rewrite(state.text, &stage.images[entry]));
             let (entry, left) = if left > 1 { (entry, left - 1) } else { (entry + 1, times) };
             state = State { text, entry, left, ..state };
         };
-        let mut outcomes = self.outcomes.borrow_mut();
         let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(Some(state.text)) };
-        outcomes.extend(way.iter().map(|&passed| (passed, outcome_of(passed))));
+        self.outcomes.extend(way.iter().map(|&passed| (passed, outcome_of(passed))));
         way.first().map_or(end, |&first| outcome_of(first))
     }
 
-    fn set(&self, arena: &'a Arena, node: &mut Node<'a>, times: usize) -> Result<()> {
+    fn set(&mut self, node: &mut Node<'a>, times: usize) -> Result<()> {
         let shape = node.shape();
         match &mut node.value {
             // A null counts as the text that it is written with.
             Value::Scalar(s) => {
-                if let Some(text) = self.outcome(arena, s.text, times) {
+                if let Some(text) = self.outcome(s.text, times) {
                     s.text = text;
                     s.tag = if s.tag == Tag::Str { Tag::Str } else { Tag::Untyped };
                 }
@@ -101,16 +108,10 @@ impl<'a> ImageTagTransformer<'a> {
     }
 
     /// The first pass: lists of containers, wherever they stand. `keys` is the way here.
-    fn containers<'n>(
-        &self,
-        arena: &'a Arena,
-        node: &'n mut Node<'a>,
-        keys: &mut Vec<&'a str>,
-        specs: &[&[Step<'a>]],
-    ) -> Result<()> {
+    fn containers(&mut self, node: &mut Node<'a>, keys: &mut Vec<&'a str>, specs: &[&[Step<'a>]]) -> Result<()> {
         match &mut node.value {
             Value::Scalar(_) => Ok(()),
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(arena, item, keys, specs)),
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(item, keys, specs)),
             Value::Mapping(m) => {
                 for (key, value) in m.iter_mut() {
                     keys.push(key.text);
@@ -118,9 +119,9 @@ impl<'a> ImageTagTransformer<'a> {
                         && let Value::Sequence(items) = &mut value.value
                     {
                         let again = specs.iter().filter(|path| leads_to_images_of(path, keys)).count();
-                        items.iter_mut().try_for_each(|item| self.container(arena, item, 1 + again))?;
+                        items.iter_mut().try_for_each(|item| self.container(item, 1 + again))?;
                     }
-                    self.containers(arena, value, keys, specs)?;
+                    self.containers(value, keys, specs)?;
                     keys.pop();
                 }
                 Ok(())
@@ -128,7 +129,7 @@ impl<'a> ImageTagTransformer<'a> {
         }
     }
 
-    fn container(&self, arena: &'a Arena, item: &mut Node<'a>, times: usize) -> Result<()> {
+    fn container(&mut self, item: &mut Node<'a>, times: usize) -> Result<()> {
         if item.is_null() {
             return Ok(());
         }
@@ -136,7 +137,7 @@ impl<'a> ImageTagTransformer<'a> {
         let Some(m) = item.as_mapping_mut() else {
             return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")));
         };
-        m.get_mut("image").map_or(Ok(()), |image| self.set(arena, image, times))
+        m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
     }
 }
 
@@ -151,25 +152,29 @@ impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
-        let arena = build.arena;
+    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+        let mut editor = ImageEditor { stage: self, arena, outcomes: HashMap::default() };
+        Box::new(move |resource| editor.edit(resource))
+    }
+}
+
+impl<'a> ImageEditor<'_, 'a> {
+    fn edit(&mut self, resource: &mut Resource<'a>) -> Result<()> {
         let id = *resource.id();
         if id.gvk.kind == "CustomResourceDefinition" {
             return Ok(());
         }
         let paths: Vec<&[Step<'a>]> =
-            self.specs.for_node(id.gvk, resource.node()).into_iter().map(|(_, path)| path).collect();
+            self.stage.specs.for_node(id.gvk, resource.node()).into_iter().map(|(_, path)| path).collect();
         let node = resource.node_mut();
         let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
-        self.containers(arena, node, &mut Vec::new(), &paths).map_err(in_object)?;
-        paths.iter().try_for_each(|path| self.field(arena, node, path)).map_err(in_object)
+        self.containers(node, &mut Vec::new(), &paths).map_err(in_object)?;
+        paths.iter().try_for_each(|path| self.field(node, path)).map_err(in_object)
     }
-}
 
-impl<'a> ImageTagTransformer<'a> {
     /// The second pass, for one spec. Lists of containers are done already.
-    fn field(&self, arena: &'a Arena, node: &mut Node<'a>, path: &[Step<'a>]) -> Result<()> {
-        let edit = &mut |node: &mut Node<'a>| self.set(arena, node, 1);
+    fn field(&mut self, node: &mut Node<'a>, path: &[Step<'a>]) -> Result<()> {
+        let edit = &mut |node: &mut Node<'a>| self.set(node, 1);
         match path {
             [.., list, image] if image.key == "image" && is_container_list(list.key) => {
                 let way = &path[..path.len() - 1];

@@ -34,7 +34,7 @@ pub struct Pointer<'a> {
 impl<'a> Pointer<'a> {
     /// Splits a path at its slashes; what stands before the first one does not count. `~1` is a
     /// slash, `~0` a tilde.
-    fn new(arena: &'a Arena, text: &'a str) -> Self {
+    fn new(arena: Arena<'a>, text: &'a str) -> Self {
         let unescape = |part: &'a str| match part.contains('~') {
             true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
             false => part,
@@ -136,7 +136,7 @@ fn string<'a>(node: &Node<'a>, cx: &Decoder<'a>) -> Option<&'a str> {
 ///
 /// # Errors
 /// The node is not a list of mappings, or a key or value is not one that JSON has.
-pub fn from_yaml<'a>(arena: &'a Arena, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
+pub fn from_yaml<'a>(arena: Arena<'a>, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
     json::check_keys(node).map_err(|m| Error::malformed(arena, m))?;
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
@@ -152,7 +152,7 @@ pub fn from_yaml<'a>(arena: &'a Arena, node: &Node<'a>) -> Result<Vec<Operation<
 ///
 /// # Errors
 /// As [`from_yaml`].
-pub fn from_json<'a>(arena: &'a Arena, text: &'a str, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
+pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
     let is_test = |operation: &Operation<'_>| operation.op == Some("test");
@@ -177,7 +177,7 @@ pub fn from_json<'a>(arena: &'a Arena, text: &'a str, node: &Node<'a>) -> Result
 /// # Errors
 /// The first operation that does not apply; the resource is then half patched.
 pub fn apply<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     resource: &mut Resource<'a>,
     operations: &[Operation<'a>],
     record: bool,
@@ -458,17 +458,18 @@ fn json_text(node: &Node<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{emit, first_document};
+    use crate::yaml::{Heap, emit, first_document};
 
     const ROOT: &str = "kind: A\nl: [1, x, 2]\nm: {a: null, b: {}}\nt: text\n";
 
     /// What one operation makes of [`ROOT`], or the end of its message.
     fn patched(operation: &str) -> std::result::Result<String, String> {
-        let arena = Arena::new();
-        let read = |text: &str| first_document(&arena, arena.add_source("test", text.to_owned())).unwrap().unwrap();
-        let operations = from_yaml(&arena, &read(&format!("[{operation}]"))).map_err(|e| e.to_string())?;
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let read = |text: &str| first_document(arena, arena.add_source("test", text.to_owned())).unwrap().unwrap();
+        let operations = from_yaml(arena, &read(&format!("[{operation}]"))).map_err(|e| e.to_string())?;
         let mut resource = Resource::unchecked(read(ROOT));
-        apply(&arena, &mut resource, &operations, false).map_err(|e| e.message().to_owned())?;
+        apply(arena, &mut resource, &operations, false).map_err(|e| e.message().to_owned())?;
         let mut out = String::new();
         emit::document(&mut out, resource.node()).unwrap();
         Ok(out)

@@ -22,7 +22,7 @@ use crate::config::field_spec::Create;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
@@ -42,8 +42,8 @@ impl<'a> Transformer<'a> for LabelTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
-        set_entries(build.arena, resource, &self.labels, &self.specs)
+    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+        Box::new(move |resource| set_entries(arena, resource, &self.labels, &self.specs))
     }
 }
 
@@ -51,7 +51,7 @@ impl<'a> TransformEach<'a> for LabelTransformer<'a> {
 /// where the key is new, the places share the value. Upstream has one value for all places, which
 /// takes over the style of each place that it is put in the place of.
 pub(super) fn set_entries<'a>(
-    arena: &Arena,
+    arena: Arena<'_>,
     resource: &mut Resource<'a>,
     entries: &StringMap<'a>,
     specs: &FieldSpecs<'a>,

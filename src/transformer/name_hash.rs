@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// # Errors The data cannot be printed, or the resource is neither a ConfigMap nor a Secret.
 /// Upstream hashes a dump of its parser's nodes, comments and line numbers included; the
 /// documented behaviour is that the build fails (K27, a named deviation).
-pub fn hash<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Result<String> {
+pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>) -> Result<String> {
     let node = resource.node();
     let mut text = String::from("{");
     match resource.id().gvk.kind {
@@ -43,7 +43,7 @@ pub fn hash<'a>(arena: &'a Arena, resource: &Resource<'a>) -> Result<String> {
 
 /// One member of the hashed text; a missing or null mapping is an empty string there, and another
 /// scalar its text.
-fn member<'a>(arena: &'a Arena, text: &mut String, name: &str, value: Option<&Node<'a>>) -> Result<()> {
+fn member<'a>(arena: Arena<'a>, text: &mut String, name: &str, value: Option<&Node<'a>>) -> Result<()> {
     json::write_string(text, name);
     text.push(':');
     match value {
@@ -74,14 +74,15 @@ fn encode(digest: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::documents;
+    use crate::yaml::{Heap, documents};
 
     #[track_caller]
     fn check(text: &str, want: &str) {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source("r.yaml", text.to_owned());
-        let node = documents(&arena, source).unwrap().remove(0);
-        assert_eq!(hash(&arena, &Resource::unchecked(node)).unwrap(), want, "{text}");
+        let node = documents(arena, source).unwrap().remove(0);
+        assert_eq!(hash(arena, &Resource::unchecked(node)).unwrap(), want, "{text}");
     }
 
     #[test]

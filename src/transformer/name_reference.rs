@@ -18,12 +18,12 @@ use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Error, Result};
-use crate::resource::{NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
+use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
-use crate::steps;
 use crate::yaml::scalar::Kind;
 use crate::yaml::{Arena, Mapping, Node, Tag, Value};
+use crate::{parallel, steps};
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
@@ -78,7 +78,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The paths of the references of one kind. O(their number).
-    fn trie(&self, arena: &'a Arena, referrer: &Gvk<'_>) -> Trie<'a> {
+    fn trie(&self, arena: Arena<'a>, referrer: &Gvk<'_>) -> Trie<'a> {
         let own = self.by_kind.get(referrer.kind).map_or(&[][..], Vec::as_slice);
         let mut places = [own, &self.general].concat();
         places.sort_unstable();
@@ -134,12 +134,13 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         // nothing is to be done.
         let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
         let tries = self.tries(map, arena, suffix);
+        let heap = arena.heap();
         let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
             .get(&referrer_gvk(resource))
         {
             Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
                 .and_then(|referrer| referrer.walk(node, trie))
-                .map_err(|e| e.at(arena.place(node.pos))),
+                .map_err(|e| e.at(heap.place(node.pos))),
             _ => Ok(()),
         };
         if is_quiet {
@@ -147,17 +148,25 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
                 return Ok(());
             }
             // Upstream walks here, too: it refuses what it cannot walk, and makes null lists empty.
-            return map.edit_content(|resource| {
-                let mut node = std::mem::take(resource.node_mut_in_form());
-                let walked = walk(resource, &mut node, None);
-                *resource.node_mut_in_form() = node;
-                walked
+            return map.edit_each(arena, Changes::Content, |_| {
+                |resource: &mut Resource<'a>| {
+                    let mut node = std::mem::take(resource.node_mut_in_form());
+                    let walked = walk(resource, &mut node, None);
+                    *resource.node_mut_in_form() = node;
+                    walked
+                }
             });
         }
-        map.edit_nodes(|map, nodes| {
-            let renamed = Referents::of(map, &wanted_kinds(&tries));
-            map.iter().zip(nodes).try_for_each(|(resource, node)| walk(resource, node, Some(&renamed)))
-        })
+        let mut nodes = map.take_nodes();
+        let renamed = Referents::of(map, &wanted_kinds(&tries));
+        let mut pairs: Vec<_> = map.iter().zip(&mut nodes).collect();
+        let walked = parallel::runs_mut(&mut pairs, map.threads(arena), || {
+            |run: &mut [(&Resource<'a>, &mut Node<'a>)]| {
+                run.iter_mut().try_for_each(|(resource, node)| walk(resource, node, Some(&renamed)))
+            }
+        });
+        map.put_nodes(arena, nodes);
+        walked.into_iter().collect()
     }
 }
 
@@ -170,7 +179,7 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 impl<'a> NameReferenceTransformer<'a> {
     /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where
     /// it expects nothing.
-    fn check_version(&self, resource: &Resource<'a>, arena: &Arena) -> Result<()> {
+    fn check_version(&self, resource: &Resource<'a>, arena: Arena<'_>) -> Result<()> {
         let gvk = resource.id().gvk;
         let is_null = || resource.node().get("apiVersion").is_some_and(Node::is_null);
         if !matches!(gvk.version, "~" | "null" | "Null" | "NULL") || !gvk.group.is_empty() || !is_null() {
@@ -191,7 +200,7 @@ impl<'a> NameReferenceTransformer<'a> {
     }
 
     /// The paths of references of each kind that is there, or of the kinds with a suffix.
-    fn tries(&self, map: &ResMap<'a>, arena: &'a Arena, suffix: Option<&str>) -> Table<Gvk<'a>, Trie<'a>> {
+    fn tries(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> Table<Gvk<'a>, Trie<'a>> {
         let has_suffix = |r: &&Resource<'a>| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
         let mut kinds = map.iter().filter(has_suffix).map(referrer_gvk).peekable();
         let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
@@ -369,13 +378,13 @@ impl<'c, 'a> Referrer<'c, 'a> {
         let affixes = (&self.resource.prefixes, &self.resource.suffixes);
         let rest = (name, action.target, wanted, is_mapping, self.id.effective_namespace(), affixes);
         let key = renamed.key_of(&answers, rest);
-        let known = renamed.known.borrow().get(&key).copied().filter(|_| is_common);
+        let known = renamed.known(key).filter(|_| is_common);
         let chosen = match known {
             Some(known) => known,
             None => self.choose_of_many(renamed, &answers, &is_meant, is_mapping)?,
         };
         if is_common {
-            renamed.known.borrow_mut().insert(key, chosen);
+            renamed.note(key, chosen);
         }
         Ok(chosen.map(|i| renamed.get(i)))
     }

@@ -16,9 +16,9 @@
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
-use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, TransformEach, Transformer, transform_each};
-use crate::yaml::{Node, Scalar, Tag, Value};
+use crate::resource::{Changes, ResMap, Resource};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::yaml::{Arena, Node, Scalar, Tag, Value};
 
 /// Which subjects of role bindings get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,25 @@ impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, _: &Build<'a>) -> Result<()> {
+    fn editor(&self, _: Arena<'a>) -> Editor<'_, 'a> {
+        Box::new(|resource| self.edit(resource))
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Names
+    }
+
+    fn check(&self, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
+        map.check_unique(build.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
+    }
+}
+
+impl<'a> NamespaceTransformer<'a> {
+    /// Changes one resource.
+    ///
+    /// # Errors
+    /// A field that is to have the namespace is no scalar.
+    pub(super) fn edit(&self, resource: &mut Resource<'a>) -> Result<()> {
         // A chart says so of what it made, and a manifest may say so by hand.
         let is_from_helm = resource.rare().is_some_and(|rare| rare.helm_generated)
             || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true");
@@ -63,16 +81,6 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
         self.resource(resource)
     }
 
-    fn renames(&self) -> bool {
-        true
-    }
-
-    fn check(&self, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
-        map.check_unique(build.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
-    }
-}
-
-impl<'a> NamespaceTransformer<'a> {
     fn resource(&self, resource: &mut Resource<'a>) -> Result<()> {
         let id = *resource.id();
         if !id.is_cluster_scoped()

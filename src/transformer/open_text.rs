@@ -40,7 +40,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
     pub(super) fn put(
         open: &mut Option<Self>,
         map: &mut ResMap<'a>,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         place: usize,
         (path, options): (&'s [Part<'a>], &'s FieldOptions<'a>),
         value: &Scalar<'a>,
@@ -65,7 +65,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
     ///
     /// # Errors
     /// The text is too long.
-    pub(super) fn close(open: &mut Option<Self>, map: &mut ResMap<'a>, arena: &'a Arena) -> Result<()> {
+    pub(super) fn close(open: &mut Option<Self>, map: &mut ResMap<'a>, arena: Arena<'a>) -> Result<()> {
         let Some(text) = open.take().filter(|text| text.is_changed) else { return Ok(()) };
         let closed = match text.content {
             Content::Pieces { pieces, delimiter } => {
@@ -101,7 +101,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
     pub(super) fn close_in(
         open: &mut Option<Self>,
         map: &mut ResMap<'a>,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         place: Option<usize>,
     ) -> Result<()> {
         match open {
@@ -112,7 +112,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
 
     fn open(
         map: &ResMap<'a>,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         place: usize,
         path: &'s [Part<'a>],
         options: &'s FieldOptions<'a>,
@@ -174,7 +174,7 @@ fn put_piece<'a>(pieces: &mut VecDeque<&'a str>, delimiter: &str, piece: &'a str
 }
 
 impl<'a> Json<'a> {
-    fn put(&mut self, arena: &'a Arena, path: &[Part<'a>], value: &Scalar<'a>) -> bool {
+    fn put(&mut self, arena: Arena<'a>, path: &[Part<'a>], value: &Scalar<'a>) -> bool {
         let is_first = self.node.is_none();
         let Some(mut node) = self.node.take().or_else(|| structured_text::read(arena, self.text)) else { return false };
         let is_put =
@@ -192,7 +192,7 @@ impl<'a> Json<'a> {
         is_put
     }
 
-    fn print(self, arena: &'a Arena) -> &'a str {
+    fn print(self, arena: Arena<'a>) -> &'a str {
         let printed = self.node.and_then(|node| structured_text::print(&node, self.text));
         printed.map_or(self.text, |text| arena.text(&text))
     }
@@ -200,7 +200,7 @@ impl<'a> Json<'a> {
 
 /// Puts a text into a scalar of JSON, which keeps its type; `false` if it is none of that type. A
 /// scalar that stays is left as it is printed and read.
-fn put_scalar<'a>(arena: &'a Arena, node: &mut Node<'a>, value: &Scalar<'a>, is_first: bool) -> bool {
+fn put_scalar<'a>(arena: Arena<'a>, node: &mut Node<'a>, value: &Scalar<'a>, is_first: bool) -> bool {
     let Value::Scalar(old) = &mut node.value else { return false };
     let new = Scalar { text: value.text, style: old.style, tag: old.resolved_tag() };
     let Some(printed) = structured_text::print(&Value::Scalar(new).into(), "") else { return false };

@@ -393,7 +393,7 @@ fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resour
 /// Applies a JSON patch to the resources of a target, and gives their places.
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
-    arena: &'a Arena,
+    arena: Arena<'a>,
     operations: &[Operation<'a>],
     target: Option<&Matcher<'a>>,
     record: bool,
@@ -408,7 +408,7 @@ fn apply_json<'a>(
 fn apply_json_to<'a>(
     map: &mut ResMap<'a>,
     i: usize,
-    arena: &'a Arena,
+    arena: Arena<'a>,
     operations: &[Operation<'a>],
     target: &Matcher<'a>,
     record: bool,

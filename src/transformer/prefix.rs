@@ -16,10 +16,10 @@ use super::{edit_fields, scalar_of};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::Result;
-use crate::resource::{ResMap, Resource};
+use crate::resource::{Changes, ResMap, Resource};
 use crate::schema::Gvk;
-use crate::stage::{Build, TransformEach, Transformer, transform_each};
-use crate::yaml::Tag;
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::yaml::{Arena, Tag};
 
 /// `namePrefix` or `nameSuffix`.
 pub struct NameAffixTransformer<'a> {
@@ -39,8 +39,17 @@ impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
-    fn edit(&self, resource: &mut Resource<'a>, build: &Build<'a>) -> Result<()> {
-        let arena = build.arena;
+    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+        Box::new(move |resource| self.edit(resource, arena))
+    }
+
+    fn changes(&self) -> Changes {
+        if self.specs.is_one_for_all("metadata/name") { Changes::NamesAlike } else { Changes::Names }
+    }
+}
+
+impl<'a> NameAffixTransformer<'a> {
+    fn edit(&self, resource: &mut Resource<'a>, arena: Arena<'a>) -> Result<()> {
         let original = resource.original_id().gvk;
         if is_skipped(&original) || self.specs.for_gvk(original).next().is_none() {
             return Ok(());
@@ -58,14 +67,6 @@ impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
             scalar.tag = Tag::Untyped;
             Ok(())
         })
-    }
-
-    fn renames(&self) -> bool {
-        true
-    }
-
-    fn renames_alike(&self) -> bool {
-        self.specs.is_one_for_all("metadata/name")
     }
 }
 

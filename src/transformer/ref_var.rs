@@ -38,7 +38,7 @@ pub struct RefVarTransformer<'a> {
 ///
 /// # Errors
 /// Several resources answer to the reference.
-pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: &'a Arena) -> Result<()> {
+pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: Arena<'a>) -> Result<()> {
     let object = &var.object;
     let wanted = ResId::new(object.gvk, object.name, object.namespace);
     let any_namespace = object.namespace.is_empty() && !wanted.is_cluster_scoped();
@@ -104,7 +104,7 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
 
 impl<'a> RefVarTransformer<'a> {
     /// The values of all vars, read before any is used.
-    fn values(&self, map: &ResMap<'a>, arena: &'a Arena) -> Result<Values<'a>> {
+    fn values(&self, map: &ResMap<'a>, arena: Arena<'a>) -> Result<Values<'a>> {
         let mut holders: HashMap<&str, &Resource<'a>, foldhash::fast::RandomState> = HashMap::default();
         for resource in map.iter() {
             steps::add(resource.vars().len());
@@ -163,7 +163,7 @@ fn typed(mut value: Node<'_>) -> Node<'_> {
 
 /// Replaces `$(NAME)` in texts.
 struct Expansion<'v, 'a> {
-    arena: &'a Arena,
+    arena: Arena<'a>,
     values: &'v Values<'a>,
     /// What the user should know.
     warnings: RefCell<Vec<String>>,

@@ -3,8 +3,8 @@
 use crate::resource::{Places, ResMap, Resource};
 use crate::steps;
 use hashbrown::{HashMap, HashSet};
-use std::cell::{OnceCell, RefCell};
 use std::hash::BuildHasher;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 type Hasher = foldhash::fast::RandomState;
 type Table<K, V> = HashMap<K, V, Hasher>;
@@ -20,17 +20,17 @@ pub(super) struct Referents<'m, 'a> {
     /// An answer is compared with the resource.
     by_namespace: Table<u64, Places>,
     /// The same with the namespace that the resource had at first, made when it is first asked for.
-    by_original: OnceCell<Table<u64, Places>>,
+    by_original: OnceLock<Table<u64, Places>>,
     /// The same without the namespace.
-    anywhere: OnceCell<Table<u64, Places>>,
+    anywhere: OnceLock<Table<u64, Places>>,
     /// By the hash of the name.
-    named: OnceCell<Table<u64, Places>>,
+    named: OnceLock<Table<u64, Places>>,
     /// The current namespaces of all resources by their original ones.
     pub(super) namespaces: Table<&'a str, HashSet<&'a str, Hasher>>,
     /// For answers with many resources: which of them have some prefixes and suffixes.
-    affixes: RefCell<Table<u64, Table<u64, Places>>>,
+    affixes: Mutex<Table<u64, Table<u64, Places>>>,
     /// What references to answers with many resources lead to.
-    pub(super) known: RefCell<Table<u64, Option<u32>>>,
+    known: Mutex<Table<u64, Option<u32>>>,
 }
 
 /// Resources that a name may refer to, in order. The key is that of this answer.
@@ -108,6 +108,17 @@ impl<'m, 'a> Referents<'m, 'a> {
         table
     }
 
+    /// What references of one kind that have the same answers lead to, if one of them was followed
+    /// before: see [`Referents::key_of`].
+    pub(super) fn known(&self, key: u64) -> Option<Option<u32>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied()
+    }
+
+    /// Remembers what such references lead to.
+    pub(super) fn note(&self, key: u64, chosen: Option<u32>) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, chosen);
+    }
+
     /// A key for what references of one kind that have the same answers lead to.
     pub(super) fn key_of(&self, answers: &[Answer<'_>], rest: impl std::hash::Hash) -> u64 {
         let keys: Vec<u64> = answers.iter().map(|answer| answer.key).collect();
@@ -123,7 +134,7 @@ impl<'m, 'a> Referents<'m, 'a> {
         (prefixes, suffixes): (&[&str], &[&str]),
         into: &mut Vec<u32>,
     ) {
-        let mut all = self.affixes.borrow_mut();
+        let mut all = self.affixes.lock().unwrap_or_else(PoisonError::into_inner);
         let table = all.entry(answer.key).or_insert_with(|| self.by_affixes(answer.places));
         if table.is_empty() {
             into.extend(answer.places);

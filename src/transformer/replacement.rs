@@ -113,7 +113,7 @@ fn incomplete() -> Error {
     Error::input("replacements must specify a source and at least one target")
 }
 
-fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
+fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
     let source = match (&entry.source, entry.source_value) {
         (Some(_), Some(_)) => return Err(Error::input("value and resource selectors are mutually exclusive")),
         (None, Some(value)) => Source::Value(value),
@@ -128,7 +128,7 @@ fn prepare<'a>(arena: &'a Arena, entry: &Replacement<'a>) -> Result<Prepared<'a>
     Ok(Prepared { source, targets })
 }
 
-fn target<'a>(arena: &'a Arena, target: &TargetSelector<'a>) -> Result<Target<'a>> {
+fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
     let select = target.select.as_ref().ok_or_else(|| Error::input("target must specify resources to select"))?;
     let default = ["metadata.name"];
     let paths: &[&'a str] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
@@ -275,7 +275,7 @@ impl<'a> Source<'a> {
         matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
     }
 
-    fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: &'a Arena) -> Result<Node<'a>> {
+    fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: Arena<'a>) -> Result<Node<'a>> {
         match (self, place) {
             (Source::Value(text), _) => Ok(Scalar { text, ..MADE }.into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
@@ -284,7 +284,7 @@ impl<'a> Source<'a> {
     }
 
     /// The value of this source in its own resource, as it is by now.
-    fn value_now(&self, own: &Resource<'a>, arena: &'a Arena) -> Result<Node<'a>> {
+    fn value_now(&self, own: &Resource<'a>, arena: Arena<'a>) -> Result<Node<'a>> {
         match self {
             Source::Value(text) => Ok(Scalar { text, ..MADE }.into()),
             Source::Field { selector, path } => Source::read(own, selector, path, arena),
@@ -303,7 +303,7 @@ impl<'a> Source<'a> {
         resource: &Resource<'a>,
         selector: &SourceSelector<'a>,
         path: &[Part<'a>],
-        arena: &'a Arena,
+        arena: Arena<'a>,
     ) -> Result<Node<'a>> {
         let missing = || {
             let message =
@@ -341,7 +341,7 @@ impl<'a> Target<'a> {
         &'s self,
         map: &mut ResMap<'a>,
         i: usize,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         value: Sourced<'_, 'a>,
         open: &mut Option<OpenText<'s, 'a>>,
     ) -> Result<()> {
@@ -389,7 +389,7 @@ impl<'a> Target<'a> {
         Ok(selected)
     }
 
-    fn apply(&self, arena: &'a Arena, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
+    fn apply(&self, arena: Arena<'a>, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
         let mut value = Cow::Borrowed(value);
         let mut copies = Copies::default();
         for (text, path) in &self.paths {
@@ -416,7 +416,7 @@ impl<'a> Target<'a> {
     /// resource changes with the place that it was read from.
     fn copy(
         &self,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         resource: &mut Resource<'a>,
         path: &[Part<'a>],
         (value, own): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>),
@@ -442,7 +442,7 @@ impl<'a> Target<'a> {
     /// those that follow.
     fn copy_within(
         &self,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         resource: &mut Resource<'a>,
         path: &[Part<'a>],
         (value, source): (&mut Cow<'_, Node<'a>>, &Source<'a>),
@@ -476,7 +476,7 @@ impl<'a> Target<'a> {
     /// place of what is there. The node is so many levels below its resource.
     fn set(
         &self,
-        arena: &'a Arena,
+        arena: Arena<'a>,
         node: &mut Node<'a>,
         value: &Node<'a>,
         (depth, copies): (usize, &mut Copies),

@@ -19,7 +19,7 @@ use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Source, Style, Tag, Va
 /// # Errors
 /// The text holds YAML that cannot be printed anew.
 pub(super) fn replace<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     resource: &mut Resource<'a>,
     path: &[Part<'a>],
     create: bool,
@@ -68,18 +68,18 @@ pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
 }
 
 /// The content of a text; `None` if it cannot be read.
-pub(super) fn read<'a>(arena: &'a Arena, text: &str) -> Option<Node<'a>> {
+pub(super) fn read<'a>(arena: Arena<'a>, text: &str) -> Option<Node<'a>> {
     source(arena, text).map(|(_, node)| node)
 }
 
-fn source<'a>(arena: &'a Arena, text: &str) -> Option<(&'a Source, Node<'a>)> {
+fn source<'a>(arena: Arena<'a>, text: &str) -> Option<(&'a Source, Node<'a>)> {
     steps::add(text.len() / 8);
     let source = arena.add_source("a text", text.to_owned());
     Some((source, first_document(arena, source).ok()??))
 }
 
 /// The shortest beginning of a path that leads to a text with more than the path in it.
-fn find<'a>(arena: &'a Arena, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, &'a Source, Node<'a>)> {
+fn find<'a>(arena: Arena<'a>, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, &'a Source, Node<'a>)> {
     let (at, scalar) = first_scalar(node, &path[..path.len().saturating_sub(1)])?;
     let (source, content) = source(arena, scalar.text)?;
     Some((at, source, content))
@@ -179,7 +179,7 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
 
 /// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
 pub(super) fn visit<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     node: &mut Node<'a>,
     path: &[Part<'a>],
     create: bool,
@@ -242,7 +242,7 @@ pub(super) fn visit<'a>(
 }
 
 fn visit_key<'a>(
-    arena: &'a Arena,
+    arena: Arena<'a>,
     m: &mut Mapping<'a>,
     key: &'a str,
     rest: &[Part<'a>],

@@ -18,7 +18,7 @@ use crate::load::Root;
 use crate::resource::Matcher;
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
-use crate::stage::{Build, TransformEach, Transformer};
+use crate::stage::{Build, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Tag, Value, first_document, json};
 
 /// A configuration object of this kind.
@@ -101,7 +101,7 @@ impl<'a> ValueAddTransformer<'a> {
     }
 }
 
-fn prepare<'a>(arena: &'a Arena, target: &Target<'a>) -> Result<Prepared<'a>> {
+fn prepare<'a>(arena: Arena<'a>, target: &Target<'a>) -> Result<Prepared<'a>> {
     if target.field_path.is_empty() {
         return Err(Error::input("must specify fieldPath"));
     }
@@ -150,7 +150,7 @@ impl<'a> ValueAddTransformer<'a> {
                 subjects: SetRoleBindingSubjects::DefaultOnly,
                 unset_only: false,
             };
-            return TransformEach::edit(&namespace, resource, build);
+            return namespace.edit(resource);
         }
         let Some(node) = walk(resource.node_mut(), &target.path)? else { return Ok(()) };
         let shape = node.shape();

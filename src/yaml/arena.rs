@@ -4,26 +4,36 @@ use super::encoding::Text;
 use super::node::Pos;
 use super::texts::Texts;
 use crate::parallel;
-use elsa::FrozenVec;
-use std::cell::Cell;
+use elsa::sync::FrozenVec;
 use std::fmt;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Owns every text of a build. Each source is loaded once and has its place in one address space of
-/// [`Pos`], so that a node's place costs four bytes.
+/// The memory that the arenas of a program share: source texts, and the texts that build steps
+/// make. Each source is loaded once and has its place in one address space of [`Pos`], so that a
+/// node's place costs four bytes.
 #[derive(Default)]
-pub struct Arena {
+pub struct Heap {
     sources: FrozenVec<Box<Source>>,
-    texts: Texts,
-    /// Those that were made on other threads.
-    lent: typed_arena::Arena<Texts>,
+    /// The [`Pos`] behind the last source, less 1.
+    end: Mutex<u32>,
+    /// Those of each arena. A thread that has one keeps its lock.
+    texts: FrozenVec<Box<Mutex<Texts>>>,
     /// How many shared values there are.
-    shared: Cell<u32>,
+    shared: AtomicU32,
     /// How many threads may work on its texts; `None` for one on each core.
     jobs: Option<NonZero<usize>>,
 }
 
-/// A text that was added to an [`Arena`].
+/// A thread's way to a [`Heap`]. What it makes lives as long as the heap.
+#[derive(Clone, Copy)]
+pub struct Arena<'a> {
+    heap: &'a Heap,
+    texts: &'a Texts,
+}
+
+/// A text that was added to a [`Heap`].
 #[derive(Debug)]
 pub struct Source {
     /// What messages call it: the path as the user wrote it, joined from the directory the build
@@ -72,41 +82,21 @@ impl Source {
     }
 }
 
-impl Arena {
-    /// An empty arena.
+impl Heap {
+    /// An empty heap.
     pub fn new() -> Self {
-        Arena::default()
+        Heap::default()
     }
 
-    /// An empty arena on whose texts so many threads may work; `None` for one on each core.
+    /// An empty heap on whose texts so many threads may work; `None` for one on each core.
     pub fn with_jobs(jobs: Option<NonZero<usize>>) -> Self {
-        Arena { jobs, ..Arena::default() }
+        Heap { jobs, ..Heap::default() }
     }
 
-    /// How many threads are worth having for work on a text of `size` bytes.
-    pub fn threads(&self, size: usize) -> usize {
-        parallel::threads(size, self.jobs)
-    }
-
-    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places,
-    /// nothing else.
-    pub fn add_file(&self, name: impl Into<String>, text: Text) -> &Source {
-        self.add(name.into(), text, true)
-    }
-
-    /// Takes a text in that is no file of its own: an inline patch, the output of a plugin.
-    pub fn add_source(&self, name: impl Into<String>, text: String) -> &Source {
-        self.add(name.into(), text.into(), false)
-    }
-
-    fn add(&self, name: String, text: Text, is_file: bool) -> &Source {
-        let Text { text, is_wide } = text;
-        let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
-        let base = match self.sources.len().checked_sub(1).and_then(|last| self.sources.get(last)) {
-            Some(last) => last.base.saturating_add(u32::try_from(last.text.len() + 1).unwrap_or(u32::MAX)),
-            None => 1,
-        };
-        self.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide }))
+    /// An arena for this thread: the lock that guards its texts is never given back.
+    pub fn arena(&self) -> Arena<'_> {
+        let texts = self.texts.push_get(Box::default());
+        Arena { heap: self, texts: Box::leak(Box::new(lock(texts))) }
     }
 
     /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size
@@ -121,48 +111,91 @@ impl Arena {
         if pos == Pos::NONE || pos.is_shared() {
             return None;
         }
-        let (mut low, mut high) = (0, self.sources.len());
+        let sources = &self.sources;
+        let (mut low, mut high) = (0, sources.len());
         while low + 1 < high {
             let mid = (low + high) / 2;
-            if self.sources[mid].base <= pos.0 { low = mid } else { high = mid }
+            if sources.get(mid)?.base <= pos.0 { low = mid } else { high = mid }
         }
-        self.sources.get(low)
+        sources.get(low)
+    }
+}
+
+/// The value behind a lock. No value of a heap is half changed when a thread panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Arena<'a> {
+    /// How many threads are worth having for work on a text of `size` bytes.
+    pub fn threads(self, size: usize) -> usize {
+        parallel::threads(size, self.heap.jobs)
+    }
+
+    /// The heap, from which other threads get arenas of their own.
+    pub fn heap(self) -> &'a Heap {
+        self.heap
+    }
+
+    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places,
+    /// nothing else.
+    pub fn add_file(self, name: impl Into<String>, text: Text) -> &'a Source {
+        self.add(name.into(), text, true)
+    }
+
+    /// Takes a text in that is no file of its own: an inline patch, the output of a plugin.
+    pub fn add_source(self, name: impl Into<String>, text: String) -> &'a Source {
+        self.add(name.into(), text.into(), false)
+    }
+
+    fn add(self, name: String, text: Text, is_file: bool) -> &'a Source {
+        let Text { text, is_wide } = text;
+        let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
+        let mut end = lock(&self.heap.end);
+        let base = end.saturating_add(1);
+        *end = base.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+        self.heap.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide }))
+    }
+
+    /// As [`Heap::place`].
+    pub fn place(self, pos: Pos) -> Option<Place> {
+        self.heap.place(pos)
+    }
+
+    /// As [`Heap::source`].
+    pub fn source(self, pos: Pos) -> Option<&'a Source> {
+        self.heap.source(pos)
     }
 
     /// A position for the nodes of one new shared value.
-    pub fn shared_pos(&self) -> Pos {
-        let n = self.shared.get();
-        self.shared.set(n.saturating_add(1));
-        Pos::shared(n)
+    pub fn shared_pos(self) -> Pos {
+        let next = |n: u32| n.checked_add(1);
+        let n = self.heap.shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        Pos::shared(n.unwrap_or(u32::MAX))
     }
 
     /// Memory for the texts of this thread.
-    pub fn texts(&self) -> &Texts {
-        &self.texts
-    }
-
-    /// Memory for the texts of another thread.
-    pub fn lend_texts(&self) -> &mut Texts {
-        self.lent.alloc(Texts::default())
+    pub(super) fn texts(self) -> &'a Texts {
+        self.texts
     }
 
     /// As [`Texts::text`].
-    pub fn text(&self, text: &str) -> &str {
+    pub fn text(self, text: &str) -> &'a str {
         self.texts.text(text)
     }
 
     /// As [`Texts::concat`].
-    pub fn concat(&self, parts: &[&str]) -> &str {
+    pub fn concat(self, parts: &[&str]) -> &'a str {
         self.texts.concat(parts)
     }
 
     /// As [`Texts::shared`].
-    pub fn shared_text<'a>(&'a self, text: &'a str) -> &'a str {
+    pub fn shared_text(self, text: &'a str) -> &'a str {
         self.texts.shared(text)
     }
 
     /// Bytes that sources and the texts of this thread take.
-    pub fn size(&self) -> usize {
-        self.texts.size() + self.sources.iter().map(|s| s.text.len()).sum::<usize>()
+    pub fn size(self) -> usize {
+        self.texts.size() + *lock(&self.heap.end) as usize
     }
 }

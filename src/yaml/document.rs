@@ -28,7 +28,7 @@ pub struct Malformed {
 /// The first piece that is no YAML, or a separator line with something behind its dashes.
 ///
 /// Cost: O(text), on all cores if the text is large.
-pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
+pub fn documents<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
     let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
     let reader = |texts: &'a Texts| {
         move |run: &[Range<usize>]| {
@@ -40,8 +40,8 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
     if threads == 1 {
         return reader(arena.texts())(&pieces);
     }
-    let lent = (0..threads).map(|_| arena.lend_texts()).collect();
-    let runs = parallel::runs(&pieces, lent, |texts| reader(texts));
+    let heap = arena.heap();
+    let runs = parallel::runs(&pieces, threads, || reader(heap.arena().texts()));
     runs.into_iter().try_fold(Vec::with_capacity(pieces.len()), |mut all, run| {
         all.extend(run?);
         Ok(all)
@@ -50,7 +50,7 @@ pub fn documents<'a>(arena: &'a Arena, source: &'a Source) -> Result<Vec<Node<'a
 
 /// Reads the first document of a text and ignores what follows, as kustomize does with a
 /// kustomization file and whatever else it decodes into Go types. `None` if there is none.
-pub fn first_document<'a>(arena: &'a Arena, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
+pub fn first_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V2)
 }
 
@@ -83,7 +83,7 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::documents;
-    use crate::yaml::Arena;
+    use crate::yaml::Heap;
 
     fn large(bad: &[usize]) -> String {
         let document = |i| match bad.contains(&i) {
@@ -97,18 +97,21 @@ mod tests {
     fn a_large_text_is_read_in_order() {
         let text = large(&[]);
         assert!(
-            Arena::new().threads(text.len()) > 1 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1)
+            Heap::new().arena().threads(text.len()) > 1
+                || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1)
         );
-        let arena = Arena::new();
-        let nodes = documents(&arena, arena.add_source("large", text)).unwrap();
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let nodes = documents(arena, arena.add_source("large", text)).unwrap();
         let numbers: Vec<&str> = nodes.iter().filter_map(|node| node.get_text("a")).collect();
         assert_eq!(numbers, (0..1_000).map(|i| i.to_string()).collect::<Vec<_>>());
     }
 
     #[test]
     fn the_first_malformed_document_is_the_error() {
-        let arena = Arena::new();
-        let error = documents(&arena, arena.add_source("large", large(&[300, 301, 900]))).unwrap_err();
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let error = documents(arena, arena.add_source("large", large(&[300, 301, 900]))).unwrap_err();
         let before = 300 * 3;
         assert_eq!(arena.place(error.pos).map(|place| place.line), Some(before + 3), "{}", error.message);
     }

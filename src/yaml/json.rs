@@ -88,7 +88,7 @@ pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
 
 /// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key,
 /// and dates are text.
-pub fn from_yaml_1_1<'a>(arena: &'a Arena, node: &mut Node<'a>) {
+pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
     match &mut node.value {
         Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
             Kind::Bool => s.text = if scalar::truth(s.text) { "true" } else { "false" },
@@ -162,7 +162,7 @@ pub(super) fn is_plain_syntax(text: &str) -> bool {
 ///
 /// # Errors
 /// The parser's message, with line and column in it.
-pub fn parse<'a>(arena: &'a Arena, text: &str) -> Result<Node<'a>, serde_json::Error> {
+pub fn parse<'a>(arena: Arena<'a>, text: &str) -> Result<Node<'a>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let node = Seed(arena).deserialize(&mut reader)?;
     reader.end()?;
@@ -171,12 +171,12 @@ pub fn parse<'a>(arena: &'a Arena, text: &str) -> Result<Node<'a>, serde_json::E
 
 /// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings
 /// with quotes and escapes, numbers digit by digit. O(size of the text).
-pub fn spelling<'a>(arena: &'a Arena, text: &'a str) -> Node<'a> {
+pub fn spelling<'a>(arena: Arena<'a>, text: &'a str) -> Node<'a> {
     Spelling { arena, rest: text }.value()
 }
 
 struct Spelling<'a> {
-    arena: &'a Arena,
+    arena: Arena<'a>,
     rest: &'a str,
 }
 
@@ -252,7 +252,7 @@ impl<'a> Spelling<'a> {
     }
 }
 
-struct Seed<'a>(&'a Arena);
+struct Seed<'a>(Arena<'a>);
 
 impl<'a> Seed<'a> {
     fn number(&self, text: String) -> Node<'a> {

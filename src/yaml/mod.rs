@@ -25,6 +25,6 @@ pub mod scalar;
 pub mod shared;
 pub mod texts;
 
-pub use arena::{Arena, Place, Source};
+pub use arena::{Arena, Heap, Place, Source};
 pub use document::{Malformed, documents, first_document};
 pub use node::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value};

@@ -204,7 +204,7 @@ pub fn check_decoded(node: &Node<'_>) -> Result<(), Malformed> {
 ///
 /// # Errors
 /// A text that cannot be printed.
-pub fn reprinted<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
     let scalar = |s: &mut Scalar<'a>, in_braces| {
         if s.tag == Tag::Binary {
             return Ok(());
@@ -237,7 +237,7 @@ fn needs_quotes(s: &Scalar<'_>) -> bool {
 ///
 /// # Errors
 /// A text that cannot be printed.
-pub fn printed<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Cow<'n, Node<'a>>, Malformed> {
+pub fn printed<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Cow<'n, Node<'a>>, Malformed> {
     if !may_change(node, false) {
         return Ok(Cow::Borrowed(node));
     }
@@ -249,7 +249,7 @@ pub fn printed<'n, 'a>(arena: &'a Arena, node: &'n Node<'a>) -> Result<Cow<'n, N
 }
 
 /// Puts the text that a scalar tagged as binary stands for in its place.
-fn decode_binary<'a>(arena: &'a Arena, s: &mut Scalar<'a>) -> Result<(), String> {
+fn decode_binary<'a>(arena: Arena<'a>, s: &mut Scalar<'a>) -> Result<(), String> {
     if s.tag == Tag::Binary {
         *s = Scalar::string(arena.text(&text(s, false)?));
     }
@@ -274,7 +274,7 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
 ///
 /// # Errors A key or text that cannot be printed or decoded, a number that is infinite or none,
 /// or a text under a type that cannot be read off it.
-pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
     let scalar = |s: &mut Scalar<'a>, in_braces| {
         check_type(s)?;
         *s = match s.kind() {
@@ -301,7 +301,7 @@ pub fn through_json<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Mal
 ///
 /// # Errors A key that cannot be decoded, a number that is infinite or none, a text under a type
 /// that cannot be read off it, or a control character.
-pub fn through_map<'a>(arena: &'a Arena, node: &mut Node<'a>) -> Result<(), Malformed> {
+pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
     let key = |key: &Key<'_>, previous: Option<&Key<'_>>, is_top| {
         check_printed_key(key, previous, is_top)?;
         check_json_key(key.text)
@@ -387,7 +387,7 @@ fn finite(s: &Scalar<'_>) -> Result<f64, String> {
 }
 
 /// The Go value of a scalar, dumped; a float is left as it is.
-fn decoded<'a>(arena: &'a Arena, s: &Scalar<'a>) -> Scalar<'a> {
+fn decoded<'a>(arena: Arena<'a>, s: &Scalar<'a>) -> Scalar<'a> {
     match s.kind() {
         Kind::Str | Kind::Binary => fresh_string(s.text),
         Kind::Null => Scalar::NULL,

@@ -453,13 +453,14 @@ fn json_like(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Arena, first_document};
+    use crate::yaml::{Heap, first_document};
 
     #[track_caller]
     fn check(input: &str, expect: &str) {
-        let arena = Arena::new();
+        let heap = Heap::new();
+        let arena = heap.arena();
         let source = arena.add_source("text", input.to_owned());
-        let root = first_document(&arena, source).unwrap().unwrap();
+        let root = first_document(arena, source).unwrap().unwrap();
         let layout = Layout::of(source, &root).expect("it is printed anew");
         assert_eq!(layout.print(&root), expect);
     }
@@ -481,9 +482,10 @@ mod tests {
     #[test]
     fn some_texts_are_left_alone() {
         let refused = |input: &str| {
-            let arena = Arena::new();
+            let heap = Heap::new();
+            let arena = heap.arena();
             let source = arena.add_source("text", input.to_owned());
-            let root = first_document(&arena, source).unwrap().unwrap();
+            let root = first_document(arena, source).unwrap().unwrap();
             Layout::of(source, &root).is_none()
         };
         for text in ["a: &x 1\nb: *x\n", "a: !!str 1\n", "a: >\n  folded\n", "a: one\n  two\n", "? a\n: b\n"] {
@@ -528,10 +530,11 @@ mod tests {
         for seed in 0..3000 {
             let mut input = String::new();
             text(&mut fastrand::Rng::with_seed(seed), 0, 0, &mut input);
-            let arena = Arena::new();
+            let heap = Heap::new();
+            let arena = heap.arena();
             let read = |text: &str| {
                 let source = arena.add_source("text", text.to_owned());
-                (source, first_document(&arena, source).ok().flatten())
+                (source, first_document(arena, source).ok().flatten())
             };
             let (source, Some(root)) = read(&input) else { continue };
             let Some(layout) = Layout::of(source, &root) else { continue };

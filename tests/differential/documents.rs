@@ -8,7 +8,7 @@ use super::reference::{CRASH, Files, Server};
 use super::{cannot_read_its_own_text, number};
 use libyaml_safer::EventData;
 use rustomize::load::Disk;
-use rustomize::yaml::{Arena, Node, Value, documents};
+use rustomize::yaml::{Heap, Node, Value, documents};
 use rustomize::{Options, Workspace, build};
 use std::fmt::Write;
 use std::path::Path;
@@ -600,8 +600,9 @@ fn random_documents_are_read_as_libyaml_reads_them() {
             continue;
         }
         compared += 1;
-        let arena = Arena::new();
-        let nodes = documents(&arena, arena.add_source("made", text.clone()));
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let nodes = documents(arena, arena.add_source("made", text.clone()));
         match (library(&text), nodes) {
             (Err(_), Err(_)) => refused += 1,
             (Ok(tokens), Ok(nodes)) => {
