@@ -17,6 +17,7 @@ mod hostile;
 mod install;
 mod installed;
 mod isolation;
+mod jobs;
 mod kills;
 mod library;
 mod manager;

@@ -1,7 +1,7 @@
 //! The command line: the only place that knows terminal, environment and exit status.
 //!
-//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after Ctrl-C, 141 when the
-//! reader of our output has gone.
+//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal that left something
+//! to clean up, 141 when the reader of our output has gone.
 
 mod args;
 mod build;
@@ -58,10 +58,13 @@ pub fn main() -> ExitCode {
         }
     };
     process::own_all();
-    // Plugins and their configurations do not outlive an interrupted build.
-    if let Err(e) = end_with_signals() {
-        eprintln!("Warning: Ctrl-C will not clean up: {e}");
-    }
+    // Plugins and their configurations do not outlive an interrupted build. Without them a signal
+    // has nothing to clean up.
+    process::prepare_with(|| {
+        if let Err(e) = end_with_signals() {
+            eprintln!("Warning: Ctrl-C will not clean up: {e}");
+        }
+    });
     let result = match command {
         args::Command::Build(build) => build::run(&build),
         args::Command::Doctor(doctor) => doctor::run(&doctor),

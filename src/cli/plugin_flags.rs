@@ -135,8 +135,10 @@ pub fn options(
     offline: bool,
     may_sync: bool,
 ) -> Result<(ManagedPlugins, Vec<PathBuf>)> {
-    let (managed, schemas) =
-        if is_enabled { manager(flags, directory, offline, may_sync)? } else { Default::default() };
+    if !is_enabled {
+        return Ok((ManagedPlugins::new(PluginOptions::default(), Managed::default()), Vec::new()));
+    }
+    let (managed, schemas) = manager(flags, directory, offline, may_sync)?;
     let variable = managed::variable;
     let options = PluginOptions {
         enabled: is_enabled,

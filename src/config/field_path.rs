@@ -7,7 +7,7 @@ use crate::steps;
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Parts that a path may have: as many as a document has levels, at the most.
 const MAX_PARTS: usize = MAX_DEPTH;
@@ -42,7 +42,7 @@ impl Part<'_> {
 #[derive(Debug)]
 pub struct ValuePattern<'a> {
     text: &'a str,
-    compiled: OnceCell<Result<GoRegex, PatternError>>,
+    compiled: OnceLock<Result<GoRegex, PatternError>>,
 }
 
 impl ValuePattern<'_> {
@@ -195,7 +195,7 @@ fn part(text: &str) -> Part<'_> {
     }
     if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
         let Some((key, value)) = inner.split_once('=') else { return Part::NotAnElement };
-        return Part::Element { key, value, pattern: ValuePattern { text: value, compiled: OnceCell::new() } };
+        return Part::Element { key, value, pattern: ValuePattern { text: value, compiled: OnceLock::new() } };
     }
     match text {
         "*" => Part::All,

@@ -6,7 +6,7 @@ use crate::yaml::Node;
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches
 /// anything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selector<'a> {
     /// API group, as in `apps`; `^$` for the core group.
     pub group: &'a str,

@@ -20,11 +20,11 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
-use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
+use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
 use crate::stage::{Build, Mode, PluginEntry, documents_to_resources, transform_each};
-use crate::steps;
 use crate::transformer::ref_var;
 use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json};
+use crate::{parallel, steps};
 use indexmap::IndexMap;
 use std::rc::Rc;
 
@@ -67,6 +67,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
         match load(build, &target.root, entry, false).map_err(in_entry)? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
+                all.map.reserve(found.len());
                 for resource in found {
                     all.map.append(arena, resource).map_err(in_entry)?;
                 }
@@ -124,7 +125,9 @@ fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a
         |m: crate::yaml::Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(arena.place(m.pos));
     let nodes = documents(arena, source).map_err(malformed)?;
     let resources = documents_to_resources(build, nodes)?;
-    resources.iter().try_for_each(|resource| resource.check_annotations(arena))?;
+    let (heap, threads) = (arena.heap(), arena.threads(resources.len() * RESOURCE));
+    let check = || |run: &[Resource<'a>]| run.iter().try_for_each(|resource| resource.check_annotations(heap));
+    parallel::runs(&resources, threads, check).into_iter().collect::<Result<()>>()?;
     Ok(resources)
 }
 

@@ -57,7 +57,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         .transform(&mut map, build)?;
     map.check_unique(arena)?;
     check_identities(arena, &map)?;
-    drop_local_config(&mut map);
+    drop_local_config(arena, &mut map)?;
     order::sort(&mut map, &order);
     if build.cx.options.managed_by_label || asked.contains(&"managedByLabel") {
         add_managed_by_label(arena, &mut map)?;
@@ -112,7 +112,7 @@ fn check_identities(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
         _ => None,
     };
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
-        None => map.iter().try_for_each(|r| r.check_annotations(arena)),
+        None => Ok(()),
         Some((resource, what)) => {
             let error = Error::input(format!("missing {what} in object {}", resource.id()));
             Err(error.at(arena.place(resource.pos())).hint("a patch or transformer has taken it away"))
@@ -120,16 +120,20 @@ fn check_identities(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
     }
 }
 
-/// Drops resources that exist for the build alone.
-fn drop_local_config(map: &mut ResMap<'_>) {
-    let is_local = |r: &Resource<'_>| {
+/// Drops resources that exist for the build alone, and refuses annotations that are no map.
+fn drop_local_config<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let heap = arena.heap();
+    let are_local = map.look_at_each(arena, |r| {
+        r.check_annotations(heap)?;
         let annotations = r.node().get("metadata").and_then(|m| m.get("annotations"));
         let value = annotations.and_then(|m| m.get("config.kubernetes.io/local-config"));
-        value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text != "false"))
-    };
-    if map.iter().any(is_local) {
-        map.retain(|r| !is_local(r));
+        Ok(value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text != "false")))
+    })?;
+    if are_local.contains(&true) {
+        let mut are_local = are_local.into_iter();
+        map.retain(|_| are_local.next() != Some(true));
     }
+    Ok(())
 }
 
 fn add_managed_by_label(arena: Arena<'_>, map: &mut ResMap<'_>) -> Result<()> {

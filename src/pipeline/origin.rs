@@ -159,19 +159,20 @@ fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node
     root.get_mut("metadata")?.as_mapping_mut()?.get_mut("annotations")
 }
 
-/// Takes an annotation off. Its value is empty if it is not a scalar.
-fn take<'a>(resource: &mut Resource<'a>, key: &str) -> Option<&'a str> {
-    let value = annotations_of(resource)?.as_mapping_mut()?.remove(key)?;
-    Some(value.as_scalar().map_or("", |s| s.text))
+/// Takes annotations off. The value of one is empty if it is not a scalar.
+fn take<'a, const N: usize>(resource: &mut Resource<'a>, keys: [&str; N]) -> [Option<&'a str>; N] {
+    let Some(annotations) = annotations_of(resource).and_then(Node::as_mapping_mut) else { return [None; N] };
+    keys.map(|key| annotations.remove(key).map(|value| value.as_scalar().map_or("", |s| s.text)))
 }
 
 /// Takes an origin and transformations that the annotations of a resource say for what the build
 /// knows: patches and other transformers have written them, or the manifest has.
 pub fn adopt(resource: &mut Resource<'_>) {
-    if let Some(text) = take(resource, ORIGIN) {
-        resource.rare_mut().origin = Some(text);
+    let [origin, transformations] = take(resource, [ORIGIN, TRANSFORMATIONS]);
+    if origin.is_some() {
+        resource.rare_mut().origin = origin;
     }
-    if let Some(text) = take(resource, TRANSFORMATIONS) {
+    if let Some(text) = transformations {
         resource.rare_mut().transformations = vec![(text, 1)];
     }
 }
@@ -200,7 +201,7 @@ pub fn note_transformation<'a>(
         if times == 0 {
             return Ok(());
         }
-        if let Some(own) = take(resource, ORIGIN) {
+        if let [Some(own)] = take(resource, [ORIGIN]) {
             listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
             resource.rare_mut().origin = Some(own);
         }
@@ -211,7 +212,7 @@ pub fn note_transformation<'a>(
         if times == 0 {
             return Ok(());
         }
-        if let Some(own) = take(resource, TRANSFORMATIONS) {
+        if let [Some(own)] = take(resource, [TRANSFORMATIONS]) {
             let texts = listed(build, resource, own, listed_transformations)?.unwrap_or_default();
             resource.rare_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
         }

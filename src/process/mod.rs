@@ -19,9 +19,9 @@ use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, Once, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -102,6 +102,20 @@ pub enum Failure {
 pub struct Failed {
     pub failure: Failure,
     pub stderr: String,
+}
+
+/// Calls `prepare` once, before this process makes anything for the first time that must not outlive
+/// it: a child, or a private directory. A process that makes neither pays nothing.
+pub fn prepare_with(prepare: fn()) {
+    let _ = PREPARE.set(prepare);
+}
+
+static PREPARE: OnceLock<fn()> = OnceLock::new();
+
+/// Must be called before a lock on [`RUNNING`] is taken.
+fn prepare() {
+    static DONE: Once = Once::new();
+    DONE.call_once(|| PREPARE.get().into_iter().for_each(|prepare| prepare()));
 }
 
 /// What must not outlive this process: process groups that run.
@@ -191,6 +205,7 @@ fn start(expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)
         name(command);
         Ok(())
     });
+    prepare();
     // Held across the start, so that a signal finds every child that runs.
     let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if was_ended() {

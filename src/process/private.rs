@@ -81,6 +81,7 @@ impl PrivateDirectory {
     }
 
     fn make(parent: &Path, prefix: &str, suffix: &str) -> io::Result<Self> {
+        super::prepare();
         let mut directories = DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner);
         if was_ended() {
             return Err(io::ErrorKind::Interrupted.into());

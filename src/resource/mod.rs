@@ -16,5 +16,5 @@ pub use matcher::Matcher;
 pub use order::Order;
 pub use print::{print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
-pub use res_map::{Changes, Found, Index, Places, ResMap};
+pub use res_map::{Changes, Found, Index, Places, RESOURCE, ResMap};
 pub use resource::{Behavior, Rare, Resource, mapping_in, set_untyped, stringify, texts};

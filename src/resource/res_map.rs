@@ -78,7 +78,7 @@ pub enum Changes {
 }
 
 /// The bytes of a usual resource: they say how many resources are worth a thread.
-const RESOURCE: usize = 1 << 10;
+pub const RESOURCE: usize = 1 << 10;
 
 /// How many resources answer to an id.
 #[derive(Debug, PartialEq, Eq)]
@@ -254,6 +254,71 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
+    /// What is seen in each resource by itself, in order, on all cores if there are many.
+    ///
+    /// # Errors
+    /// That of the first resource, in order, for which `look` fails.
+    pub fn look_at_each<R: Send>(
+        &self,
+        arena: Arena<'a>,
+        look: impl Fn(&Resource<'a>) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        steps::add(self.resources.len());
+        let look_at_run = || |run: &[Resource<'a>]| run.iter().map(&look).collect::<Result<Vec<R>>>();
+        let runs = parallel::runs(&self.resources, self.threads(arena), look_at_run);
+        runs.into_iter().collect::<Result<Vec<_>>>().map(|runs| runs.into_iter().flatten().collect())
+    }
+
+    /// Edits the resources at some places, which are in order, each by itself; on all cores if they
+    /// are many. `editor` is as for [`ResMap::edit_each`]. Metadata are left alone. O(n + edits).
+    ///
+    /// # Errors
+    /// That of the first resource, in order, whose edit fails.
+    pub fn edit_some<W>(
+        &mut self,
+        arena: Arena<'a>,
+        places: &[usize],
+        editor: impl Fn(Arena<'a>) -> W + Sync,
+    ) -> Result<()>
+    where
+        W: FnMut(&mut Resource<'a>) -> Result<()>,
+    {
+        let mut wanted = places.iter().peekable();
+        let is_wanted = |(i, _): &(usize, &mut Resource<'a>)| wanted.next_if_eq(&i).is_some();
+        let mut chosen: Vec<_> = self.resources.iter_mut().enumerate().filter(is_wanted).collect();
+        steps::add(chosen.len());
+        let edit_run = |arena| {
+            let mut edit = editor(arena);
+            move |run: &mut [(usize, &mut Resource<'a>)]| {
+                let mut changed = Vec::new();
+                for (i, resource) in run {
+                    let (before, history) = (*resource.id(), resource.previous().len());
+                    edit(resource)?;
+                    changed.push((*i, before, history));
+                }
+                Ok(changed)
+            }
+        };
+        let (heap, threads) = (arena.heap(), arena.threads(chosen.len() * RESOURCE));
+        let runs: Vec<Result<Vec<_>>> = match threads {
+            1 => vec![edit_run(arena)(&mut chosen)],
+            _ => parallel::runs_mut(&mut chosen, threads, || edit_run(heap.arena())),
+        };
+        for run in runs {
+            run?.into_iter().for_each(|(i, before, history)| self.reindex(i, &before, history));
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many more resources.
+    pub fn reserve(&mut self, more: usize) {
+        if self.resources.is_empty() {
+            self.current.get_or_insert_default();
+        }
+        self.resources.reserve(more);
+        self.current.as_mut().into_iter().for_each(|index| index.reserve(more));
+    }
+
     /// Edits every resource by itself, on all cores if there are many. `editor` makes, for the
     /// arena of a thread, what edits resources there. O(edits).
     ///
@@ -417,8 +482,13 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
     }
 
-    /// Puts the nodes back that [`ResMap::take_nodes`] took out, and reads identities again. O(n).
-    pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>) {
+    /// Puts the nodes back that [`ResMap::take_nodes`] took out. O(n). `renames` says whether
+    /// identities may have changed: they are read again then.
+    pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>, renames: bool) {
+        if !renames {
+            self.resources.iter_mut().zip(nodes).for_each(|(resource, node)| *resource.node_mut_in_form() = node);
+            return self.facets.forget_metadata();
+        }
         let put = |(resource, node): (&mut Resource<'a>, Node<'a>)| {
             *resource.node_mut_in_form() = node;
             let before = *resource.id();

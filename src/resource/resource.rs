@@ -4,7 +4,7 @@ use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
 use crate::diag::{Error, Result};
 use crate::schema::Gvk;
-use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
+use crate::yaml::{Arena, Entry, Heap, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,25 +98,26 @@ impl<'a> Resource<'a> {
     /// It is no mapping, or kind or name are missing; kinds that end in `List` need
     /// no name.
     pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
-        let fault = |message: String| Error::input(message).at(arena.place(node.pos));
-        let Some(mapping) = node.as_mapping() else {
+        let pos = node.pos;
+        let fault = |message: String| Error::input(message).at(arena.place(pos));
+        if node.as_mapping().is_none() {
             return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
-        };
-        let metadata = mapping.get("metadata");
-        let has = |field: &str| metadata.and_then(|m| m.get(field)).is_some_and(|n| !n.is_null_or_empty());
-        let says_nothing = node.get_text("apiVersion").is_none() && node.get_text("kind").is_none();
-        if says_nothing && !["name", "namespace", "labels", "annotations"].into_iter().any(has) {
-            let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
-            return Err(fault("missing Resource metadata".into()).hint(hint));
         }
-        let id = read_id(&node);
+        let mut resource = Resource::unchecked(node);
+        let id = &resource.id;
         if id.gvk.kind.is_empty() {
+            let node = &resource.node;
+            let has = |field: &str| node.get("metadata")?.get(field).filter(|n| !n.is_null_or_empty());
+            let says_nothing = node.get_text("apiVersion").is_none() && node.get_text("kind").is_none();
+            if says_nothing && !["name", "namespace", "labels", "annotations"].into_iter().any(|f| has(f).is_some()) {
+                let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
+                return Err(fault("missing Resource metadata".into()).hint(hint));
+            }
             return Err(fault(format!("missing kind in object {id}")));
         }
         if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
-        let mut resource = Resource::unchecked(node);
         resource.share_kind(arena);
         resource.adopt_history(arena)?;
         Ok(resource)
@@ -127,12 +128,12 @@ impl<'a> Resource<'a> {
     ///
     /// # Errors
     /// The list has an odd number of items.
-    pub fn check_annotations(&self, arena: Arena<'_>) -> Result<()> {
+    pub fn check_annotations(&self, heap: &Heap) -> Result<()> {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         match annotations.and_then(Node::as_sequence) {
             Some(items) if items.len() % 2 == 1 => {
                 let message = format!("the annotations of {} are a list, not a mapping", self.id);
-                Err(Error::input(message).at(annotations.and_then(|a| arena.place(a.pos))))
+                Err(Error::input(message).at(annotations.and_then(|a| heap.place(a.pos))))
             }
             _ => Ok(()),
         }
@@ -141,13 +142,15 @@ impl<'a> Resource<'a> {
     /// Lets apiVersion and kind be the texts that all resources share: they are compared again and
     /// again.
     fn share_kind(&mut self, arena: Arena<'a>) {
-        for field in ["apiVersion", "kind"] {
+        let mut share = |field: &str| {
             let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
-            if let Some(scalar) = value.and_then(Node::as_scalar_mut) {
+            value.and_then(Node::as_scalar_mut).map_or("", |scalar| {
                 scalar.text = arena.shared_text(scalar.text);
-            }
-        }
-        self.refresh_id();
+                scalar.text
+            })
+        };
+        let gvk = Gvk::new(share("apiVersion"), share("kind"));
+        self.id = ResId::new(gvk, self.id.name, self.id.namespace);
     }
 
     /// A resource from a node that is known to have kind and name.

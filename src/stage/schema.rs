@@ -1,7 +1,8 @@
 //! The schema of a build: by which lists are merged, and which kinds have no namespace.
 
 use crate::resource::Resource;
-use crate::schema::{self, Custom, Document, Schemas};
+use crate::schema::{self, Custom, Document, Gvk, Schemas};
+use hashbrown::HashSet;
 use std::rc::Rc;
 
 /// The schema of a build, and whether it still can be chosen.
@@ -54,12 +55,16 @@ impl<'a> BuildSchema<'a> {
 
     /// Lets resources know what the schema says about their scope.
     pub fn note_scope(&mut self, resources: &mut [Resource<'a>]) {
+        let kinds: HashSet<Gvk<'a>, foldhash::fast::RandomState> = resources.iter().map(|r| r.id().gvk).collect();
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
-        if self.chosen.is_none() && !resources.iter().all(|r| schema::is_scope_known(&r.id().gvk)) {
+        if self.chosen.is_none() && !kinds.iter().all(schema::is_scope_known) {
             self.is_builtin_used = true;
         }
         let schemas = self.known();
+        if !kinds.iter().any(|gvk| schemas.is_cluster_scoped(gvk)) {
+            return;
+        }
         for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
             resource.rare_mut().cluster_scoped = true;
             resource.refresh_id();

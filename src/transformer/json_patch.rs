@@ -207,14 +207,14 @@ pub fn apply<'a>(
         None => {
             let internal = internal_annotations(resource);
             wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
-            resource.check_annotations(arena)?;
+            resource.check_annotations(arena.heap())?;
             resource.stringify_metadata("annotations");
             // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
             resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
         }
     }
     if is_new {
-        resource.check_annotations(arena)?;
+        resource.check_annotations(arena.heap())?;
         resource.stringify_metadata("annotations");
     }
     resource.json_form = true;

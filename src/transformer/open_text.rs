@@ -6,14 +6,13 @@ use super::structured_text;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
-use crate::resource::ResMap;
+use crate::resource::Resource;
 use crate::steps;
 use crate::yaml::{Arena, Node, Scalar, Value};
 use std::collections::VecDeque;
 
 /// A text in a resource, taken apart.
 pub(super) struct OpenText<'s, 'a> {
-    place: usize,
     /// The way to the text.
     path: &'s [Part<'a>],
     content: Content<'s, 'a>,
@@ -39,15 +38,14 @@ impl<'s, 'a> OpenText<'s, 'a> {
     /// A text that was open cannot be put together.
     pub(super) fn put(
         open: &mut Option<Self>,
-        map: &mut ResMap<'a>,
+        resource: &mut Resource<'a>,
         arena: Arena<'a>,
-        place: usize,
         (path, options): (&'s [Part<'a>], &'s FieldOptions<'a>),
         value: &Scalar<'a>,
     ) -> Result<bool> {
-        if !open.as_ref().is_some_and(|text| text.is_at(place, path, options)) {
-            OpenText::close(open, map, arena)?;
-            *open = OpenText::open(map, arena, place, path, options);
+        if !open.as_ref().is_some_and(|text| text.is_at(path, options)) {
+            OpenText::close(open, resource, arena)?;
+            *open = OpenText::open(resource, arena, path, options);
         }
         let Some(text) = open else { return Ok(false) };
         let is_put = match &mut text.content {
@@ -56,16 +54,16 @@ impl<'s, 'a> OpenText<'s, 'a> {
         };
         text.is_changed |= is_put;
         if !is_put {
-            OpenText::close(open, map, arena)?;
+            OpenText::close(open, resource, arena)?;
         }
         Ok(is_put)
     }
 
-    /// Puts the text together, if one is open.
+    /// Puts the text of a resource together, if one is open.
     ///
     /// # Errors
     /// The text is too long.
-    pub(super) fn close(open: &mut Option<Self>, map: &mut ResMap<'a>, arena: Arena<'a>) -> Result<()> {
+    pub(super) fn close(open: &mut Option<Self>, resource: &mut Resource<'a>, arena: Arena<'a>) -> Result<()> {
         let Some(text) = open.take().filter(|text| text.is_changed) else { return Ok(()) };
         let closed = match text.content {
             Content::Pieces { pieces, delimiter } => {
@@ -74,46 +72,27 @@ impl<'s, 'a> OpenText<'s, 'a> {
             }
             Content::Json(json) => (check_text(json.print(arena))?, false),
         };
-        map.edit_in_place(text.place, |resource| {
-            let node = structured_text::lookup_mut(resource.node_mut(), text.path);
-            match (node, closed) {
-                (Some(node), (text, true)) => {
-                    if let Some(old) = node.as_scalar().copied() {
-                        node.set_scalar(Scalar { text, style: old.style, tag: old.resolved_tag() });
-                    }
-                    resource.settle_shared();
+        let node = structured_text::lookup_mut(resource.node_mut(), text.path);
+        match (node, closed) {
+            (Some(node), (text, true)) => {
+                if let Some(old) = node.as_scalar().copied() {
+                    node.set_scalar(Scalar { text, style: old.style, tag: old.resolved_tag() });
                 }
-                (Some(node), (text, false)) => {
-                    if let Some(scalar) = node.as_scalar_mut() {
-                        scalar.text = text;
-                    }
-                }
-                (None, _) => {}
+                resource.settle_shared();
             }
-            Ok(())
-        })
-    }
-
-    /// Puts the text together if it is in the resource at a place.
-    ///
-    /// # Errors
-    /// As [`OpenText::close`].
-    pub(super) fn close_in(
-        open: &mut Option<Self>,
-        map: &mut ResMap<'a>,
-        arena: Arena<'a>,
-        place: Option<usize>,
-    ) -> Result<()> {
-        match open {
-            Some(text) if Some(text.place) == place => OpenText::close(open, map, arena),
-            _ => Ok(()),
+            (Some(node), (text, false)) => {
+                if let Some(scalar) = node.as_scalar_mut() {
+                    scalar.text = text;
+                }
+            }
+            (None, _) => {}
         }
+        Ok(())
     }
 
     fn open(
-        map: &ResMap<'a>,
+        resource: &Resource<'a>,
         arena: Arena<'a>,
-        place: usize,
         path: &'s [Part<'a>],
         options: &'s FieldOptions<'a>,
     ) -> Option<Self> {
@@ -121,7 +100,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
         if !path.iter().all(is_plain) {
             return None;
         }
-        let (at, scalar) = first_scalar(map.get(place).node(), path)?;
+        let (at, scalar) = first_scalar(resource.node(), path)?;
         let content = if at < path.len() {
             scalar
                 .text
@@ -136,18 +115,17 @@ impl<'s, 'a> OpenText<'s, 'a> {
             steps::add(scalar.text.len() / 8);
             is_set.then(|| Content::Pieces { pieces: scalar.text.split(delimiter).collect(), delimiter })?
         };
-        Some(OpenText { place, path: &path[..at], content, is_changed: false })
+        Some(OpenText { path: &path[..at], content, is_changed: false })
     }
 
     /// Whether a path leads to, or into, this text.
-    fn is_at(&self, place: usize, path: &[Part<'a>], options: &FieldOptions<'a>) -> bool {
+    fn is_at(&self, path: &[Part<'a>], options: &FieldOptions<'a>) -> bool {
         let is_same = |(a, b): (&Part<'_>, &Part<'_>)| match (a, b) {
             (Part::Key(a), Part::Key(b)) => a == b,
             (Part::Index(a), Part::Index(b)) => a == b,
             _ => false,
         };
-        let is_below = place == self.place
-            && path.len() >= self.path.len()
+        let is_below = path.len() >= self.path.len()
             && path.iter().zip(self.path).all(is_same)
             && path.iter().all(|part| matches!(part, Part::Key(_) | Part::Index(_)));
         let is_whole = path.len() == self.path.len();

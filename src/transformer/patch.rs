@@ -41,6 +41,8 @@ enum Content<'a> {
 struct Prepared<'a> {
     content: Content<'a>,
     target: Option<Matcher<'a>>,
+    /// Whether the target is that of the patch before.
+    has_same_target: bool,
     options: PatchOptions,
     /// What an error calls this patch.
     name: String,
@@ -74,7 +76,11 @@ impl<'a> PatchTransformer<'a> {
             }
             Ok(prepared)
         };
-        patches.iter().map(prepare).collect::<Result<_>>().map(PatchTransformer)
+        let mut prepared = patches.iter().map(prepare).collect::<Result<Vec<_>>>()?;
+        for (i, pair) in patches.windows(2).enumerate() {
+            prepared[i + 1].has_same_target = pair[0].target == pair[1].target;
+        }
+        Ok(PatchTransformer(prepared))
     }
 
     /// Splits the patches where a build that notes what transformed a resource must do so between
@@ -107,7 +113,9 @@ fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        let share = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
+        let are_wide = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
+        let are_same = |a: &Prepared<'_>, b: &Prepared<'_>| b.has_same_target && a.is_of_content() && b.is_of_content();
+        let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b);
         let mut annotations_are_text = false;
         for group in self.0.chunk_by(share) {
             let patched = match group {
@@ -155,6 +163,13 @@ impl Prepared<'_> {
         self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
+    /// Whether this is a JSON patch with a target that leaves alone what identifies a resource, and
+    /// its metadata.
+    fn is_of_content(&self) -> bool {
+        let Content::Json(operations) = &self.content else { return false };
+        self.target.is_some() && !operations.iter().any(Operation::touches_identity)
+    }
+
     /// Whether this sees or changes the annotations in which kustomize notes what it knows about a
     /// resource.
     fn sees_notes(&self) -> bool {
@@ -173,11 +188,22 @@ impl Prepared<'_> {
     }
 }
 
-/// Applies JSON patches for the same kind in one pass: what one does to a resource depends on that
-/// resource alone. Gives the places of the resources that they may have changed.
+/// Applies JSON patches for the same kind, or the same target, in one pass: what one does to a
+/// resource depends on that resource alone. Gives the places of the resources that they may have changed.
 fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
     let arena = build.arena;
-    let candidates = map.candidates(&Hint::of_kind(patches.first().and_then(Prepared::kind)));
+    let first = patches.first().and_then(|patch| patch.target.as_ref());
+    let hint = first.map(Matcher::hint).unwrap_or_default();
+    let are_same = patches.iter().skip(1).all(|patch| patch.has_same_target);
+    let candidates = map.candidates(&if are_same { hint } else { Hint::of_kind(hint.kind) });
+    // The detour through JSON respells a null apiVersion.
+    let respells = || candidates.iter().any(|&i| map.get(i).node().get("apiVersion").is_some_and(Node::is_null));
+    if patches.iter().all(Prepared::is_of_content) && !respells() {
+        map.edit_some(arena, &candidates, |arena| {
+            move |resource: &mut Resource<'a>| apply_all(resource, arena, patches)
+        })?;
+        return Ok(candidates);
+    }
     for &i in &candidates {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
@@ -188,6 +214,29 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
         })?;
     }
     Ok(candidates)
+}
+
+/// Applies JSON patches that leave identities and metadata alone to one resource, those for which it
+/// is a target.
+fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepared<'a>]) -> Result<()> {
+    // Whether the resource is the target of the patch before, where that is still so.
+    let mut known = None;
+    for patch in patches {
+        let (Content::Json(operations), Some(target)) = (&patch.content, &patch.target) else { continue };
+        let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+        let is_target = match known {
+            Some(known) if patch.has_same_target => known,
+            _ => target.is_match(resource).map_err(in_patch)?,
+        };
+        // The first patch of a resource may respell its labels and annotations.
+        known = Some(is_target).filter(|_| !is_target || resource.json_form);
+        if is_target {
+            let id = *resource.id();
+            json_patch::apply(arena, resource, operations, true)
+                .map_err(|e| in_patch(e.context(format!("patching {id}"))))?;
+        }
+    }
+    Ok(())
 }
 
 /// Applies a patch, and gives the places of the resources that it changed.
@@ -206,7 +255,7 @@ fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
-                document.check_annotations(arena).map_err(in_patch)?;
+                document.check_annotations(arena.heap()).map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
                 patched.push(merge_by_id(map, &document, way, &build.schema.for_merging()).map_err(in_patch)?);
@@ -258,7 +307,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
         let arena = build.arena;
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.at(arena.place(document.pos())).context(format!("applying {name}"));
-            document.check_annotations(arena).map_err(in_patch)?;
+            document.check_annotations(arena.heap()).map_err(in_patch)?;
             let patch = with_text_metadata(document);
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), &build.schema.for_merging())
                 .map_err(in_patch)?;
@@ -343,7 +392,7 @@ fn prepare<'a>(
     };
     let target = patch.target.as_ref().map(Matcher::new).transpose()?;
     let content = read(build, source)?;
-    Ok(Prepared { content, target, options: patch.options, name, pos: patch.pos })
+    Ok(Prepared { content, target, has_same_target: false, options: patch.options, name, pos: patch.pos })
 }
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
@@ -474,7 +523,7 @@ fn merge_into_target<'a>(
     let mut patched = Vec::new();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
-            document.check_annotations(arena)?;
+            document.check_annotations(arena.heap())?;
             merge_into(map, i, &patch, (options, Way::Copied), &build.schema.for_merging())?;
             patched.push(i);
         }

@@ -148,18 +148,18 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
         {
             return self.together(map, build, &run);
         }
-        let mut open = None;
+        let mut open = Open::default();
         for replacement in &self.0 {
             // A piece of a text is copied; a whole value is read again for each target, which may
             // be its source.
             let place = replacement.source.find(map)?;
-            OpenText::close_in(&mut open, map, arena, place)?;
+            open.close_in(map, arena, place)?;
             let mut value = replacement.source.value(map, place, arena)?;
             let mut is_stale = false;
             for target in &replacement.targets {
                 for i in target.places(map)? {
                     if is_stale {
-                        OpenText::close_in(&mut open, map, arena, place)?;
+                        open.close_in(map, arena, place)?;
                         value = replacement.source.value(map, place, arena)?;
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
@@ -168,7 +168,28 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
                 }
             }
         }
-        OpenText::close(&mut open, map, arena)
+        open.close(map, arena)
+    }
+}
+
+/// The text that is taken apart, and the place of its resource.
+#[derive(Default)]
+struct Open<'s, 'a> {
+    place: usize,
+    text: Option<OpenText<'s, 'a>>,
+}
+
+impl<'a> Open<'_, 'a> {
+    fn close(&mut self, map: &mut ResMap<'a>, arena: Arena<'a>) -> Result<()> {
+        match self.text {
+            Some(_) => map.edit_in_place(self.place, |resource| OpenText::close(&mut self.text, resource, arena)),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the text together if it is in the resource at a place.
+    fn close_in(&mut self, map: &mut ResMap<'a>, arena: Arena<'a>, place: Option<usize>) -> Result<()> {
+        if Some(self.place) == place { self.close(map, arena) } else { Ok(()) }
     }
 }
 
@@ -208,17 +229,20 @@ impl<'a> ReplacementTransformer<'a> {
         for (replacement, place) in self.0.iter().zip(&run.sources) {
             values.push(replacement.source.value(map, *place, arena)?);
         }
-        let mut open = None;
-        for &i in &run.targets {
-            for (replacement, value) in self.0.iter().zip(&values) {
-                for target in &replacement.targets {
-                    if target.select.is_match_by(map.get(i), Ids::Any)? {
-                        target.replace(map, i, arena, (value, None), &mut open)?;
+        let values = &values;
+        map.edit_some(arena, &run.targets, |arena| {
+            move |resource: &mut Resource<'a>| {
+                let mut open = None;
+                for (replacement, value) in self.0.iter().zip(values) {
+                    for target in &replacement.targets {
+                        if target.select.is_match_by(resource, Ids::Any)? {
+                            target.replace_in(resource, arena, (value, None), &mut open)?;
+                        }
                     }
                 }
+                OpenText::close(&mut open, resource, arena)
             }
-        }
-        OpenText::close(&mut open, map, arena)
+        })
     }
 }
 
@@ -343,19 +367,33 @@ impl<'a> Target<'a> {
         i: usize,
         arena: Arena<'a>,
         value: Sourced<'_, 'a>,
+        open: &mut Open<'s, 'a>,
+    ) -> Result<()> {
+        if open.place != i {
+            open.close(map, arena)?;
+            open.place = i;
+        }
+        let replace = |resource: &mut Resource<'a>| self.replace_in(resource, arena, value, &mut open.text);
+        if self.renames() { map.edit(i, replace) } else { map.edit_in_place(i, replace) }
+    }
+
+    /// As [`Target::replace`], in a resource whose text may be taken apart.
+    fn replace_in<'s>(
+        &'s self,
+        resource: &mut Resource<'a>,
+        arena: Arena<'a>,
+        value: Sourced<'_, 'a>,
         open: &mut Option<OpenText<'s, 'a>>,
     ) -> Result<()> {
         if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
             && let Some(scalar) = node.as_scalar()
-            && OpenText::put(open, map, arena, i, (path, &self.options), scalar)?
+            && OpenText::put(open, resource, arena, (path, &self.options), scalar)?
         {
             return Ok(());
         }
-        OpenText::close(open, map, arena)?;
-        let id = *map.get(i).id();
-        let apply = |resource: &mut Resource<'a>| self.apply(arena, resource, value);
-        let applied = if self.renames() { map.edit(i, apply) } else { map.edit_in_place(i, apply) };
-        applied.map_err(|e| e.context(format!("replacing in {id}")))
+        OpenText::close(open, resource, arena)?;
+        let id = *resource.id();
+        self.apply(arena, resource, value).map_err(|e| e.context(format!("replacing in {id}")))
     }
 
     /// Whether this target may be any resource of a kind, and only what they contain is replaced.
