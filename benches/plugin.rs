@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 
-use rustomize::plugin::PluginOptions;
-use rustomize::plugin::shared_object::{Host, Program};
+use rustomize::PluginOptions;
+use rustomize::internal::{Host, Program};
 use rustomize_plugin_abi::{Asked, Mode, Plugin};
 use std::path::Path;
 use std::process::Command;

@@ -4,8 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
+use rustomize::internal::emit;
 use rustomize::load::Disk;
-use rustomize::yaml::{Heap, documents, emit};
+use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace};
 use std::fmt::Write;
 use std::hint::black_box;

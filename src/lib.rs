@@ -1,34 +1,34 @@
 //! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.1 prints, in time
 //! linear in its input, and runs plugins that cannot hurt the build.
 //!
-//! A build is a pipeline, and reads as one in [`pipeline::build`]:
+//! A build is a pipeline, and reads as one in `pipeline::build`:
 //!
-//! 1. [`load`] finds the kustomization file of a root; [`yaml`] reads it; [`config`] decodes it.
-//! 2. [`pipeline::Target`] is a root with its checked [`config::Kustomization`].
-//! 3. `accumulate` gathers, recursively, what [`resource`]s the root names, what its [`generator`]s
-//!    make and what its components add, and lets its [`transformer`]s and [`plugin`]s work on all
-//!    of it, in the order of [`pipeline::plan`].
+//! 1. `load` finds the kustomization file of a root; `yaml` reads it; `config` decodes it.
+//! 2. `pipeline::Target` is a root with its checked `config::Kustomization`.
+//! 3. `accumulate` gathers, recursively, what `resource`s the root names, what its `generator`s
+//!    make and what its components add, and lets its `transformer`s and `plugin`s work on all
+//!    of it, in the order of `pipeline::plan`.
 //! 4. Once, at the end: name hashes, name references, order, and what is not for the output goes.
-//! 5. [`resource::print`] prints the result with [`yaml::emit`].
+//! 5. `resource::print` prints the result with `yaml::emit`.
 //!
 //! The modules, in reading order, and what always holds in each:
 //!
-//! * [`pipeline`]: the steps. No step is skipped silently.
-//! * [`config`]: what users write, decoded once, straight from nodes.
+//! * `pipeline`: the steps. No step is skipped silently.
+//! * `config`: what users write, decoded once, straight from nodes.
 //! * [`load`]: the only door to files; nothing outside a root is read unless allowed.
-//! * [`resource`]: resources and their list; identity changes only inside [`resource::ResMap`].
-//! * [`schema`]: static tables of Kubernetes kinds; a build pays only for what it looks up.
-//! * [`stage`]: what a build hands to its stages, and what a stage is.
-//! * [`generator`], [`transformer`]: one stage, one file, named by its kustomize kind.
-//! * [`plugin`]: external plugins, found by kind; no configuration is left behind on any path.
-//! * [`manager`]: plugins that are installed, pinned and shared.
-//! * [`process`]: child processes with limits; none outlives the build.
-//! * [`build`], [`Workspace`], [`Output`]: the face of all this.
-//! * [`atomic`]: files that appear whole; nothing is written through a link.
-//! * [`yaml`]: knows nothing of Kubernetes. Mappings are always in output order.
-//! * [`parallel`]: all cores; no result depends on how many. [`steps`] counts work for tests.
+//! * `resource`: resources and their list; identity changes only inside `resource::ResMap`.
+//! * `schema`: static tables of Kubernetes kinds; a build pays only for what it looks up.
+//! * `stage`: what a build hands to its stages, and what a stage is.
+//! * `generator`, `transformer`: one stage, one file, named by its kustomize kind.
+//! * `plugin`: external plugins, found by kind; no configuration is left behind on any path.
+//! * `manager`: plugins that are installed, pinned and shared.
+//! * `process`: child processes with limits; none outlives the build.
+//! * [`build()`], [`Workspace`], [`Output`]: the face of all this.
+//! * `atomic`: files that appear whole; nothing is written through a link.
+//! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
+//! * `parallel`: all cores; no result depends on how many. `steps` counts work for tests.
 //! * [`diag`]: errors as values with places; the library prints nothing.
-//! * [`cli`]: the only one that knows terminal, environment and exit status.
+//! * `cli`: the only one that knows terminal, environment and exit status.
 //!
 //! # Builds from disk
 //!
@@ -80,38 +80,106 @@
 //! # Ok::<(), rustomize::diag::Error>(())
 //! ```
 
+// The docs are read with `--document-private-items`, too.
+#![allow(rustdoc::private_intra_doc_links)]
+// Without the command nobody uses what only it needs.
+#![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
+
 mod workspace;
 
-pub use stage::Options;
+pub use pipeline::Call;
+pub use plugin::{PluginOptions, Runners};
+pub use process::Limits;
+pub use resource::{Order, ResId, Resource};
+pub use schema::Gvk;
+pub use stage::{HelmOptions, Mode, NoPlugins, Options, Plugins};
 pub use workspace::{Output, Together, Workspace, build, build_all, call};
 
-pub mod pipeline;
+mod pipeline;
 
-pub mod config;
+mod config;
 pub mod load;
 
-pub mod resource;
-pub mod schema;
+mod resource;
+mod schema;
 
-pub mod stage;
+mod stage;
 
-pub mod generator;
-pub mod transformer;
+mod generator;
+mod transformer;
 
 #[cfg(feature = "manager")]
-pub mod manager;
-pub mod plugin;
+mod manager;
+mod plugin;
 
-pub mod process;
+mod process;
 
-pub mod atomic;
+mod atomic;
 
-pub mod parallel;
-pub mod steps;
+mod parallel;
+mod steps;
 
-pub mod yaml;
+mod yaml;
+
+/// The tree that a [`Resource`] is.
+pub mod tree {
+    pub use crate::yaml::{
+        Arena, Entry, Heap, Key, Mapping, Node, Place, Pos, Scalar, Sequence, Source, Style, Tag, Value, documents,
+    };
+}
 
 pub mod diag;
 
 #[cfg(feature = "command")]
+#[doc(hidden)]
 pub mod cli;
+
+/// What the tests, benches and fuzz targets of this project look at. Nothing in it is promised.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::config::go_regexp::GoRegex;
+    pub use crate::load::git_command::GitCommand;
+    pub use crate::plugin::locate::Placed;
+    pub use crate::plugin::permissions::Permissions;
+    pub use crate::plugin::shared_object::{Host, Program};
+    pub use crate::process::conversation::Frame;
+    pub use crate::schema::{Schema, Schemas};
+    pub use crate::stage::{Build, Context};
+
+    pub mod emit {
+        pub use crate::yaml::emit::document;
+    }
+    pub mod host {
+        pub use crate::plugin::host::{ARGUMENT, asked};
+    }
+    pub mod merge {
+        pub use crate::transformer::merge::apply;
+    }
+    pub mod steps {
+        pub use crate::steps::{reset, taken};
+    }
+    pub mod wire {
+        pub use crate::stage::wire::{parse, take_generator_options};
+    }
+
+    #[cfg(feature = "manager")]
+    pub mod manager {
+        pub use crate::manager::amend::Amendment;
+        pub use crate::manager::archive::unpack;
+        pub use crate::manager::describe::{Description, Role};
+        pub use crate::manager::environment::{Bundle, Environment};
+        pub use crate::manager::fetch::{FetchLimits, Transfer, token_variable};
+        pub use crate::manager::location::Location;
+        pub use crate::manager::lock::Lock;
+        pub use crate::manager::manifest::Manifest;
+        pub use crate::manager::name::{FileName, Platform};
+        pub use crate::manager::origin::Origin;
+        pub use crate::manager::pattern::Pattern;
+        pub use crate::manager::plugins::ManagedPlugins;
+        pub use crate::manager::requirements::{Requirements, with};
+        pub use crate::manager::resolve::{Managed, Manager, Project, Use};
+        pub use crate::manager::source::Source;
+        pub use crate::manager::trust::Trust;
+        pub use crate::manager::version::{Constraint, Version};
+    }
+}

@@ -104,7 +104,7 @@ pub fn build<'w>(
 /// Calls a plugin once, outside of a build, and gives what it printed, as it would go on through one.
 ///
 /// # Errors
-/// As [`pipeline::call`].
+/// There is no such plugin, it may not run, or it fails.
 pub fn call<'w>(
     workspace: &'w Workspace,
     loader: &'w dyn Loader,

@@ -90,13 +90,13 @@ fn an_environment_has_requirements_and_a_lock_of_its_own() {
 
 #[test]
 fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_right() {
-    use rustomize::manager::describe::Role;
-    use rustomize::manager::environment::{Bundle, Environment};
-    use rustomize::manager::resolve::{Manager, Use};
-    use rustomize::plugin::PluginOptions;
-    use rustomize::plugin::locate::Placed;
-    use rustomize::resource::ResId;
-    use rustomize::schema::Gvk;
+    use rustomize::Gvk;
+    use rustomize::PluginOptions;
+    use rustomize::ResId;
+    use rustomize::internal::Placed;
+    use rustomize::internal::manager::Role;
+    use rustomize::internal::manager::{Bundle, Environment};
+    use rustomize::internal::manager::{Manager, Use};
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");

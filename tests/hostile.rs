@@ -395,7 +395,7 @@ fn an_interrupted_build_ends_its_plugins() {
 #[test]
 fn the_host_is_for_builds() {
     let tree = Tree::new("");
-    let host = rustomize::plugin::host::ARGUMENT;
+    let host = rustomize::internal::host::ARGUMENT;
     tree.run(&[host]).fails_with(&["is for builds"]);
     tree.run(&[host, "{}"]).fails_with(&["is for builds"]);
     tree.run(&[host, "nonsense", "/x"]).fails_with(&["is for builds"]);

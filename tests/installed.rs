@@ -4,11 +4,11 @@
 use crate::manager::{require, root, script};
 use crate::shared_object::cc;
 use crate::support::Tree;
+use rustomize::PluginOptions;
+use rustomize::internal::manager::ManagedPlugins;
+use rustomize::internal::manager::{Bundle, Environment};
+use rustomize::internal::manager::{Managed, Manager, Project};
 use rustomize::load::Disk;
-use rustomize::manager::environment::{Bundle, Environment};
-use rustomize::manager::plugins::ManagedPlugins;
-use rustomize::manager::resolve::{Managed, Manager, Project};
-use rustomize::plugin::PluginOptions;
 use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::Path;

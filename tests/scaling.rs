@@ -1,8 +1,9 @@
 //! Linear time, measured in steps and not by the clock: twice the input may cost twice the steps.
 
 use crate::support::Tree;
+use rustomize::internal::steps;
 use rustomize::load::Disk;
-use rustomize::{Options, Workspace, build, steps};
+use rustomize::{Options, Workspace, build};
 use std::fmt::Write;
 
 fn resources(n: usize) -> String {

@@ -1,7 +1,7 @@
 //! The table of merge keys against the recorded schema, where that lies beside the checkout.
 
-use rustomize::schema::Gvk;
-use rustomize::schema::{Schema, Schemas};
+use rustomize::Gvk;
+use rustomize::internal::{Schema, Schemas};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

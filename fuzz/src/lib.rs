@@ -4,28 +4,29 @@
 
 pub mod txtar;
 
-use rustomize::config::go_regexp::GoRegex;
-use rustomize::load::git_command::GitCommand;
+use rustomize::internal::GoRegex;
+use rustomize::internal::GitCommand;
 use rustomize::load::{Memory, RepoSpec};
-use rustomize::manager::amend::Amendment;
-use rustomize::manager::describe::Description;
-use rustomize::manager::location::Location;
-use rustomize::manager::lock::Lock;
-use rustomize::manager::manifest::Manifest;
-use rustomize::manager::name::{FileName, Platform};
-use rustomize::manager::origin::Origin;
-use rustomize::manager::pattern::Pattern;
-use rustomize::manager::requirements::{self, Requirements};
-use rustomize::manager::source::Source;
-use rustomize::manager::trust::Trust;
-use rustomize::manager::version::{Constraint, Version};
-use rustomize::plugin::host;
-use rustomize::plugin::permissions::Permissions;
-use rustomize::process::conversation::Frame;
-use rustomize::schema::Schemas;
-use rustomize::stage::{Build, Context, wire};
-use rustomize::transformer::merge;
-use rustomize::yaml::{Heap, documents, emit};
+use rustomize::internal::manager::Amendment;
+use rustomize::internal::manager::Description;
+use rustomize::internal::manager::Location;
+use rustomize::internal::manager::Lock;
+use rustomize::internal::manager::Manifest;
+use rustomize::internal::manager::{FileName, Platform};
+use rustomize::internal::manager::Origin;
+use rustomize::internal::manager::Pattern;
+use rustomize::internal::manager::{self, Requirements};
+use rustomize::internal::manager::Source;
+use rustomize::internal::manager::Trust;
+use rustomize::internal::manager::{Constraint, Version};
+use rustomize::internal::host;
+use rustomize::internal::Permissions;
+use rustomize::internal::Frame;
+use rustomize::internal::Schemas;
+use rustomize::internal::{Build, Context, wire};
+use rustomize::internal::merge;
+use rustomize::internal::emit;
+use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::{Component, Path};
@@ -151,7 +152,7 @@ pub fn record(input: &[u8]) {
         b'r' => {
             let Some(text) = of_text() else { return };
             let before = Requirements::parse("plugins.yaml", text.clone());
-            if let (Ok(before), Ok(after)) = (before, requirements::with(&text, "added", "example.com/a/added@1.0.0")) {
+            if let (Ok(before), Ok(after)) = (before, manager::with(&text, "added", "example.com/a/added@1.0.0")) {
                 let after = Requirements::parse("plugins.yaml", after).expect("what was written reads");
                 assert_eq!(after.plugins.len(), before.plugins.len() + 1);
             }
@@ -209,7 +210,7 @@ pub fn archive(input: &[u8]) {
     let directory = TempDir::new().expect("a temporary directory");
     let into = directory.path().join("into");
     fs::create_dir(&into).expect("a directory");
-    let _ = rustomize::manager::archive::unpack("archive", input, "plugin", &into);
+    let _ = rustomize::internal::manager::unpack("archive", input, "plugin", &into);
     assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "something lies outside");
     check_plain(&into);
 }

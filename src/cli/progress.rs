@@ -50,7 +50,6 @@ impl Progress {
                 let command = grant(source, origin, beyond);
                 format!("{source} asks for {beyond}, and does not run before that is granted: {command}")
             }
-            Event::Kept(_) | Event::Installed(_) => return,
         };
         // Nobody may be there to read it.
         match &self.bars {

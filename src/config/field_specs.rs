@@ -66,11 +66,6 @@ impl<'a> FieldSpecs<'a> {
         all
     }
 
-    /// Whether there are no specs.
-    pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
-    }
-
     /// Whether there is just one spec, with this path and for all kinds.
     pub fn is_one_for_all(&self, path: &str) -> bool {
         matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())

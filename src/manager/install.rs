@@ -35,10 +35,6 @@ pub enum Event<'e> {
     Fetching { url: &'e str },
     /// A plugin asks for what nothing grants yet.
     Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
-    /// A plugin is there, and was before.
-    Kept(&'e Installed),
-    /// A plugin is there now.
-    Installed(&'e Installed),
     /// A release is not what it is called; the next lower one is tried.
     Skipped { source: &'e Source, why: &'e Error },
 }
@@ -203,7 +199,6 @@ impl<'i> Installer<'i> {
                 self.install_below(&needs, &own, chain)?;
                 self.check_callable(&needs)?;
                 self.link(&installed.path, &needs)?;
-                (self.events)(Event::Kept(&installed));
                 let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
                 return Ok((installed, locked));
             }
@@ -228,7 +223,6 @@ impl<'i> Installer<'i> {
             match self.preparer().present(&source, &unpacked.origin, &file.version, &unpacked.pinned.content) {
                 Some(there) => {
                     self.link(&there.path, &needs)?;
-                    (self.events)(Event::Kept(&there));
                     let description = self.describe(&there.path)?;
                     (there, description)
                 }
@@ -255,7 +249,6 @@ impl<'i> Installer<'i> {
                     };
                     let (sum, description) = self.root.put(&unpacked.path, &target, finish)?;
                     let installed = Installed { source, path: target, file, sum };
-                    (self.events)(Event::Installed(&installed));
                     (installed, description)
                 }
             };

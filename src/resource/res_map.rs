@@ -37,6 +37,7 @@ pub enum Places {
     /// The usual case.
     One(u32),
     /// In order.
+    #[expect(clippy::box_collection, reason = "an index has a place for nearly every id: half the size")]
     Many(Box<Vec<u32>>),
 }
 

@@ -7,7 +7,7 @@ use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rustomize::manager::fetch::{FetchLimits, Transfer};
+use rustomize::internal::manager::{FetchLimits, Transfer};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

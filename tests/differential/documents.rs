@@ -8,7 +8,7 @@ use super::reference::{CRASH, Files, Server};
 use super::{cannot_read_its_own_text, number};
 use libyaml_safer::EventData;
 use rustomize::load::Disk;
-use rustomize::yaml::{Heap, Node, Value, documents};
+use rustomize::tree::{Heap, Node, Value, documents};
 use rustomize::{Options, Workspace, build};
 use std::fmt::Write;
 use std::path::Path;
