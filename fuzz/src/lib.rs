@@ -70,9 +70,8 @@ pub fn patch(input: &[u8]) {
     let patch = arena.add_source("patch", patch.to_owned());
     if let (Ok(base), Ok(patch)) = (documents(arena, base), documents(arena, patch)) {
         for mut base in base {
-            for patch in &patch {
-                let _ = merge::apply(&mut base, patch.clone(), &schemas);
-            }
+            // A build ends with the first patch that fails.
+            let _ = patch.iter().try_for_each(|patch| merge::apply(&mut base, patch.clone(), &schemas).map(drop));
         }
     }
 }
