@@ -171,11 +171,17 @@ fn ninja_builds_again_what_has_changed_and_nothing_else() {
     assert_eq!(steps(&run()), [true, true]);
 }
 
+/// How many random forests are built: `RUSTOMIZE_FORESTS`, or a few.
+#[expect(clippy::disallowed_methods, reason = "the number of forests")]
+fn forests() -> usize {
+    std::env::var("RUSTOMIZE_FORESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(40)
+}
+
 /// Random layers over shared bases: what each root gives is what it gives alone.
 #[test]
 fn forests_give_what_their_roots_give_alone() {
     let mut random = fastrand::Rng::with_seed(16);
-    for _ in 0..40 {
+    for _ in 0..forests() {
         let mut files = Memory::new();
         let roots: Vec<String> = (0..8).map(|i| format!("r{i}")).collect();
         for (i, root) in roots.iter().enumerate() {
@@ -201,6 +207,35 @@ fn forests_give_what_their_roots_give_alone() {
         for jobs in [1, 2, 7] {
             assert_eq!(print(jobs, &roots), alone);
         }
+    }
+}
+
+/// Of many roots every second fails, each with a fault of its own or with that of a shared base.
+#[test]
+fn the_failures_of_many_roots_are_told_apart() {
+    let mut files = Memory::new();
+    files.set("base/kustomization.yaml", "resources: [gone.yaml]\n");
+    let roots: Vec<String> = (0..10_000).map(|i| format!("r{i}")).collect();
+    for (i, root) in roots.iter().enumerate() {
+        let text = match i % 4 {
+            1 => "resources: [../base]\n".to_owned(),
+            3 => format!("resources: [own-{i}.yaml]\n"),
+            _ => format!("resources: [map.yaml]\nnamePrefix: p{i}-\n"),
+        };
+        files.set(format!("{root}/kustomization.yaml"), text);
+        files.set(format!("{root}/map.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
+    }
+    let together = Together { jobs: NonZero::new(2).unwrap(), keep_going: true };
+    let built = build_all(&files, &roots, |_| Options::default(), together, |_, output| output.print());
+    for (i, built) in built.into_iter().enumerate() {
+        let told = built.unwrap().value.map_err(|e| e.to_string());
+        let want = match i % 4 {
+            1 => "gone.yaml".to_owned(),
+            3 => format!("own-{i}.yaml"),
+            _ => format!("name: p{i}-m\n"),
+        };
+        assert_eq!(told.is_err(), i % 2 == 1, "{i}");
+        assert!(told.unwrap_or_else(|e| e).contains(&want), "{i}");
     }
 }
 

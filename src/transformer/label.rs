@@ -63,6 +63,7 @@ pub(super) fn set_entries<'a>(
     let mut values: Vec<(Pos, Scalar<'a>)> = entries.values().map(shared).collect();
     let mut places = 0;
     let mut is_ahead = false;
+    let mut sets_shared = false;
     edit_fields(resource, specs, Create::Mapping, &mut |node| {
         if node.is_null() {
             return Ok(());
@@ -77,6 +78,7 @@ pub(super) fn set_entries<'a>(
                     let style = node.as_scalar().map_or(value.style, |old| old.style);
                     is_ahead |= places > 0 && style != value.style;
                     value.style = style;
+                    sets_shared |= node.pos.is_shared();
                     node.set_scalar(*value);
                 }
                 None => {
@@ -90,7 +92,9 @@ pub(super) fn set_entries<'a>(
         places += 1;
         Ok(())
     })?;
-    resource.settle_shared();
+    if sets_shared {
+        resource.settle_shared();
+    }
     if places > 1 {
         resource.mark_shared();
     }
