@@ -32,7 +32,6 @@ use hashbrown::HashMap;
 use http::Http;
 use loader::Opened;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -95,7 +94,7 @@ pub struct Files<'a> {
     /// What was fetched, by URL.
     fetched: RefCell<HashMap<String, Rc<[u8]>>>,
     /// The places of what was read.
-    read: RefCell<BTreeSet<PathBuf>>,
+    read: RefCell<Vec<PathBuf>>,
 }
 
 /// The directory of a kustomization.
@@ -202,13 +201,16 @@ impl<'a> Files<'a> {
 
     /// Remembers a file that a build depends on and that somebody else reads.
     pub fn note(&self, place: &Path) {
-        self.read.borrow_mut().insert(place.to_owned());
+        self.read.borrow_mut().push(place.to_owned());
     }
 
     /// The files of this machine that were read so far, sorted. Clones of repositories are left
     /// out: their version is in the reference.
     pub fn read(&self) -> Vec<PathBuf> {
-        self.read.borrow().iter().cloned().collect()
+        let mut places = self.read.borrow().clone();
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     /// Clones the repositories that entries name, side by side. An entry that is a file or
