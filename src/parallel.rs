@@ -5,8 +5,9 @@ use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Fewer bytes than this are done sooner than a thread is started.
-const WORTH_A_THREAD: usize = 512 << 10;
+/// Fewer bytes than this are done sooner than a thread is started. A debug build always starts
+/// threads, so that every test is one of builds on several.
+const WORTH_A_THREAD: usize = if cfg!(debug_assertions) { 1 } else { 512 << 10 };
 
 /// Runs for each thread: with several, one run of large items does not keep the others waiting.
 const RUNS: usize = 8;

@@ -289,3 +289,38 @@ fn every_attack_is_in_the_docs() {
         }
     }
 }
+
+/// Licences of which one is enough, for each part of a dependency: none asks anything of those who
+/// use the tool.
+const LICENCES: [&str; 8] =
+    ["MIT", "Apache-2.0", "ISC", "Zlib", "BSD-3-Clause", "Unicode-3.0", "CDLA-Permissive-2.0", "Unlicense"];
+
+/// Has its licence, which is MIT's, in a file, and is for tests alone.
+const LICENCE_IN_A_FILE: &str = "libyaml-safer";
+
+/// What the tool is made of comes from the registry, under licences that are known.
+#[test]
+fn dependencies_come_from_the_registry_under_known_licences() {
+    #[expect(clippy::disallowed_methods, reason = "cargo knows what is locked")]
+    let metadata = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let others: Vec<_> = packages.iter().filter(|package| !package["source"].is_null()).collect();
+    assert!(others.len() > 100);
+    for package in others {
+        let name = &package["name"];
+        let source = package["source"].as_str().unwrap();
+        assert!(source.starts_with("registry+"), "{name} comes from {source}");
+        if name == LICENCE_IN_A_FILE {
+            continue;
+        }
+        let licence = package["license"].as_str().unwrap_or_default().replace(['(', ')'], "").replace('/', " OR ");
+        let is_known = |part: &str| part.split(" OR ").any(|one| LICENCES.contains(&one));
+        assert!(licence.split(" AND ").all(is_known), "{name}: {licence}");
+    }
+}
