@@ -65,6 +65,10 @@ pub fn main() -> ExitCode {
             eprintln!("Warning: Ctrl-C will not clean up: {e}");
         }
     });
+    // A server may be the first process of a container, which only signals with a handler end.
+    if !matches!(command, args::Command::Build(_)) {
+        process::prepare();
+    }
     let result = match command {
         args::Command::Build(build) => build::run(&build),
         args::Command::Doctor(doctor) => doctor::run(&doctor),

@@ -112,8 +112,9 @@ pub fn prepare_with(prepare: fn()) {
 
 static PREPARE: OnceLock<fn()> = OnceLock::new();
 
-/// Must be called before a lock on [`RUNNING`] is taken.
-fn prepare() {
+/// Does what [`prepare_with`] was given, unless that was done. Must be called before a lock on
+/// [`RUNNING`] is taken.
+pub fn prepare() {
     static DONE: Once = Once::new();
     DONE.call_once(|| PREPARE.get().into_iter().for_each(|prepare| prepare()));
 }
