@@ -4,28 +4,12 @@
 
 pub mod txtar;
 
-use rustomize::internal::GoRegex;
-use rustomize::internal::GitCommand;
+use rustomize::internal::manager::{
+    self, Amendment, Constraint, Description, FileName, Location, Lock, Manifest, Origin, Pattern, Platform,
+    Requirements, Source, Trust, Version,
+};
+use rustomize::internal::{Build, Context, Frame, GitCommand, GoRegex, Permissions, Schemas, emit, host, merge, wire};
 use rustomize::load::{Memory, RepoSpec};
-use rustomize::internal::manager::Amendment;
-use rustomize::internal::manager::Description;
-use rustomize::internal::manager::Location;
-use rustomize::internal::manager::Lock;
-use rustomize::internal::manager::Manifest;
-use rustomize::internal::manager::{FileName, Platform};
-use rustomize::internal::manager::Origin;
-use rustomize::internal::manager::Pattern;
-use rustomize::internal::manager::{self, Requirements};
-use rustomize::internal::manager::Source;
-use rustomize::internal::manager::Trust;
-use rustomize::internal::manager::{Constraint, Version};
-use rustomize::internal::host;
-use rustomize::internal::Permissions;
-use rustomize::internal::Frame;
-use rustomize::internal::Schemas;
-use rustomize::internal::{Build, Context, wire};
-use rustomize::internal::merge;
-use rustomize::internal::emit;
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
 use std::fs;
@@ -209,7 +193,7 @@ pub fn archive(input: &[u8]) {
     let directory = TempDir::new().expect("a temporary directory");
     let into = directory.path().join("into");
     fs::create_dir(&into).expect("a directory");
-    let _ = rustomize::internal::manager::unpack("archive", input, "plugin", &into);
+    let _ = manager::unpack("archive", input, "plugin", &into);
     assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "something lies outside");
     check_plain(&into);
 }
