@@ -57,7 +57,7 @@ impl Amendment {
         let rule = self.rule(&rules);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let Some(field) = lines.iter().position(|line| line.starts_with("rules:")) else {
-            return checked(path, format!("{text}rules:\n- {rule}\n"), rule);
+            return checked(path, format!("{text}rules:\n- {rule}\n"), rule, rules.len() + 1);
         };
         let rest = lines[field]["rules:".len()..].trim_start();
         if !(rest.is_empty() || rest.starts_with('#')) {
@@ -87,7 +87,7 @@ impl Amendment {
             (None, None) => field + 1,
         };
         lines.insert(at, format!("{}- {rule}", " ".repeat(indent)));
-        checked(path, lines.join("\n") + "\n", rule)
+        checked(path, lines.join("\n") + "\n", rule, rules.len() + 1)
     }
 
     fn is_same(&self, rule: &Rule) -> bool {
@@ -173,10 +173,14 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Holds the text to what it should have become.
-fn checked(path: &Path, text: String, rule: String) -> Result<Amended> {
-    Trust::parse(path, text.clone())?;
-    Ok(Amended { text, rule })
+/// Holds the text to the number of rules that it should have: the field may be spelled in a way that
+/// is read and that no line was found for.
+fn checked(path: &Path, text: String, rule: String, count: usize) -> Result<Amended> {
+    if Trust::parse(path, text.clone())?.rules.len() == count {
+        return Ok(Amended { text, rule });
+    }
+    let error = Error::input(format!("no line can be added to 'rules' in '{}'", path.display()));
+    Err(error.hint(format!("add it by hand: - {rule}")))
 }
 
 #[cfg(test)]
@@ -216,6 +220,12 @@ mod tests {
         let flow = format!("{HEAD}rules: []\n");
         let error = amendment("**").amend(Path::new("trust.yaml"), &flow).unwrap_err().to_string();
         assert!(error.contains("on one line"), "{error}");
+        // Read as `rules`, and not found as a line.
+        for field in ["rUles", "'rules'"] {
+            let spelled = format!("{HEAD}{field}:\n- {{source: '**', deny: true}}\n");
+            let error = amendment("a.io/b/c").amend(Path::new("trust.yaml"), &spelled).unwrap_err().to_string();
+            assert!(error.contains("no line can be added") && error.contains("- {source: 'a.io/b/c'}"), "{error}");
+        }
     }
 
     #[test]
