@@ -1,7 +1,7 @@
 //! The command line: the only place that knows terminal, environment and exit status.
 //!
-//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal that left something
-//! to clean up, 141 when the reader of our output has gone.
+//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal, unless a build had
+//! nothing to clean up, 141 when the reader of our output has gone.
 
 mod args;
 mod build;
@@ -65,8 +65,8 @@ pub fn main() -> ExitCode {
             eprintln!("Warning: Ctrl-C will not clean up: {e}");
         }
     });
-    // A server may be the first process of a container, which only signals with a handler end.
-    if !matches!(command, args::Command::Build(_)) {
+    // Only signals with a handler end the first process of a container.
+    if !matches!(command, args::Command::Build(_)) || std::process::id() == 1 {
         process::prepare();
     }
     let result = match command {

@@ -69,7 +69,7 @@ impl Places {
 /// What an edit of every resource may change of identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changes {
-    /// Nothing.
+    /// Nothing that is looked up before the identities are read again.
     Content,
     /// Names or namespaces, in the same way for all resources whose kind is and was the same: what
     /// was told apart before is told apart after, and kinds stay.
@@ -271,7 +271,7 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits the resources at some places, which are in order, each by itself; on all cores if they
-    /// are many. `editor` is as for [`ResMap::edit_each`]. Metadata are left alone. O(n + edits).
+    /// are many. `editor` is as for [`ResMap::edit_each`]. Edits leave identities alone. O(n + edits).
     ///
     /// # Errors
     /// That of the first resource, in order, whose edit fails.
@@ -315,6 +315,7 @@ impl<'a> ResMap<'a> {
     pub fn reserve(&mut self, more: usize) {
         if self.resources.is_empty() {
             self.current.get_or_insert_default();
+            self.unique = true;
         }
         self.resources.reserve(more);
         self.current.as_mut().into_iter().for_each(|index| index.reserve(more));
@@ -483,13 +484,9 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
     }
 
-    /// Puts the nodes back that [`ResMap::take_nodes`] took out. O(n). `renames` says whether
-    /// identities may have changed: they are read again then.
-    pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>, renames: bool) {
-        if !renames {
-            self.resources.iter_mut().zip(nodes).for_each(|(resource, node)| *resource.node_mut_in_form() = node);
-            return self.facets.forget_metadata();
-        }
+    /// Puts the nodes back that [`ResMap::take_nodes`] took out, and reads identities again, also
+    /// those that an earlier step has spelled anew, as the detour of a JSON patch does. O(n).
+    pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>) {
         let put = |(resource, node): (&mut Resource<'a>, Node<'a>)| {
             *resource.node_mut_in_form() = node;
             let before = *resource.id();

@@ -23,7 +23,10 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
         let (heap, threads) = (arena.heap(), arena.threads(nodes.len() * RESOURCE));
         let made = match threads {
             1 => vec![made_of(&mut nodes, arena)],
-            _ => parallel::runs_mut(&mut nodes, threads, || |run: &mut [_]| made_of(run, heap.arena())),
+            _ => parallel::runs_mut(&mut nodes, threads, || {
+                let arena = heap.arena();
+                move |run: &mut [_]| made_of(run, arena)
+            }),
         };
         nodes = Vec::new();
         for document in made.into_iter().flatten() {

@@ -165,9 +165,7 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
                 run.iter_mut().try_for_each(|(resource, node)| walk(resource, node, Some(&renamed)))
             }
         });
-        // No field of Kubernetes' own kinds that refers to a name is one that identifies a resource.
-        let identifies = |field: &&str| ["apiVersion", "kind", "metadata"].contains(field);
-        map.put_nodes(arena, nodes, tries.values().any(|trie| trie.children.keys().any(identifies)));
+        map.put_nodes(arena, nodes);
         walked.into_iter().collect()
     }
 }

@@ -114,7 +114,11 @@ fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let are_wide = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
-        let are_same = |a: &Prepared<'_>, b: &Prepared<'_>| b.has_same_target && a.is_of_content() && b.is_of_content();
+        // Where a build notes what transformed a resource, kustomize writes all annotations after
+        // each patch.
+        let notes = build.keeps_origins;
+        let are_same =
+            |a: &Prepared<'_>, b: &Prepared<'_>| !notes && b.has_same_target && a.is_of_content() && b.is_of_content();
         let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b);
         let mut annotations_are_text = false;
         for group in self.0.chunk_by(share) {
@@ -163,8 +167,8 @@ impl Prepared<'_> {
         self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
-    /// Whether this is a JSON patch with a target that leaves alone what identifies a resource, and
-    /// its metadata.
+    /// Whether this is a JSON patch with a target whose operations leave alone what identifies a
+    /// resource, and its metadata. The detour through JSON may spell them anew.
     fn is_of_content(&self) -> bool {
         let Content::Json(operations) = &self.content else { return false };
         self.target.is_some() && !operations.iter().any(Operation::touches_identity)
@@ -216,7 +220,7 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
     Ok(candidates)
 }
 
-/// Applies JSON patches that leave identities and metadata alone to one resource, those for which it
+/// Applies JSON patches whose operations leave identities and metadata alone to one resource, those for which it
 /// is a target.
 fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepared<'a>]) -> Result<()> {
     // Whether the resource is the target of the patch before, where that is still so.
