@@ -1,6 +1,6 @@
 //! [`Error`] and [`Warning`]: what went wrong, where, on what way we got there, and what to do about it.
 
-use crate::yaml::{Arena, Malformed, Place};
+use crate::yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;
 
 /// The result of everything that can fail on what a user gave us.
@@ -32,11 +32,35 @@ pub struct Warned<T> {
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
+/// Where a fault is. Inside a build that is a position; [`Error::located`] makes a place of it
+/// where the build ends, so that nothing on the way needs the sources.
+#[derive(Clone, Debug, Default)]
+pub enum Spot {
+    /// Nobody has said yet.
+    #[default]
+    Unknown,
+    Pos(Pos),
+    Place(Place),
+}
+
+impl From<Pos> for Spot {
+    /// No source text holds what a build step has made.
+    fn from(pos: Pos) -> Self {
+        if pos.is_in_source() { Spot::Pos(pos) } else { Spot::Unknown }
+    }
+}
+
+impl From<Option<Place>> for Spot {
+    fn from(place: Option<Place>) -> Self {
+        place.map_or(Spot::Unknown, Spot::Place)
+    }
+}
+
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
     message: String,
-    place: Option<Place>,
+    spot: Spot,
     context: Vec<String>,
     hints: Vec<String>,
 }
@@ -45,7 +69,7 @@ impl Error {
     /// A fault of a kind, in one sentence.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Error(Box::new(Inner { kind, message, place: None, context: Vec::new(), hints: Vec::new() }))
+        Error(Box::new(Inner { kind, message, spot: Spot::Unknown, context: Vec::new(), hints: Vec::new() }))
     }
 
     /// A fault of a file's content.
@@ -53,24 +77,28 @@ impl Error {
         Error::new(ErrorKind::Input, message)
     }
 
-    /// A text that is no YAML, or that has no form in JSON.
-    pub fn malformed(arena: Arena<'_>, fault: Malformed) -> Self {
-        Error::input(fault.message).at(arena.place(fault.pos))
-    }
-
-    /// Adds the place, unless a more exact one is known already.
+    /// Adds where the fault is, unless a more exact place is known already.
     #[must_use]
-    pub fn at(mut self, place: Option<Place>) -> Self {
-        if self.0.place.is_none() {
-            self.0.place = place;
+    pub fn at(mut self, spot: impl Into<Spot>) -> Self {
+        if matches!(self.0.spot, Spot::Unknown) {
+            self.0.spot = spot.into();
         }
         self
     }
 
-    /// Adds one link of the chain that led here, innermost first.
+    /// Turns the position of the fault into file, line and column. O(size of the source).
+    #[must_use]
+    pub fn located(mut self, heap: &Heap) -> Self {
+        if let Spot::Pos(pos) = self.0.spot {
+            self.0.spot = heap.place(pos).into();
+        }
+        self
+    }
+
+    /// Adds one link of the chain that led here, innermost first; an empty text is none.
     #[must_use]
     pub fn context(mut self, link: impl Into<String>) -> Self {
-        self.0.context.push(link.into());
+        self.0.context.extend(Some(link.into()).filter(|link| !link.is_empty()));
         self
     }
 
@@ -84,7 +112,7 @@ impl Error {
     /// The fault itself, with its place and without the way that led there: the same for all who
     /// come across it.
     pub fn fault(&self) -> String {
-        let place = self.0.place.as_ref().map(|place| format!("\n  at {place}"));
+        let place = self.place().map(|place| format!("\n  at {place}"));
         format!("{}{}", self.0.message, place.unwrap_or_default())
     }
 
@@ -98,16 +126,19 @@ impl Error {
         &self.0.message
     }
 
-    /// Where the fault was found, if that is in a source.
+    /// Where the fault was found, if that is in a source; known once the build has ended.
     pub fn place(&self) -> Option<&Place> {
-        self.0.place.as_ref()
+        match &self.0.spot {
+            Spot::Place(place) => Some(place),
+            Spot::Unknown | Spot::Pos(_) => None,
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)?;
-        if let Some(place) = &self.0.place {
+        if let Some(place) = self.place() {
             write!(f, "\n  at {place}")?;
         }
         for link in &self.0.context {
@@ -121,6 +152,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// A text that is no YAML, or that has no form in JSON.
+impl From<Malformed> for Error {
+    fn from(fault: Malformed) -> Self {
+        Error::input(fault.message).at(fault.pos)
+    }
+}
 
 /// Something the user should know although the build goes on. The library returns them; only the
 /// command prints.

@@ -40,6 +40,17 @@ pub struct Output<'w> {
 }
 
 impl<'w> Output<'w> {
+    fn of(cx: Rc<Context<'w>>, built: Warned<Result<ResMap<'w>>>) -> Warned<Result<Output<'w>>> {
+        let heap = cx.arena.heap();
+        let value = built.value.map(|map| Output { cx, map }).map_err(|e| e.located(heap));
+        Warned { value, warnings: built.warnings }
+    }
+
+    /// A result of printing, with the place of an error.
+    fn printed<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|e| e.located(self.cx.arena.heap()))
+    }
+
     /// The resources, in order.
     pub fn resources(&self) -> impl ExactSizeIterator<Item = &Resource<'w>> + Clone {
         self.map.iter()
@@ -50,7 +61,7 @@ impl<'w> Output<'w> {
     /// # Errors
     /// A resource that kustomize cannot print either, such as one with a key that stands twice.
     pub fn print(&self) -> Result<String> {
-        print(self.cx.arena, &self.map)
+        self.printed(print(self.cx.arena, &self.map))
     }
 
     /// The bytes that `kustomize build` prints, in pieces that follow each other: printed on all
@@ -59,7 +70,7 @@ impl<'w> Output<'w> {
     /// # Errors
     /// As [`Output::print`].
     pub fn print_in_pieces(&self) -> Result<Vec<String>> {
-        print_in_pieces(self.cx.arena, &self.map)
+        self.printed(print_in_pieces(self.cx.arena, &self.map))
     }
 
     /// The bytes of one resource, as they stand in a file of its own.
@@ -68,7 +79,7 @@ impl<'w> Output<'w> {
     /// As [`Output::print`].
     pub fn print_one(&self, resource: &Resource<'w>) -> Result<String> {
         let mut text = String::new();
-        print_one(self.cx.arena, resource, &mut text)?;
+        self.printed(print_one(resource, &mut text))?;
         Ok(text)
     }
 
@@ -98,7 +109,7 @@ pub fn build<'w>(
 ) -> Warned<Result<Output<'w>>> {
     let cx = Context::new(workspace.heap.arena(), loader, options.clone());
     let built = pipeline::build(&cx, root);
-    Warned { value: built.value.map(|map| Output { cx, map }), warnings: built.warnings }
+    Output::of(cx, built)
 }
 
 /// Calls a plugin once, outside of a build, and gives what it printed, as it would go on through one.
@@ -114,7 +125,7 @@ pub fn call<'w>(
 ) -> Warned<Result<Output<'w>>> {
     let cx = Context::new(workspace.heap.arena(), loader, options.clone());
     let called = pipeline::call(&cx, directory, call);
-    Warned { value: called.value.map(|map| Output { cx, map }), warnings: called.warnings }
+    Output::of(cx, called)
 }
 
 /// How [`build_all`] builds.

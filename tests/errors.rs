@@ -1,7 +1,8 @@
 //! The error cases of the conformance suite, where it lies beside the checkout: each must fail, and
-//! say the sentence that testdata/errors/sentences.tsv has for it. The cases of testdata/errors
-//! show the same causes without the suite.
+//! say the sentence and the place that testdata/errors/sentences.tsv has for it. The cases of
+//! testdata/errors show the same causes without the suite.
 
+use crate::suite::place_line;
 use crate::support::Tree;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -54,7 +55,13 @@ fn error_cases_name_their_cause() {
         return;
     }
     let sentences = fs::read_to_string(root.join("testdata/errors/sentences.tsv")).unwrap();
-    let mut sentences: BTreeMap<&str, &str> = sentences.lines().filter_map(|line| line.split_once('\t')).collect();
+    let mut sentences: BTreeMap<&str, (&str, &str)> = sentences
+        .lines()
+        .filter_map(|line| {
+            let (name, rest) = line.split_once('\t')?;
+            Some((name, rest.split_once('\t')?))
+        })
+        .collect();
     let mut failures = String::new();
     for entry in fs::read_dir(suite).unwrap().map(Result::unwrap) {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -63,13 +70,17 @@ fn error_cases_name_their_cause() {
         if facts["exit"] == 0 {
             continue;
         }
-        let Some(sentence) = sentences.remove(name.as_str()) else {
+        let Some((sentence, place)) = sentences.remove(name.as_str()) else {
             let _ = writeln!(failures, "{name} has no sentence");
             continue;
         };
         let stderr = stderr_of(&entry.path(), &facts);
         if !stderr.contains(sentence) {
             let _ = writeln!(failures, "{name} does not say '{sentence}' but:\n{stderr}");
+        }
+        let said = place_line(&stderr).unwrap_or("in no file");
+        if said != place {
+            let _ = writeln!(failures, "{name} is {said}, not {place}:\n{stderr}");
         }
     }
     assert!(failures.is_empty(), "{failures}");

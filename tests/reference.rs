@@ -115,7 +115,7 @@ fn value_of(ty: &str) -> String {
     let ty = ty.trim().trim_end_matches(',').replace("<'a>", "");
     let inner = |wrapper: &str| ty.strip_prefix(wrapper).and_then(|t| t.strip_suffix('>')).map(value_of);
     match ty.as_str() {
-        "&'a str" => "text".to_owned(),
+        "&'a str" | "Written" => "text".to_owned(),
         "bool" => "true or false".to_owned(),
         "i64" => "number".to_owned(),
         "StringMap" => "texts by keys".to_owned(),
@@ -174,7 +174,7 @@ fn keys(name: &str) -> Vec<Key> {
         if keys.is_empty() {
             // Read as a map of texts: the keys are called as the fields.
             let text_of = |(name, (doc, ty)): (String, (String, String))| Key { name, value: value_of(&ty), doc };
-            keys = fields.into_iter().map(text_of).collect();
+            keys = fields.into_iter().filter(|(name, _)| name != "pos").map(text_of).collect();
         }
         return keys;
     }

@@ -27,6 +27,19 @@ fn cases() {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// Cases of faults that are in no file.
+const WITHOUT_A_PLACE: [&str; 1] = ["directory-missing.txtar"];
+
+/// The line of an error that says its place: `at file:line:column`.
+pub fn place_line(stderr: &str) -> Option<&str> {
+    let is_number = |text: &str| text.parse::<usize>().is_ok();
+    let is_place = |line: &&str| {
+        let mut parts = line.rsplitn(3, ':');
+        parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number) && parts.next().is_some()
+    };
+    stderr.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with("at ")).find(is_place)
+}
+
 fn case(path: &Path, update: bool) -> Result<(), String> {
     let text = fs::read_to_string(path).unwrap();
     let (head, files) = split(&text);
@@ -60,8 +73,13 @@ fn case(path: &Path, update: bool) -> Result<(), String> {
             return Err(format!("stderr does not say '{line}' but:\n{}", run.stderr));
         }
     }
-    if wanted.is_none() && file("stderr").is_none() {
-        return Err("the case expects neither stdout nor stderr".into());
+    if wanted.is_none() {
+        let Some(said) = file("stderr") else { return Err("the case expects neither stdout nor stderr".into()) };
+        let place = place_line(&stderr);
+        let is_of_a_file = !WITHOUT_A_PLACE.iter().any(|name| path.ends_with(name));
+        if place.is_some() != is_of_a_file || place.is_some_and(|place| !said.lines().any(|line| line == place)) {
+            return Err(format!("the case does not say the place of the fault, which is {place:?}"));
+        }
     }
     if stdout == wanted.unwrap_or_default() {
         return Ok(());

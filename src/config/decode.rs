@@ -6,12 +6,51 @@
 
 use crate::diag::{Error, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Key, Node, Pos, Style, Tag, Value, reprint};
+use crate::yaml::{Arena, Heap, Key, Node, Pos, Style, Tag, Value, first_document, reprint};
 use indexmap::IndexMap;
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
 /// Labels, annotations and other free maps of strings, in bytewise order of their keys.
 pub type StringMap<'a> = IndexMap<&'a str, &'a str>;
+
+/// The fields of an object that were given and are not null, and their places.
+#[derive(Debug, Default)]
+pub struct Given(Vec<(&'static str, Pos)>);
+
+impl Given {
+    /// The names, in bytewise order of the keys.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|(name, _)| *name)
+    }
+
+    /// The place of a field's key, if the field was given.
+    pub fn pos(&self, name: &str) -> Option<Pos> {
+        self.0.iter().find(|(given, _)| *given == name).map(|(_, pos)| *pos)
+    }
+}
+
+/// A text that a user has written, and where. It reads as its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Written<'a> {
+    pub text: &'a str,
+    pub pos: Pos,
+}
+
+impl Deref for Written<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text
+    }
+}
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
 
 /// A value that can be read from a node. Reading into a value that was set already merges, as Go's
 /// JSON decoder does for a field that is given in two spellings.
@@ -56,6 +95,22 @@ pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
     }
 }
 
+/// Reads a file that no build reads, with memory of its own: `read` gets the first document, if
+/// there is one. `name` is what errors call the file.
+///
+/// # Errors
+/// The text is no YAML, or those of `read`.
+pub fn read_alone<T>(
+    name: impl Into<String>,
+    text: String,
+    read: impl for<'a> FnOnce(Arena<'a>, Option<&Node<'a>>) -> Result<T>,
+) -> Result<T> {
+    let heap = Heap::new();
+    let arena = heap.arena();
+    let document = first_document(arena, arena.add_source(name, text)).map_err(Error::from);
+    document.and_then(|node| read(arena, node.as_ref())).map_err(|e| e.located(&heap))
+}
+
 impl<'a> Decoder<'a> {
     /// For kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
@@ -80,7 +135,7 @@ impl<'a> Decoder<'a> {
 
     /// An error at the place of a node.
     pub fn error(&self, pos: Pos, message: impl Into<String>) -> Error {
-        Error::input(message).at(self.arena.place(pos))
+        Error::input(message).at(pos)
     }
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
@@ -97,15 +152,11 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// The node is no mapping, a field is unknown, or a value does not fit its field.
-    pub fn object(
-        &self,
-        node: &Node<'a>,
-        fields: &mut [(&'static str, &mut dyn Decode<'a>)],
-    ) -> Result<Vec<&'static str>> {
+    pub fn object(&self, node: &Node<'a>, fields: &mut [(&'static str, &mut dyn Decode<'a>)]) -> Result<Given> {
         let Value::Mapping(mapping) = &node.value else {
-            return if node.is_null() { Ok(Vec::new()) } else { Err(self.mismatch("a mapping", node)) };
+            return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
         };
-        let mut given = Vec::new();
+        let mut given = Given::default();
         let mut entries: Vec<_> = mapping.iter().collect();
         entries.sort_by_key(|e| e.key.text);
         for (i, entry) in entries.iter().enumerate() {
@@ -122,7 +173,7 @@ impl<'a> Decoder<'a> {
             };
             field.decode(&entry.value, self).map_err(|e| e.context(format!("in field '{name}'")))?;
             if !entry.value.is_null() {
-                given.push(*name);
+                given.0.push((name, entry.key.pos));
             }
         }
         Ok(given)
@@ -163,7 +214,7 @@ impl<'a> Decoder<'a> {
     /// The text of a string.
     fn text(&self, text: &'a str, pos: Pos) -> Result<&'a str> {
         match self.through_json {
-            true => for_builtin(self.arena, text).map_err(|e| e.at(self.arena.place(pos))),
+            true => for_builtin(self.arena, text).map_err(|e| e.at(pos)),
             false => Ok(text),
         }
     }
@@ -201,6 +252,13 @@ impl<'a> Decode<'a> for &'a str {
                 Ok(())
             }
         }
+    }
+}
+
+impl<'a> Decode<'a> for Written<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
+        self.text.decode(node, cx)
     }
 }
 

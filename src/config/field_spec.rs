@@ -146,15 +146,16 @@ pub fn walk<'a>(
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     steps::add(1);
+    let pos = node.pos;
     let Some((step, rest)) = path.split_first() else {
-        return edit(node);
+        return edit(node).map_err(|e| e.at(pos));
     };
     match &mut node.value {
         Value::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, path, create, edit)),
         Value::Scalar(s) if s.is_null() => Ok(()),
-        Value::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar")),
+        Value::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar").at(pos)),
         Value::Mapping(m) => {
-            step.check()?;
+            step.check().map_err(|e| e.at(pos))?;
             let makes = create != Create::No && !step.list;
             if !makes && !m.contains(step.key) {
                 return Ok(());

@@ -1,6 +1,6 @@
 //! [`Kustomization`]: the fields of a kustomization file.
 
-use super::decode::{Decode, Decoder, ForBuiltin, StringMap};
+use super::decode::{Decode, Decoder, ForBuiltin, Given, StringMap, Written};
 use super::field_spec::FieldSpec;
 use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
@@ -26,9 +26,9 @@ pub struct Kustomization<'a> {
     /// Has no effect; `name`, `namespace`, `labels` and `annotations` are allowed in it.
     pub metadata: Option<Metadata<'a>>,
     /// Files with objects, and directories with kustomizations of their own.
-    pub resources: Vec<&'a str>,
+    pub resources: Vec<Written<'a>>,
     /// Directories with components, which work on what has been accumulated so far.
-    pub components: Vec<&'a str>,
+    pub components: Vec<Written<'a>>,
     /// ConfigMaps made from literals and files.
     pub config_map_generator: Vec<GeneratorArgs<'a>>,
     /// Secrets made from literals and files.
@@ -36,11 +36,11 @@ pub struct Kustomization<'a> {
     /// What holds for all generators of this file.
     pub generator_options: Option<GeneratorOptions<'a>>,
     /// Plugin configurations: files, directories with a kustomization, or inline objects.
-    pub generators: Vec<&'a str>,
+    pub generators: Vec<Written<'a>>,
     /// Plugin configurations, run in order after the built-in transformers.
-    pub transformers: Vec<&'a str>,
+    pub transformers: Vec<Written<'a>>,
     /// Plugin configurations of checks that may not change anything.
-    pub validators: Vec<&'a str>,
+    pub validators: Vec<Written<'a>>,
     /// Put before every name.
     pub name_prefix: &'a str,
     /// Put behind every name.
@@ -54,7 +54,7 @@ pub struct Kustomization<'a> {
     /// Annotations set on resources and their pod templates.
     pub common_annotations: StringMap<'a>,
     /// Strategic merge patches, each a file or inline.
-    pub patches_strategic_merge: Vec<&'a str>,
+    pub patches_strategic_merge: Vec<Written<'a>>,
     /// JSON patches with targets.
     pub patches_json6902: Vec<Patch<'a>>,
     /// Patches of either form, with optional targets.
@@ -68,11 +68,11 @@ pub struct Kustomization<'a> {
     /// How the output is ordered.
     pub sort_options: Option<SortOptions<'a>>,
     /// Which provenance is written into the output.
-    pub build_metadata: Vec<&'a str>,
+    pub build_metadata: Vec<Written<'a>>,
     /// Extra field specs for transformers: files.
-    pub configurations: Vec<&'a str>,
+    pub configurations: Vec<Written<'a>>,
     /// Files that tell which fields of custom kinds hold labels, annotations, names and references.
-    pub crds: Vec<&'a str>,
+    pub crds: Vec<Written<'a>>,
     /// The schema that lists are merged by, in place of the built-in one.
     pub openapi: OpenApi<'a>,
     /// Values that other fields use as `$(NAME)`.
@@ -81,6 +81,7 @@ pub struct Kustomization<'a> {
     pub helm_globals: Option<HelmGlobals<'a>>,
     /// Charts that helm makes resources of.
     pub helm_charts: Vec<HelmChart<'a>>,
+    given: Given,
 }
 
 impl<'a> Kustomization<'a> {
@@ -94,7 +95,7 @@ impl<'a> Kustomization<'a> {
         let empty = Mapping::new().into();
         let node = node.unwrap_or(&empty);
         // Old spelling of `resources`.
-        let mut bases: Vec<&'a str> = Vec::new();
+        let mut bases: Vec<Written<'a>> = Vec::new();
         // Old spelling of `images`.
         let mut image_tags: Vec<Image<'a>> = Vec::new();
         // Old spelling of `helmCharts` and `helmGlobals`.
@@ -148,14 +149,15 @@ impl<'a> Kustomization<'a> {
         k.resources.append(&mut bases);
         k.images.append(&mut image_tags);
         helm::upgrade(helm_generator, &mut k.helm_charts, &mut k.helm_globals);
-        let says_something = given.iter().any(|name| !vanishes(name) && k.has_content(name));
+        let says_something = given.names().any(|name| !vanishes(name) && k.has_content(name));
         let warnings = deprecations(&given);
         if !says_something {
-            return Err(
-                Error::input("kustomization.yaml is empty").hint("add a 'resources' field with the files to build")
-            );
+            return Err(Error::input("kustomization.yaml is empty")
+                .at(node.pos)
+                .hint("add a 'resources' field with the files to build"));
         }
-        k.check_type(node.pos, cx)?;
+        k.given = given;
+        k.check_type(node.pos)?;
         Ok((k, warnings))
     }
 
@@ -170,7 +172,7 @@ impl<'a> Kustomization<'a> {
         }
     }
 
-    fn check_type(&mut self, pos: Pos, cx: &Decoder<'a>) -> Result<()> {
+    fn check_type(&mut self, pos: Pos) -> Result<()> {
         if self.kind.is_empty() {
             self.kind = "Kustomization";
         }
@@ -179,15 +181,21 @@ impl<'a> Kustomization<'a> {
             self.api_version = wanted;
         }
         if self.kind != "Kustomization" && self.kind != "Component" {
-            return Err(cx
-                .error(pos, "kind should be Kustomization or Component")
+            return Err(Error::input("kind should be Kustomization or Component")
+                .at(self.place_of("kind"))
                 .hint(format!("it is '{}' here", self.kind)));
         }
         if self.api_version != wanted {
             let message = format!("apiVersion for {} should be {wanted}", self.kind);
-            return Err(cx.error(pos, message).hint(format!("it is '{}' here", self.api_version)));
+            let error = Error::input(message).at(self.place_of("apiVersion")).at(self.place_of("kind")).at(pos);
+            return Err(error.hint(format!("it is '{}' here", self.api_version)));
         }
         Ok(())
+    }
+
+    /// The place of a field; of a field that is not given none.
+    pub fn place_of(&self, field: &str) -> Pos {
+        self.given.pos(field).unwrap_or(Pos::NONE)
     }
 
     /// Whether this is a component.
@@ -197,7 +205,7 @@ impl<'a> Kustomization<'a> {
 }
 
 /// Upstream's words for deprecated fields, in its order.
-fn deprecations(given: &[&str]) -> Vec<Warning> {
+fn deprecations(given: &Given) -> Vec<Warning> {
     let fields = [
         ("bases", "resources", ""),
         ("commonLabels", "labels", ""),
@@ -211,7 +219,7 @@ fn deprecations(given: &[&str]) -> Vec<Warning> {
             "# Warning: '{old}' is deprecated. Please use '{new}' instead. {note}Run 'kustomize edit fix' to update your Kustomization automatically."
         ),
     };
-    fields.into_iter().filter(|(old, _, _)| given.contains(old)).map(warning).collect()
+    fields.into_iter().filter(|(old, _, _)| given.pos(old).is_some()).map(warning).collect()
 }
 
 /// The metadata of a kustomization, which nothing reads.
@@ -248,11 +256,11 @@ pub struct GeneratorArgs<'a> {
     /// What to do with one that is there already: `create`, `merge` or `replace`.
     pub behavior: &'a str,
     /// `key=value` pairs.
-    pub literals: Vec<&'a str>,
+    pub literals: Vec<Written<'a>>,
     /// Files whose content is a value: `path` or `key=path`.
-    pub files: Vec<&'a str>,
+    pub files: Vec<Written<'a>>,
     /// Files with `key=value` lines.
-    pub envs: Vec<&'a str>,
+    pub envs: Vec<Written<'a>>,
     /// The type of a Secret.
     pub secret_type: &'a str,
     /// Labels and so on; they win over `generatorOptions`.
@@ -263,7 +271,7 @@ pub struct GeneratorArgs<'a> {
 impl<'a> Decode<'a> for GeneratorArgs<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         self.pos = node.pos;
-        let mut env = "";
+        let mut env = Written::default();
         cx.object(
             node,
             &mut [
@@ -325,10 +333,12 @@ pub struct Label<'a> {
     pub include_templates: bool,
     /// More fields to set them in.
     pub fields: Vec<FieldSpec<'a>>,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for Label<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(
             node,
             &mut [
@@ -348,7 +358,7 @@ pub struct Patch<'a> {
     /// A file with the patch.
     pub path: &'a str,
     /// The patch itself.
-    pub patch: &'a str,
+    pub patch: Written<'a>,
     /// Which resources it is for. A strategic merge patch can do without: it names its resource.
     pub target: Option<Selector<'a>>,
     /// What the patch may change beside content.
@@ -372,7 +382,7 @@ impl<'a> Decode<'a> for PatchOptions {
         let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
             &mut [("allowNameChange", &mut self.allow_name_change), ("allowKindChange", &mut self.allow_kind_change)];
         let given = cx.object(node, fields)?;
-        self.given = !given.is_empty();
+        self.given = given.names().next().is_some();
         Ok(())
     }
 }
@@ -433,10 +443,12 @@ pub struct Replica<'a> {
     pub name: &'a str,
     /// How many replicas it gets.
     pub count: i64,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for Replica<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(node, &mut [("name", &mut self.name), ("count", &mut self.count)])?;
         Ok(())
     }
@@ -449,6 +461,7 @@ pub struct OpenApi<'a> {
     pub version: &'a str,
     /// A file with a schema, JSON or YAML.
     pub path: &'a str,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for OpenApi<'a> {
@@ -456,7 +469,7 @@ impl<'a> Decode<'a> for OpenApi<'a> {
         let mut fields = StringMap::default();
         fields.decode(node, cx)?;
         let field = |name: &str| fields.get(name).copied().unwrap_or_default();
-        (self.version, self.path) = (field("version"), field("path"));
+        (self.version, self.path, self.pos) = (field("version"), field("path"), node.pos);
         Ok(())
     }
 }
@@ -536,10 +549,12 @@ pub struct SourceSelector<'a> {
     pub field_path: &'a str,
     /// Which piece of the value is meant.
     pub options: FieldOptions<'a>,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for SourceSelector<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(
             node,
             &mut [
@@ -564,13 +579,15 @@ pub struct TargetSelector<'a> {
     /// Resources that are selected and left alone.
     pub reject: Vec<Selector<'a>>,
     /// `metadata.name` if there are none.
-    pub field_paths: Vec<&'a str>,
+    pub field_paths: Vec<Written<'a>>,
     /// How the value is put into the fields.
     pub options: FieldOptions<'a>,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for TargetSelector<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(
             node,
             &mut [
@@ -595,10 +612,12 @@ pub struct FieldOptions<'a> {
     pub encoding: &'a str,
     /// Makes fields that are missing.
     pub create: bool,
+    pub pos: Pos,
 }
 
 impl<'a> Decode<'a> for FieldOptions<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(
             node,
             &mut [

@@ -12,7 +12,7 @@ pub mod selector;
 pub mod transformer_config;
 pub mod var;
 
-pub use decode::{Decode, Decoder, StringMap};
+pub use decode::{Decode, Decoder, StringMap, Written, read_alone};
 pub use field_spec::FieldSpec;
 pub use field_specs::FieldSpecs;
 pub use kustomization::Kustomization;

@@ -2,11 +2,11 @@
 
 use super::decode::{Decode, Decoder};
 use crate::diag::Result;
-use crate::yaml::Node;
+use crate::yaml::{Node, Pos};
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches
 /// anything.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Selector<'a> {
     /// API group, as in `apps`; `^$` for the core group.
     pub group: &'a str,
@@ -22,19 +22,29 @@ pub struct Selector<'a> {
     pub annotation_selector: &'a str,
     /// Kubernetes selector over labels.
     pub label_selector: &'a str,
+    pub pos: Pos,
 }
 
-impl Selector<'_> {
+impl<'a> Selector<'a> {
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        [self.group, self.version, self.kind, self.name, self.namespace, self.annotation_selector, self.label_selector]
-            .iter()
-            .all(|part| part.is_empty())
+        self.parts().iter().all(|part| part.is_empty())
+    }
+
+    /// Whether another one, wherever it is written, asks for the same.
+    pub fn is_same(&self, other: &Selector<'_>) -> bool {
+        self.parts() == other.parts()
+    }
+
+    fn parts(&self) -> [&'a str; 7] {
+        let Selector { group, version, kind, name, namespace, annotation_selector, label_selector, pos: _ } = *self;
+        [group, version, kind, name, namespace, annotation_selector, label_selector]
     }
 }
 
 impl<'a> Decode<'a> for Selector<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos;
         cx.object(
             node,
             &mut [

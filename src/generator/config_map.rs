@@ -12,7 +12,8 @@
 //! (gen-merge-hash-needs-both).
 //! *Example*: `testdata/reference/config_map.txtar`
 
-use super::{key_values, merged_options, object};
+use super::key_values::{self, Pair};
+use super::{merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::{Error, Result};
 use crate::load::Root;
@@ -35,7 +36,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         check_name(&self.args)?;
         let (mut data, mut binary) = (Vec::new(), Vec::new());
         for pair in key_values::load(build, &self.root, &self.args)? {
-            let key = key(arena, &pair.key);
+            let key = key(arena, &pair);
             match std::str::from_utf8(&pair.value) {
                 Ok(text) => data.push(Entry { key, value: json::fresh_string(arena.text(text)).into() }),
                 Err(_) => binary.push(Entry { key, value: base64_node(arena, &pair.value) }),
@@ -55,12 +56,14 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
 
 /// Upstream says configmap for Secrets too.
 pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
-    if args.name.is_empty() { Err(Error::input("a configmap must have a name")) } else { Ok(()) }
+    if args.name.is_empty() { Err(Error::input("a configmap must have a name").at(args.pos)) } else { Ok(()) }
 }
 
 /// A data key: untyped, so that one that reads as a number fails at output, as upstream.
-pub(super) fn key<'a>(arena: Arena<'a>, text: &str) -> Key<'a> {
-    arena.text(text).into()
+pub(super) fn key<'a>(arena: Arena<'a>, pair: &Pair) -> Key<'a> {
+    let mut key = Key::from(arena.text(&pair.key));
+    key.pos = pair.pos;
+    key
 }
 
 /// Base64 as upstream writes it: from 70 characters on in lines of 70, each with a line break.

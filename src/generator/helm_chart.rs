@@ -62,10 +62,9 @@ impl<'a> HelmChartInflationGenerator<'a> {
         globals: HelmGlobals<'a>,
         asked_by: AskedBy<'a>,
     ) -> Result<Self> {
-        let arena = build.arena;
         let cx = Rc::clone(&build.cx);
         let options = &cx.options.helm;
-        let fault = |message: &str| Error::input(message).at(arena.place(chart.pos));
+        let fault = |message: &str| Error::input(message).at(chart.pos);
         if !options.enabled {
             return Err(fault("must specify --enable-helm").hint("charts run code of theirs; --enable-helm allows it"));
         }
@@ -112,7 +111,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             AskedBy::Object => chart.debug.unwrap_or(options.debug),
         };
         let generator = HelmChartInflationGenerator { chart, globals, root: root.clone(), namespace, debug };
-        let at = |e: Error| e.at(arena.place(generator.chart.pos));
+        let at = |e: Error| e.at(generator.chart.pos);
         root.hold(&generator.home().join(generator.chart.name)).map_err(at)?;
         if !generator.globals.config_home.is_empty() {
             let config = std::path::absolute(generator.globals.config_home).unwrap_or_default();
@@ -181,7 +180,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             message.push_str("\n    ");
             message.push_str(line);
         }
-        let error = Error::new(ErrorKind::Plugin, message).at(build.arena.place(self.chart.pos));
+        let error = Error::new(ErrorKind::Plugin, message).at(self.chart.pos);
         match &failed.failure {
             Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
             Failure::TimedOut(_) => error.hint("--plugin-timeout sets the limit"),
@@ -206,10 +205,9 @@ impl<'a> HelmChartInflationGenerator<'a> {
 
     /// Pulls the chart unless it is there. Builds that run side by side wait for each other.
     fn pull(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<()> {
-        let arena = build.arena;
         let chart = &self.chart;
         let directory = home.join(chart.name);
-        let fault = |message: String| Error::input(message).at(arena.place(chart.pos));
+        let fault = |message: String| Error::input(message).at(chart.pos);
         if chart.repo.is_empty() {
             if directory.is_dir() {
                 return Ok(());
@@ -266,7 +264,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let Some(inline) = inline else {
             return build.cx.files.bytes(&self.root, path).map_err(|e| in_values(e.into()));
         };
-        let malformed = |m: crate::yaml::Malformed| in_values(Error::malformed(arena, m));
+        let malformed = |m: crate::yaml::Malformed| in_values(m.into());
         let mut inline: Node<'a> = inline.clone().into();
         reprint::through_json(arena, &mut inline).map_err(malformed)?;
         let Value::Mapping(inline) = inline.value else { return Ok(Vec::new()) };
@@ -368,8 +366,8 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let text = String::from_utf8(printed)
             .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
         let source = arena.add_source(name, text);
-        let nodes = documents(arena, source)
-            .map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(arena.place(m.pos)))?;
+        let nodes =
+            documents(arena, source).map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(m.pos))?;
         let mut resources = documents_to_resources(build, nodes)
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {

@@ -78,7 +78,7 @@ impl<'a> Generator<'a> for IamPolicyGenerator<'a> {
         let arena = build.arena;
         if self.cloud != "gke" {
             let error = Error::input(format!("cloud provider {} not supported yet", self.cloud));
-            return Err(error.at(arena.place(self.pos)).hint("the only one is 'gke'"));
+            return Err(error.at(self.pos).hint("the only one is 'gke'"));
         }
         let account = &self.service_account;
         let bound = [account.name, "@", account.project_id, ".iam.gserviceaccount.com"];

@@ -1,15 +1,19 @@
 //! The sources of ConfigMaps and Secrets: env files, literals and files become keys with values.
 
+use crate::config::Written;
 use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::stage::Build;
+use crate::yaml::Pos;
 
 /// A key, and its value as bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pair {
     pub key: String,
     pub value: Vec<u8>,
+    /// The entry that it comes from.
+    pub pos: Pos,
 }
 
 /// Longest line of an env file, in bytes, a carriage return included; a longer one ends the file
@@ -28,28 +32,30 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
             .cx
             .files
             .bytes(root, path)
-            .map_err(|e| Error::from(e).context("loading KV pairs: env source files"))?;
-        env_file(&bytes, &mut pairs).map_err(|e| e.context(format!("in env file '{path}'")))?;
+            .map_err(|e| Error::from(e).at(path.pos).context("loading KV pairs: env source files"))?;
+        env_file(&bytes, path.pos, &mut pairs).map_err(|e| e.at(path.pos).context(format!("in env file '{path}'")))?;
     }
     for literal in &args.literals {
-        pairs.push(self::literal(literal)?);
+        pairs.push(self::literal(literal).map_err(|e| e.at(literal.pos))?);
     }
     for source in &args.files {
-        let (key, path) = file_source(source)?;
-        let value =
-            build.cx.files.bytes(root, path).map_err(|e| Error::from(e).context("loading KV pairs: file sources"))?;
-        pairs.push(Pair { key: key.to_owned(), value });
+        let (key, path) = file_source(source).map_err(|e| e.at(source.pos))?;
+        let unread = |e| Error::from(e).at(source.pos).context("loading KV pairs: file sources");
+        let value = build.cx.files.bytes(root, path).map_err(unread)?;
+        pairs.push(Pair { key: key.to_owned(), value, pos: source.pos });
     }
-    let mut keys: Vec<&str> = pairs.iter().map(|p| p.key.as_str()).collect();
-    keys.sort_unstable();
-    match keys.windows(2).find(|w| w[0] == w[1]) {
-        Some(w) => Err(Error::input(format!("configmap {} illegally repeats the key `{}`", args.name, w[0]))),
+    let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|p| (p.key.as_str(), p.pos)).collect();
+    keys.sort_by_key(|(key, _)| *key);
+    match keys.windows(2).find(|w| w[0].0 == w[1].0) {
+        Some(w) => {
+            Err(Error::input(format!("configmap {} illegally repeats the key `{}`", args.name, w[0].0)).at(w[1].1))
+        }
         None => Ok(pairs),
     }
 }
 
 /// `key=value`; one pair of quotes around the value goes.
-fn literal(source: &str) -> Result<Pair> {
+fn literal(source: &Written<'_>) -> Result<Pair> {
     let fault = || {
         let key = source.split('=').next().unwrap_or_default();
         // The value may be a secret: it is not shown.
@@ -57,7 +63,7 @@ fn literal(source: &str) -> Result<Pair> {
     };
     let (key, value) = source.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
     let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
-    Ok(Pair { key: key.to_owned(), value: unquoted.unwrap_or(value).as_bytes().to_vec() })
+    Ok(Pair { key: key.to_owned(), value: unquoted.unwrap_or(value).as_bytes().to_vec(), pos: source.pos })
 }
 
 /// `path` or `key=path`.
@@ -76,8 +82,8 @@ fn file_source(source: &str) -> Result<(&str, &str)> {
     }
 }
 
-/// The lines of an env file.
-fn env_file(bytes: &[u8], pairs: &mut Vec<Pair>) -> Result<()> {
+/// The lines of an env file, which an entry at `pos` names.
+fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
     for (i, raw) in bytes.split(|&b| b == b'\n').enumerate() {
         if raw.len() > MAX_ENV_LINE {
             return Ok(());
@@ -93,7 +99,7 @@ fn env_file(bytes: &[u8], pairs: &mut Vec<Pair>) -> Result<()> {
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if !key.is_empty() {
-            pairs.push(Pair { key: key.to_owned(), value: value.as_bytes().to_vec() });
+            pairs.push(Pair { key: key.to_owned(), value: value.as_bytes().to_vec(), pos });
         }
     }
     Ok(())
@@ -106,7 +112,7 @@ mod tests {
     #[track_caller]
     fn check_env(text: &str, want: &[(&str, &str)]) {
         let mut pairs = Vec::new();
-        env_file(text.as_bytes(), &mut pairs).unwrap();
+        env_file(text.as_bytes(), Pos::NONE, &mut pairs).unwrap();
         let got: Vec<(String, String)> =
             pairs.into_iter().map(|p| (p.key, String::from_utf8(p.value).unwrap())).collect();
         let got: Vec<(&str, &str)> = got.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -125,7 +131,10 @@ mod tests {
 
     #[test]
     fn literals() {
-        let value = |s| literal(s).map(|p| String::from_utf8(p.value).unwrap()).map_err(|_| ());
+        let value = |text| {
+            let pair = literal(&Written { text, pos: Pos::NONE });
+            pair.map(|p| String::from_utf8(p.value).unwrap()).map_err(|_| ())
+        };
         assert_eq!(value("a='b'"), Ok("b".into()));
         assert_eq!(value("a=\"b'"), Ok("\"b'".into()));
         assert_eq!(value("a='"), Ok("'".into()));

@@ -215,13 +215,13 @@ impl<'a> Files<'a> {
 
     /// Clones the repositories that entries name, side by side. An entry that is a file or
     /// directory here is none.
-    pub fn prefetch(&self, root: &Root, entries: &[&str]) {
+    pub fn prefetch<'e>(&self, root: &Root, entries: impl Iterator<Item = &'e str>) {
         let loader = self.loader(root);
         let is_here = |entry: &str| {
             let path = root.real.join(entry);
             !is_url(entry) && (loader.open(&path).is_ok() || loader.directory(&path).is_ok())
         };
-        let references = entries.iter().filter_map(|entry| Some((entry, reference(root, entry)?)));
+        let references = entries.filter_map(|entry| Some((entry, reference(root, entry)?)));
         let elsewhere = references.filter(|(entry, _)| !is_here(entry));
         self.git.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
     }

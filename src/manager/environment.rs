@@ -6,10 +6,10 @@
 
 use super::content;
 use super::requirements::check_head;
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
-use crate::yaml::{Heap, Node, first_document};
+use crate::yaml::Node;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -129,19 +129,19 @@ impl Environment {
     }
 
     fn apply(&mut self, path: &Path, text: String) -> Result<()> {
-        let heap = Heap::new();
-        let arena = heap.arena();
-        let source = arena.add_source(path.display().to_string(), text);
-        let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?.unwrap_or_else(Node::null);
-        let cx = Decoder::strict(arena);
-        let mut raw = Raw::default();
-        raw.decode(&node, &cx)?;
-        check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
-        if !raw.module_path.is_empty() {
-            self.module_path = raw.module_path.iter().map(|path| self.directory.join(path)).collect();
-        }
-        self.sync = Some(raw.sync.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty());
-        Ok(())
+        read_alone(path.display().to_string(), text, |arena, node| {
+            let null = Node::null();
+            let node = node.unwrap_or(&null);
+            let cx = Decoder::strict(arena);
+            let mut raw = Raw::default();
+            raw.decode(node, &cx)?;
+            check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
+            if !raw.module_path.is_empty() {
+                self.module_path = raw.module_path.iter().map(|path| self.directory.join(path)).collect();
+            }
+            self.sync = Some(raw.sync.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty());
+            Ok(())
+        })
     }
 
     /// All bundles: in the order of the module path, then by name; of those with one name the

@@ -6,12 +6,12 @@ use super::name::Platform;
 use super::requirements::{Requirement, check_head, requirements};
 use super::sdk::{Client, clients};
 use super::version::{ApiVersion, HOST_API, Version};
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
-use crate::yaml::{Heap, Node, Value, first_document};
+use crate::yaml::{Arena, Node, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -191,15 +191,17 @@ impl Manifest {
     /// # Errors
     /// It is not of its form.
     pub fn parse(shown: &str, is_pulumi: bool, text: String) -> Result<Manifest> {
-        let heap = Heap::new();
-        let arena = heap.arena();
-        let source = arena.add_source(shown.to_owned(), text);
-        let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?;
-        let node = node.ok_or_else(|| Error::input(format!("'{shown}' is empty")))?;
+        read_alone(shown, text, |arena, node| match node {
+            Some(node) => Manifest::decode(arena, node, is_pulumi),
+            None => Err(Error::input(format!("'{shown}' is empty"))),
+        })
+    }
+
+    fn decode<'a>(arena: Arena<'a>, node: &Node<'a>, is_pulumi: bool) -> Result<Manifest> {
         // Pulumi's file says more than concerns us.
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
         let mut raw = Raw::default();
-        raw.decode(&node, &cx)?;
+        raw.decode(node, &cx)?;
         let wrong = |message: String| cx.error(node.pos, message);
         if !is_pulumi {
             check_head(&cx, node.pos, (raw.api_version, raw.kind), "Plugin")?;

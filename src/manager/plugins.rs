@@ -116,28 +116,28 @@ impl Plugins for ManagedPlugins {
     /// placed for its kind, else what is installed for it.
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         let config = entry.config;
-        self.runners.check_enabled(build, config)?;
+        self.runners.check_enabled(config)?;
         if function::is_function(config) {
             return Ok(Box::new(Function::load(build, &self.runners.options, entry)?));
         }
-        let place = build.arena.place(config.pos());
+        let pos = config.pos();
         let options = &self.runners.options;
         // A component is of an installed plugin, whatever is placed for its kind.
         let asked = config.annotation(COMPONENT);
         let placed = match asked {
             Some(_) => None,
-            None => locate::locate(options, config.id()).map_err(|e| e.at(place.clone()))?,
+            None => locate::locate(options, config.id()).map_err(|e| e.at(pos))?,
         };
         let found = match placed {
             Some(placed) => Some(Use::Bundled(placed)),
             None => {
                 let find = |manager: &Manager| manager.find(options, config.id(), entry.mode.into(), asked);
-                self.ask(find).map_err(|e| e.at(place.clone()))?
+                self.ask(find).map_err(|e| e.at(pos))?
             }
         };
         let mut isolation = options.isolation.clone();
         let placed = match found {
-            None => return Err(self.nothing(config, asked).at(place)),
+            None => return Err(self.nothing(config, asked).at(pos)),
             Some(Use::Bundled(placed)) => placed,
             Some(Use::Synced(placed)) => {
                 isolation = isolation.of_installed(&Permissions::default(), options.variable);

@@ -3,10 +3,10 @@
 use super::location::{Location, LocationError};
 use super::source::{Source, SourceError};
 use super::version::Constraint;
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
-use crate::yaml::{Heap, Node, Place, Pos, Value, first_document, json};
+use crate::yaml::{Node, Place, Pos, Value, json};
 use std::path::Path;
 
 /// The name of the file.
@@ -136,17 +136,14 @@ impl Requirements {
     /// # Errors
     /// It is not of the form.
     pub fn parse(name: &str, text: String) -> Result<Requirements> {
-        let heap = Heap::new();
-        let arena = heap.arena();
-        let source = arena.add_source(name.to_owned(), text);
-        let Some(node) = first_document(arena, source).map_err(|m| Error::malformed(arena, m))? else {
-            return Ok(Requirements::default());
-        };
-        let cx = Decoder::strict(arena);
-        let mut file = RawFile::default();
-        file.decode(&node, &cx)?;
-        check_head(&cx, node.pos, (file.api_version, file.kind), KIND)?;
-        Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })
+        read_alone(name, text, |arena, node| {
+            let Some(node) = node else { return Ok(Requirements::default()) };
+            let cx = Decoder::strict(arena);
+            let mut file = RawFile::default();
+            file.decode(node, &cx)?;
+            check_head(&cx, node.pos, (file.api_version, file.kind), KIND)?;
+            Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })
+        })
     }
 }
 

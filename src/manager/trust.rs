@@ -9,11 +9,11 @@ use super::origin::Origin;
 use super::pattern::{Pattern, matches};
 use super::requirements::check_head;
 use super::source::Source;
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
-use crate::yaml::{Heap, Node, Place, first_document};
+use crate::yaml::{Node, Place};
 use minisign_verify::{PublicKey, Signature};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -125,16 +125,16 @@ impl Trust {
     /// # Errors
     /// It is not of its form.
     pub fn parse(path: &Path, text: String) -> Result<Trust> {
-        let heap = Heap::new();
-        let arena = heap.arena();
-        let source = arena.add_source(path.display().to_string(), text);
-        let cx = Decoder::strict(arena);
-        let mut raw = RawFile::default();
-        let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?.unwrap_or_else(Node::null);
-        raw.decode(&node, &cx)?;
-        check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
-        let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
-        Ok(Trust { path: Some(path.to_owned()), rules })
+        read_alone(path.display().to_string(), text, |arena, node| {
+            let cx = Decoder::strict(arena);
+            let mut raw = RawFile::default();
+            let null = Node::null();
+            let node = node.unwrap_or(&null);
+            raw.decode(node, &cx)?;
+            check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
+            let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
+            Ok(Trust { path: Some(path.to_owned()), rules })
+        })
     }
 
     /// What a plugin asks for that nothing grants: neither the rule for its source, nor `others`.

@@ -17,13 +17,13 @@ use super::origin::{Origin, note_generated, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan};
 use crate::config::var::Var;
-use crate::config::{Decode, Decoder, TransformerConfig};
+use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
-use crate::stage::{Build, Mode, PluginEntry, documents_to_resources, transform_each};
+use crate::stage::{Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
 use crate::transformer::ref_var;
-use crate::yaml::{self, Mapping, Node, Scalar, Source, documents, first_document, json};
+use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
 use crate::{parallel, steps};
 use indexmap::IndexMap;
 use std::rc::Rc;
@@ -60,10 +60,11 @@ pub fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
 
 fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let arena = build.arena;
-    let remote = [target.kustomization.resources.as_slice(), &target.kustomization.components].concat();
-    build.cx.files.prefetch(&target.root, &remote);
-    for entry in &target.kustomization.resources {
-        let in_entry = |e: Error| e.context(format!("accumulating resources from '{entry}' of {}", target.file));
+    let k = &target.kustomization;
+    build.cx.files.prefetch(&target.root, k.resources.iter().chain(&k.components).map(|entry| entry.text));
+    for entry in &k.resources {
+        let in_entry =
+            |e: Error| e.at(entry.pos).context(format!("accumulating resources from '{entry}' of {}", target.file));
         match load(build, &target.root, entry, false).map_err(in_entry)? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
@@ -76,7 +77,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
                 let base = Target::load_below(build, root, target).map_err(in_entry)?;
                 if base.kustomization.is_component() {
                     let message = format!("expected kind != 'Component' for path '{entry}'");
-                    return Err(in_entry(base.error(message).hint("list it under 'components'")));
+                    return Err(in_entry(base.error("kind", message).hint("list it under 'components'")));
                 }
                 openapi::set(build, &base).map_err(in_entry)?;
                 let mut below = Accumulator::default();
@@ -121,12 +122,11 @@ fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: boo
 
 fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
-    let malformed =
-        |m: crate::yaml::Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(arena.place(m.pos));
+    let malformed = |m: Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(m.pos);
     let nodes = documents(arena, source).map_err(malformed)?;
     let resources = documents_to_resources(build, nodes)?;
-    let (heap, threads) = (arena.heap(), arena.threads(resources.len() * RESOURCE));
-    let check = || |run: &[Resource<'a>]| run.iter().try_for_each(|resource| resource.check_annotations(heap));
+    let threads = arena.threads(resources.len() * RESOURCE);
+    let check = || |run: &[Resource<'a>]| run.iter().try_for_each(|resource| resource.check_annotations());
     parallel::runs(&resources, threads, check).into_iter().collect::<Result<()>>()?;
     Ok(resources)
 }
@@ -151,10 +151,9 @@ fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
     }
     let mut own = (*build.default_config).clone();
     for path in &target.kustomization.configurations {
-        let in_file = |e: Error| e.context(format!("in configurations entry '{path}' of {}", target.file));
+        let in_file = |e: Error| e.at(path.pos).context(format!("in configurations entry '{path}' of {}", target.file));
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
-        if let Some(node) = first_document(arena, source).map_err(|m| in_file(malformed(m)))? {
+        if let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? {
             let mut config = TransformerConfig::default();
             config.decode(&node, &Decoder::strict(arena)).map_err(in_file)?;
             own.merge(config).map_err(in_file)?;
@@ -169,25 +168,25 @@ fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Origin)> = Vec::new();
+    let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Pos, Origin)> = Vec::new();
     let planned = plan::generators(build, target).map_err(|e| e.context(format!("in {}", target.file)))?;
-    for (stage, kind) in planned {
-        stages.push((stage, format!("generating for {}", target.file), Origin::builtin(target, kind)));
+    for (stage, kind, pos) in planned {
+        stages.push((stage, format!("generating for {}", target.file), pos, Origin::builtin(target, kind)));
     }
     // A broken entry fails before any generator of this root has run.
     for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
         let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
-            true => builtin::generator(build, target, &config).map_err(|e| e.context(name.clone()))?,
+            true => builtin::generator(build, target, &config).map_err(|e| e.at(config.pos()).context(name.clone()))?,
             false => build
                 .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Generate })
                 .map_err(|e| e.context(name.clone()))?,
         };
-        stages.push((stage, name, origin));
+        stages.push((stage, name, config.pos(), origin));
     }
-    for (stage, name, origin) in stages {
-        let in_stage = |e: Error| e.context(name.clone());
+    for (stage, name, pos, origin) in stages {
+        let in_stage = |e: Error| e.at(pos).context(name.clone());
         let mut generated = stage.generate(build).map_err(in_stage)?;
         note_generated(build, &mut generated, &origin)?;
         for resource in generated {
@@ -203,10 +202,9 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     let behavior = new.behavior.unwrap_or_default();
     let id = *new.id();
     let pos = new.pos();
-    let at = || arena.place(pos);
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
-            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(at()))
+            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(pos))
         }
         (Found::None, _) => map.append(arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
@@ -218,12 +216,12 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
                 "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
                 behavior.as_str()
             );
-            Err(Error::input(message).at(at()).hint("set 'behavior: merge' to change it, or choose another name"))
+            Err(Error::input(message).at(pos).hint("set 'behavior: merge' to change it, or choose another name"))
         }
         (Found::Many(places), _) => {
             let ids: Vec<String> = places.iter().map(|&i| map.get(i).id().to_string()).collect();
             Err(Error::input(format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")))
-                .at(at()))
+                .at(pos))
         }
     }
 }
@@ -316,12 +314,13 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &[(&'a str, 
 
 fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for entry in &target.kustomization.components {
-        let in_entry = |e: Error| e.context(format!("accumulating components from '{entry}' of {}", target.file));
+        let in_entry =
+            |e: Error| e.at(entry.pos).context(format!("accumulating components from '{entry}' of {}", target.file));
         let root = build.cx.files.base(&target.root, entry, false).map_err(in_entry)?;
         let component = Target::load_below(build, root, target).map_err(in_entry)?;
         if !component.kustomization.is_component() {
             let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
-            return Err(in_entry(component.error(message).hint("list it under 'resources'")));
+            return Err(in_entry(component.error("kind", message).hint("list it under 'resources'")));
         }
         openapi::set(build, &component).map_err(in_entry)?;
         accumulate(build, &component, all).map_err(in_entry)?;
@@ -335,25 +334,37 @@ struct Stage<'a> {
     transformer: plan::BoxedTransformer<'a>,
     /// What errors call it.
     name: String,
+    /// The entry that asks for it.
+    pos: Pos,
     /// What annotations call it, and for how many it stands there.
     origin: Origin,
     instances: usize,
 }
 
+impl<'a> Stage<'a> {
+    /// How it runs if it looks at one resource at a time.
+    fn running(&self) -> Option<Running<'_, 'a>> {
+        Some(Running { stage: self.transformer.as_each()?, name: &self.name, pos: self.pos })
+    }
+}
+
 fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
     let config = all.config.clone().unwrap_or_else(|| Rc::clone(&build.default_config));
-    for planned in plan::transformers(build, target, &config).map_err(|e| e.context(format!("in {}", target.file)))? {
+    let configurations = target.kustomization.place_of("configurations");
+    let in_file = |e: Error| e.at(configurations).context(format!("in {}", target.file));
+    for planned in plan::transformers(build, target, &config).map_err(in_file)? {
         stages.push(Stage {
             transformer: planned.stage,
             name: format!("transforming in {}", target.file),
+            pos: planned.pos,
             origin: Origin::builtin(target, planned.kind),
             instances: planned.instances,
         });
     }
     for config in plugin_configs(build, target, &target.kustomization.transformers, "transformers")? {
         let name = format!("running the transformer {} of {}", config.id(), target.file);
-        let in_config = |e: Error| e.context(name.clone());
+        let in_config = |e: Error| e.at(config.pos()).context(name.clone());
         let origin = Origin::plugin(target, &config);
         let loaded: Vec<plan::BoxedTransformer<'a>> = match builtin::is_builtin(&config) {
             true => builtin::transformers(build, target, &config).map_err(in_config)?,
@@ -368,7 +379,13 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
         let last = loaded.len() - 1;
         for (i, transformer) in loaded.into_iter().enumerate() {
             let instances = usize::from(i == last);
-            stages.push(Stage { transformer, name: name.clone(), origin: origin.clone(), instances });
+            stages.push(Stage {
+                transformer,
+                name: name.clone(),
+                pos: config.pos(),
+                origin: origin.clone(),
+                instances,
+            });
         }
     }
     run(build, &stages, &mut all.map)
@@ -376,13 +393,11 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
 
 /// Runs transformers in order; neighbours that look at one resource at a time share a pass.
 fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
-    let shares = |stage: &Stage<'a>| stage.transformer.as_each().is_some();
-    for group in stages.chunk_by(|a, b| shares(a) && shares(b)) {
-        let each: Vec<_> =
-            group.iter().filter_map(|stage| Some((stage.transformer.as_each()?, stage.name.as_str()))).collect();
+    for group in stages.chunk_by(|a, b| a.running().is_some() && b.running().is_some()) {
+        let each: Vec<_> = group.iter().filter_map(Stage::running).collect();
         if each.is_empty() {
             for stage in group {
-                stage.transformer.transform(map, build).map_err(|e| e.context(&stage.name))?;
+                stage.transformer.transform(map, build).map_err(|e| e.at(stage.pos).context(&stage.name))?;
             }
         } else {
             transform_each(&each, map, build)?;
@@ -401,7 +416,7 @@ fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) ->
 fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
     for config in plugin_configs(build, target, &target.kustomization.validators, "validators")? {
         let name = format!("running the validator {} of {}", config.id(), target.file);
-        let in_validator = |e: Error| e.context(name.clone());
+        let in_validator = |e: Error| e.at(config.pos()).context(name.clone());
         if builtin::is_builtin(&config) {
             let before = Contents::of(map);
             for transformer in builtin::transformers(build, target, &config).map_err(in_validator)? {
@@ -422,8 +437,8 @@ fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'
 /// The last step of a root: its vars are bound to the resources that have their values now.
 fn vars<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for var in &target.kustomization.vars {
-        let in_file = |e: Error| e.context(format!("in 'vars' of {}", target.file));
-        ref_var::attach(&mut all.map, var, build.arena).map_err(in_file)?;
+        let in_file = |e: Error| e.at(var.pos).context(format!("in 'vars' of {}", target.file));
+        ref_var::attach(&mut all.map, var).map_err(in_file)?;
         add_var(build, all, var.clone()).map_err(in_file)?;
     }
     Ok(())
@@ -433,7 +448,7 @@ fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -
     let arena = build.arena;
     steps::add(1);
     if let Some(first) = all.vars.get(var.name) {
-        let error = Error::input(format!("var '{}' already encountered", var.name)).at(arena.place(var.pos));
+        let error = Error::input(format!("var '{}' already encountered", var.name)).at(var.pos);
         return Err(match arena.place(first.pos) {
             Some(place) => error.hint(format!("the first one is at {place}")),
             None => error,
@@ -448,45 +463,45 @@ fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -
 fn plugin_configs<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
-    entries: &[&'a str],
+    entries: &[Written<'a>],
     field: &str,
 ) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
     let mut configs = ResMap::new();
-    let in_entry = |entry: &str| {
+    let in_entry = |entry: &Written<'_>, e: Error| {
         let shown = if entry.contains('\n') { "an inline object" } else { entry };
-        format!("loading the entry '{shown}' of '{field}' of {}", target.file)
+        e.at(entry.pos).context(format!("loading the entry '{shown}' of '{field}' of {}", target.file))
     };
     let mut paths = Vec::new();
     for entry in entries {
-        let source = arena.add_source(format!("inline object in '{field}' of {}", target.file), (*entry).to_owned());
+        let source = arena.add_inline(format!("inline object in '{field}' of {}", target.file), entry, entry.pos, 0);
         match read(build, source) {
             Ok(inline) => {
                 for config in inline {
-                    configs.append(arena, config).map_err(|e| e.context(in_entry(entry)))?;
+                    configs.append(arena, config).map_err(|e| in_entry(entry, e))?;
                 }
             }
             // A text of several lines is no path: its own fault says more than a missing file
             // would.
-            Err(e) if entry.contains('\n') => return Err(e.context(in_entry(entry))),
-            Err(_) => paths.push(*entry),
+            Err(e) if entry.contains('\n') => return Err(in_entry(entry, e)),
+            Err(_) => paths.push(entry),
         }
     }
     for entry in paths {
-        let found = match load(build, &target.root, entry, true).map_err(|e| e.context(in_entry(entry)))? {
+        let found = match load(build, &target.root, entry, true).map_err(|e| in_entry(entry, e))? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
                 found.into_iter().collect()
             }
             Entry::Root(root) => {
-                let target = Target::load_below(build, root, target).map_err(|e| e.context(in_entry(entry)))?;
-                openapi::set(build, &target).map_err(|e| e.context(in_entry(entry)))?;
+                let target = Target::load_below(build, root, target).map_err(|e| in_entry(entry, e))?;
+                openapi::set(build, &target).map_err(|e| in_entry(entry, e))?;
                 let mut below = Accumulator::default();
-                accumulate(build, &target, &mut below).map_err(|e| e.context(in_entry(entry)))?;
+                accumulate(build, &target, &mut below).map_err(|e| in_entry(entry, e))?;
                 below.map
             }
         };
-        configs.append_all(arena, found).map_err(|e| e.context(in_entry(entry)))?;
+        configs.append_all(arena, found).map_err(|e| in_entry(entry, e))?;
     }
     Ok(configs.into_resources())
 }

@@ -17,7 +17,7 @@ use super::Target;
 use super::plan::{BoxedGenerator, BoxedTransformer};
 use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
-use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap};
+use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap, Written};
 use crate::diag::{Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
@@ -33,7 +33,7 @@ use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::transformer::value_add::{self, ValueAddTransformer};
-use crate::yaml::{Malformed, reprint};
+use crate::yaml::reprint;
 
 const GENERATORS: [&str; 4] =
     ["ConfigMapGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator", "SecretGenerator"];
@@ -61,9 +61,9 @@ pub fn is_builtin(config: &Resource<'_>) -> bool {
     gvk.group.is_empty() && gvk.version == "builtin"
 }
 
-fn unknown(build: &mut Build<'_>, config: &Resource<'_>) -> Error {
+fn unknown(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
-    let error = Error::input(format!("unable to load builtin {}", config.id().gvk)).at(build.arena.place(config.pos()));
+    let error = Error::input(format!("unable to load builtin {}", config.id().gvk)).at(config.pos());
     match nearest(kind, GENERATORS.into_iter().chain(TRANSFORMERS)) {
         Some(name) if name != kind => error.hint(format!("did you mean '{name}'?")),
         _ => error.hint(format!("the built-ins are: {}, {}", GENERATORS.join(", "), TRANSFORMERS.join(", "))),
@@ -73,9 +73,8 @@ fn unknown(build: &mut Build<'_>, config: &Resource<'_>) -> Error {
 /// The object as its kind reads it: upstream prints it, decodes that, and makes JSON of it.
 fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
     let arena = build.arena;
-    let malformed = |m: Malformed| Error::malformed(arena, m);
-    let mut node = reprint::printed(arena, config.node()).map_err(malformed)?.into_owned();
-    reprint::through_map(arena, &mut node).map_err(malformed)?;
+    let mut node = reprint::printed(arena, config.node())?.into_owned();
+    reprint::through_map(arena, &mut node)?;
     let mut config = config.clone();
     *config.node_mut() = node;
     Ok(config)
@@ -99,7 +98,7 @@ pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resour
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if TRANSFORMERS.contains(&kind) {
-        return Err(Error::input(format!("plugin {} not a generator", config.id())).at(arena.place(config.pos())));
+        return Err(Error::input(format!("plugin {} not a generator", config.id())).at(config.pos()));
     }
     let root = target.root.clone();
     if kind == "IAMPolicyGenerator" {
@@ -125,7 +124,7 @@ pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resour
     match kind {
         "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator { args, shared: None, root })),
         "SecretGenerator" => Ok(Box::new(SecretGenerator { args, shared: None, root })),
-        _ => Err(unknown(build, config)),
+        _ => Err(unknown(config)),
     }
 }
 
@@ -142,7 +141,7 @@ pub fn transformers<'a>(
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if GENERATORS.contains(&kind) {
-        return Err(Error::input(format!("plugin {} not a transformer", config.id())).at(arena.place(config.pos())));
+        return Err(Error::input(format!("plugin {} not a transformer", config.id())).at(config.pos()));
     }
     let mut field_specs: Option<Vec<FieldSpec<'a>>> = None;
     read(build, config, &mut [("fieldSpecs", &mut field_specs)])?;
@@ -163,12 +162,12 @@ pub fn transformers<'a>(
         "ImageTagTransformer" => {
             let mut image = Image::default();
             read(build, config, &mut [("imageTag", &mut image)])?;
-            Box::new(ImageTagTransformer::new(arena, &[image], specs)?)
+            Box::new(ImageTagTransformer::new(&[image], specs)?)
         }
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
             if !has_specs {
-                return Err(Error::input("fieldSpecs is not expected to be nil").at(arena.place(config.pos())));
+                return Err(Error::input("fieldSpecs is not expected to be nil").at(config.pos()));
             }
             return affixes(build, config, specs);
         }
@@ -192,8 +191,8 @@ pub fn transformers<'a>(
             Box::new(PatchJson6902Transformer::new(build, &target.root, &[patch])?)
         }
         "PatchStrategicMergeTransformer" => {
-            let mut paths: Vec<&'a str> = Vec::new();
-            let mut patches = "";
+            let mut paths: Vec<Written<'a>> = Vec::new();
+            let mut patches = Written::default();
             read(build, config, &mut [("paths", &mut paths), ("patches", &mut patches)])?;
             Box::new(PatchStrategicMergeTransformer::new(build, &target.root, &paths, patches)?)
         }
@@ -205,7 +204,7 @@ pub fn transformers<'a>(
             read(build, config, fields)?;
             Box::new(ValueAddTransformer::new(build, &target.root, value, targets, file)?)
         }
-        _ => return Err(unknown(build, config)),
+        _ => return Err(unknown(config)),
     };
     Ok(vec![stage])
 }
@@ -218,8 +217,7 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
         "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
         "none" => SetRoleBindingSubjects::None,
         other => {
-            let error =
-                Error::input(format!("invalid setRoleBindingSubjects '{other}'")).at(build.arena.place(config.pos()));
+            let error = Error::input(format!("invalid setRoleBindingSubjects '{other}'")).at(config.pos());
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };

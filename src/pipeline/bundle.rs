@@ -14,7 +14,7 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::schema::Document;
 use crate::schema::Gvk;
 use crate::stage::Build;
-use crate::yaml::{Malformed, Node, documents};
+use crate::yaml::{Node, documents};
 use std::rc::Rc;
 
 /// Lets a build know what the files say that its options name.
@@ -34,9 +34,8 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
             .read_to_string(path)
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read the schema '{shown}': {e}")))?;
         let source = arena.add_source(shown, text);
-        let malformed = |m: Malformed| Error::malformed(arena, m);
-        for node in documents(arena, source).map_err(malformed)?.into_iter().filter(|node| !node.is_null()) {
-            all.push(document(build, node)?);
+        for node in documents(arena, source)?.into_iter().filter(|node| !node.is_null()) {
+            all.push(document(node)?);
         }
     }
     if all.is_empty() {
@@ -51,7 +50,7 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
     Ok(())
 }
 
-fn document<'a>(build: &mut Build<'a>, node: Node<'a>) -> Result<Document<'a>> {
+fn document<'a>(node: Node<'a>) -> Result<Document<'a>> {
     if node.get_text("kind") == Some("CustomResourceDefinition") {
         return Ok(Document::Crd(node));
     }
@@ -59,7 +58,7 @@ fn document<'a>(build: &mut Build<'a>, node: Node<'a>) -> Result<Document<'a>> {
         return Ok(Document::OpenApi(node));
     }
     let error = Error::input("a schema is a CustomResourceDefinition, or an OpenAPI document with 'definitions'");
-    Err(error.at(build.arena.place(node.pos)))
+    Err(error.at(node.pos))
 }
 
 /// What the fields of a document's kinds hold.

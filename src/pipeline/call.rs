@@ -69,6 +69,6 @@ fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<Res
 fn read<'a>(build: &mut Build<'a>, name: &str, text: String) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
     let source = arena.add_source(name, text);
-    let nodes = documents(arena, source).map_err(|m| Error::malformed(arena, m))?;
+    let nodes = documents(arena, source)?;
     documents_to_resources(build, nodes)
 }

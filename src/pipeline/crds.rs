@@ -29,11 +29,10 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
     let arena = build.arena;
     let mut config = TransformerConfig::default();
     for path in &target.kustomization.crds {
-        let in_file = |e: Error| e.context(format!("in crds entry '{path}' of {}", target.file));
+        let in_file = |e: Error| e.at(path.pos).context(format!("in crds entry '{path}' of {}", target.file));
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        let malformed = |m: crate::yaml::Malformed| in_file(Error::malformed(arena, m));
-        let Some(node) = first_document(arena, source).map_err(malformed)? else { continue };
-        let types = types(arena, &node).map_err(in_file)?;
+        let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? else { continue };
+        let types = types(&node).map_err(in_file)?;
         for (name, properties) in &types {
             let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
             if is_kind {
@@ -48,9 +47,9 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
 }
 
 /// The types of a file, each with its properties.
-fn types<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
+fn types<'n, 'a>(node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
     let fault = |node: &Node<'_>| {
-        let error = Error::input("unable to parse open API definition").at(arena.place(node.pos));
+        let error = Error::input("unable to parse open API definition").at(node.pos);
         error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
     };
     let mut types = Types::default();

@@ -56,11 +56,11 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() }
         .transform(&mut map, build)?;
     map.check_unique(arena)?;
-    check_identities(arena, &map)?;
+    check_identities(&map)?;
     drop_local_config(arena, &mut map)?;
     order::sort(&mut map, &order);
-    if build.cx.options.managed_by_label || asked.contains(&"managedByLabel") {
-        add_managed_by_label(arena, &mut map)?;
+    if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
+        add_managed_by_label(&mut map)?;
     }
     map.edit_each(arena, Changes::Content, |_| {
         |resource: &mut Resource<'a>| {
@@ -83,6 +83,7 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
     }
     match (options.order, &options.legacy) {
         ("fifo", Some(_)) => Err(target.error(
+            "sortOptions",
             "the field 'sortOptions.legacySortOptions' is set but the selected sort order is 'fifo', not 'legacy'",
         )),
         ("fifo", None) => Ok(Order::Fifo),
@@ -91,12 +92,12 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
             let own = |list: &[&str]| list.iter().map(|k| (*k).to_owned()).collect();
             Ok(Order::Lists { first: own(&lists.first), last: own(&lists.last) })
         }
-        _ => Err(target.error("the field 'sortOptions.order' must be one of [fifo, legacy]")),
+        _ => Err(target.error("sortOptions", "the field 'sortOptions.order' must be one of [fifo, legacy]")),
     }
 }
 
 /// A patch or plugin may have taken what a resource must have.
-fn check_identities(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
+fn check_identities(map: &ResMap<'_>) -> Result<()> {
     let lacks = |r: &Resource<'_>| match (r.id().gvk.kind, r.id().name) {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
@@ -115,16 +116,15 @@ fn check_identities(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
         None => Ok(()),
         Some((resource, what)) => {
             let error = Error::input(format!("missing {what} in object {}", resource.id()));
-            Err(error.at(arena.place(resource.pos())).hint("a patch or transformer has taken it away"))
+            Err(error.at(resource.pos()).hint("a patch or transformer has taken it away"))
         }
     }
 }
 
 /// Drops resources that exist for the build alone, and refuses annotations that are no map.
 fn drop_local_config<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
-    let heap = arena.heap();
     let are_local = map.look_at_each(arena, |r| {
-        r.check_annotations(heap)?;
+        r.check_annotations()?;
         let annotations = r.node().get("metadata").and_then(|m| m.get("annotations"));
         let value = annotations.and_then(|m| m.get("config.kubernetes.io/local-config"));
         Ok(value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text != "false")))
@@ -136,14 +136,14 @@ fn drop_local_config<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
     Ok(())
 }
 
-fn add_managed_by_label(arena: Arena<'_>, map: &mut ResMap<'_>) -> Result<()> {
+fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
     map.edit_content(|resource| {
         if let Some(labels) = resource.node().get("metadata").and_then(|m| m.get("labels"))
             && labels.as_mapping().is_none()
             && !labels.is_null()
         {
             let message = format!("wrong node kind: the labels of {} are {}", resource.id(), labels.shape());
-            return Err(Error::input(message).at(arena.place(labels.pos)));
+            return Err(Error::input(message).at(labels.pos));
         }
         resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
         Ok(())

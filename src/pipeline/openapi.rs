@@ -26,7 +26,7 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> {
     let arena = build.arena;
     let wanted = &target.kustomization.openapi;
-    let in_field = |e: Error| e.context(format!("in 'openapi' of {}", target.file));
+    let in_field = |e: Error| e.at(wanted.pos).context(format!("in 'openapi' of {}", target.file));
     // The file must be there, whether or not its schema counts.
     let source = match wanted.path {
         "" => None,
@@ -37,16 +37,17 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
     }
     let Some(source) = source else {
         if wanted.version != BUILTIN_VERSION {
-            let error = target.error(format!("the specified OpenAPI version '{}' is not built in", wanted.version));
+            let error =
+                target.error("openapi", format!("the specified OpenAPI version '{}' is not built in", wanted.version));
             return Err(in_field(error.hint(format!("it is {BUILTIN_VERSION}, or a 'path' to a schema"))));
         }
         build.schema.choose_builtin();
         return Ok(());
     };
     if !wanted.version.is_empty() {
-        return Err(in_field(target.error("builtin version and custom schema provided, cannot use both")));
+        return Err(in_field(target.error("openapi", "builtin version and custom schema provided, cannot use both")));
     }
-    let fault = |message: String, pos| in_field(Error::input(message).at(arena.place(pos)));
+    let fault = |message: String, pos| in_field(Error::input(message).at(pos));
     let node = first_document(arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
     if node.as_mapping().is_none() {
         return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos));

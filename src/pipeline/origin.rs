@@ -13,7 +13,7 @@
 //! *Example*: `testdata/reference/origin.txtar`
 
 use super::Target;
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
@@ -128,7 +128,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
             let (pos, shape) = (annotations.pos, annotations.shape());
             let Some(annotations) = annotations.as_mapping_mut() else {
                 let message = format!("wrong node kind: the annotations of {} are {shape}", resource.id());
-                return Err(Error::input(message).at(arena.place(pos)));
+                return Err(Error::input(message).at(pos));
             };
             annotations.remove(ORIGIN);
         }
@@ -231,9 +231,9 @@ fn listed<'a, T>(
     let arena = build.arena;
     let name = format!("an annotation of {}", resource.id());
     let source = arena.add_source(name, text.to_owned());
-    let node = first_document(arena, source).map_err(|m| Error::malformed(arena, m))?;
+    let node = first_document(arena, source)?;
     let read = node.filter(|node| !node.is_null()).map(|node| read(&Decoder::of_file(arena), &node));
-    read.transpose().map_err(|e| e.at(arena.place(resource.pos())))
+    read.transpose().map_err(|e| e.at(resource.pos()))
 }
 
 /// The items of a list of transformations, printed anew.
@@ -279,8 +279,9 @@ impl<'a> Decode<'a> for ConfiguredBy<'a> {
 }
 
 /// Writes the annotations that the root asks for.
-pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[&str]) -> Result<()> {
-    let [origins, transformations] = ["originAnnotations", "transformerAnnotations"].map(|word| asked.contains(&word));
+pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[Written<'a>]) -> Result<()> {
+    let [origins, transformations] =
+        ["originAnnotations", "transformerAnnotations"].map(|word| asked.iter().any(|asked| asked.text == word));
     if !origins && !transformations {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use super::Target;
 use crate::config::decode::for_builtin;
 use crate::config::field_spec::MergedSpecs;
 use crate::config::kustomization::Label;
-use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig};
+use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig, Written};
 use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
@@ -18,6 +18,7 @@ use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTra
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
+use crate::yaml::Pos;
 use std::rc::Rc;
 
 /// A configured generator.
@@ -26,29 +27,36 @@ pub type BoxedGenerator<'a> = Box<dyn Generator<'a> + 'a>;
 /// A configured transformer.
 pub type BoxedTransformer<'a> = Box<dyn Transformer<'a> + 'a>;
 
+/// A generator that an entry asks for, its kustomize kind, and the place of the entry.
+pub type PlannedGenerator<'a> = (BoxedGenerator<'a>, &'static str, Pos);
+
 /// A transformer that a field asks for.
 pub struct Planned<'a> {
     pub stage: BoxedTransformer<'a>,
     /// The kustomize kind.
     pub kind: &'static str,
+    /// The field or entry that asks for it.
+    pub pos: Pos,
     /// For how many transformers of upstream it stands: most have one for each entry of a field.
     pub instances: usize,
 }
 
-/// The built-in generators that the fields of a kustomization ask for, with their kustomize kinds.
+/// The built-in generators that the fields of a kustomization ask for.
 ///
 /// # Errors
 /// A chart cannot be made.
-pub fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Vec<(BoxedGenerator<'a>, &'static str)>> {
+pub fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Vec<PlannedGenerator<'a>>> {
     let k = &target.kustomization;
-    let mut stages: Vec<(BoxedGenerator<'a>, &'static str)> = Vec::new();
+    let mut stages: Vec<PlannedGenerator<'a>> = Vec::new();
     for args in &k.config_map_generator {
-        let (args, shared, root) = (args.clone(), k.generator_options.clone(), target.root.clone());
-        stages.push((Box::new(ConfigMapGenerator { args, shared, root }), "ConfigMapGenerator"));
+        let (pos, args) = (args.pos, args.clone());
+        let (shared, root) = (k.generator_options.clone(), target.root.clone());
+        stages.push((Box::new(ConfigMapGenerator { args, shared, root }), "ConfigMapGenerator", pos));
     }
     for args in &k.secret_generator {
-        let (args, shared, root) = (args.clone(), k.generator_options.clone(), target.root.clone());
-        stages.push((Box::new(SecretGenerator { args, shared, root }), "SecretGenerator"));
+        let (pos, args) = (args.pos, args.clone());
+        let (shared, root) = (k.generator_options.clone(), target.root.clone());
+        stages.push((Box::new(SecretGenerator { args, shared, root }), "SecretGenerator", pos));
     }
     for chart in &k.helm_charts {
         let mut globals = k.helm_globals.clone().unwrap_or_default();
@@ -57,7 +65,7 @@ pub fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Vec<
         }
         let asked_by = AskedBy::Field { namespace: target.helm_namespace };
         let stage = HelmChartInflationGenerator::new(build, &target.root, chart.clone(), globals, asked_by)?;
-        stages.push((Box::new(stage), "HelmChartInflationGenerator"));
+        stages.push((Box::new(stage), "HelmChartInflationGenerator", chart.pos));
     }
     Ok(stages)
 }
@@ -80,17 +88,18 @@ pub fn transformers<'a>(
         Ok(FieldSpecs::new(arena, specs))
     };
     let mut stages: Vec<Planned<'a>> = Vec::new();
-    let mut add = |kind: &'static str, instances: usize, stage: BoxedTransformer<'a>| {
-        stages.push(Planned { stage, kind, instances });
+    let mut add = |kind: &'static str, pos: Pos, instances: usize, stage: BoxedTransformer<'a>| {
+        stages.push(Planned { stage, kind, pos, instances });
     };
     if !k.patches_strategic_merge.is_empty() {
-        let stage = PatchStrategicMergeTransformer::new(build, &target.root, &k.patches_strategic_merge, "")?;
-        add("PatchStrategicMergeTransformer", 1, Box::new(stage));
+        let stage =
+            PatchStrategicMergeTransformer::new(build, &target.root, &k.patches_strategic_merge, Written::default())?;
+        add("PatchStrategicMergeTransformer", k.place_of("patchesStrategicMerge"), 1, Box::new(stage));
     }
     // Each entry is a transformer upstream, which counts where a build notes what transformed a
     // resource.
     for stage in PatchTransformer::new(build, &target.root, &k.patches)?.apart() {
-        add("PatchTransformer", stage.count(), Box::new(stage));
+        add("PatchTransformer", k.place_of("patches"), stage.count(), Box::new(stage));
     }
     if !k.namespace.is_empty() {
         let stage = NamespaceTransformer {
@@ -99,48 +108,48 @@ pub fn transformers<'a>(
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
         };
-        add("NamespaceTransformer", 1, Box::new(stage));
+        add("NamespaceTransformer", k.place_of("namespace"), 1, Box::new(stage));
     }
     if !k.name_prefix.is_empty() {
         let stage = NameAffixTransformer { text: k.name_prefix, specs: specs(&config.name_prefix)?, is_suffix: false };
-        add("PrefixTransformer", 1, Box::new(stage));
+        add("PrefixTransformer", k.place_of("namePrefix"), 1, Box::new(stage));
     }
     if !k.name_suffix.is_empty() {
         let stage = NameAffixTransformer { text: k.name_suffix, specs: specs(&config.name_suffix)?, is_suffix: true };
-        add("SuffixTransformer", 1, Box::new(stage));
+        add("SuffixTransformer", k.place_of("nameSuffix"), 1, Box::new(stage));
     }
     for label in &k.labels {
         let specs = specs(&label_specs(label, config)?)?;
-        add("LabelTransformer", 1, Box::new(LabelTransformer { labels: label.pairs.clone(), specs }));
+        add("LabelTransformer", label.pos, 1, Box::new(LabelTransformer { labels: label.pairs.clone(), specs }));
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
     if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
         let stage = LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels)? };
-        add("LabelTransformer", 1, Box::new(stage));
+        add("LabelTransformer", k.place_of("commonLabels"), 1, Box::new(stage));
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations)?;
         let annotations = k.common_annotations.clone();
         let stage = AnnotationsTransformer { annotations, specs, keeps_origins: build.keeps_origins };
-        add("AnnotationsTransformer", 1, Box::new(stage));
+        add("AnnotationsTransformer", k.place_of("commonAnnotations"), 1, Box::new(stage));
     }
     for stage in PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?.apart() {
-        add("PatchJson6902Transformer", stage.count(), Box::new(stage));
+        add("PatchJson6902Transformer", k.place_of("patchesJson6902"), stage.count(), Box::new(stage));
     }
     let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)?) };
     for replica in &k.replicas {
         let (name, count) = (replica.name, replica.count);
         let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone() };
-        add("ReplicaCountTransformer", 1, Box::new(stage));
+        add("ReplicaCountTransformer", replica.pos, 1, Box::new(stage));
     }
     if !k.images.is_empty() {
-        let stage = ImageTagTransformer::new(arena, &k.images, specs(&config.images)?)?;
-        add("ImageTagTransformer", k.images.len(), Box::new(stage));
+        let stage = ImageTagTransformer::new(&k.images, specs(&config.images)?)?;
+        add("ImageTagTransformer", k.place_of("images"), k.images.len(), Box::new(stage));
     }
     if !k.replacements.is_empty() {
         let cx = Decoder::strict(arena);
         let stage = ReplacementTransformer::new(build, &target.root, &k.replacements, &cx)?;
-        add("ReplacementTransformer", 1, Box::new(stage));
+        add("ReplacementTransformer", k.place_of("replacements"), 1, Box::new(stage));
     }
     Ok(stages)
 }

@@ -15,7 +15,7 @@ use crate::config::{Decoder, Kustomization};
 use crate::diag::{Error, Result};
 use crate::load::{Root, join};
 use crate::stage::Build;
-use crate::yaml::{Place, Source, first_document, json};
+use crate::yaml::{Malformed, Pos, Source, first_document, json};
 
 /// One kustomization root.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Target<'a> {
     pub file: String,
     /// Its name alone.
     pub file_name: String,
+    /// The first byte of the file.
+    start: Pos,
     /// The namespace that helm is told, for charts that name none: this root's, or that of the
     /// nearest one above.
     pub helm_namespace: &'a str,
@@ -40,10 +42,9 @@ impl<'a> Target<'a> {
     pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
         let source = find(build, &root)?;
         let arena = build.arena;
-        let invalid = |e: Error| {
-            e.at(Some(Place { file: source.name.clone(), line: 1, column: 1 })).context("invalid Kustomization")
-        };
-        let malformed = |m| invalid(Error::malformed(arena, m));
+        let start = source.pos(0);
+        let invalid = |e: Error| e.at(start).context("invalid Kustomization");
+        let malformed = |m: Malformed| invalid(m.into());
         let node = first_document(arena, source).map_err(malformed)?;
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
         let (kustomization, warnings) =
@@ -51,7 +52,7 @@ impl<'a> Target<'a> {
         warnings.into_iter().for_each(|w| build.warn(w.message));
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let helm_namespace = kustomization.namespace;
-        Ok(Target { root, kustomization, file: source.name.clone(), file_name, helm_namespace })
+        Ok(Target { root, kustomization, file: source.name.clone(), file_name, start, helm_namespace })
     }
 
     /// As [`Target::load`], for a base or component of another root.
@@ -66,9 +67,9 @@ impl<'a> Target<'a> {
         Ok(target)
     }
 
-    /// An error in this kustomization file.
-    pub fn error(&self, message: impl Into<String>) -> Error {
-        Error::input(message).at(Some(Place { file: self.file.clone(), line: 1, column: 1 }))
+    /// An error in a field of this kustomization file.
+    pub fn error(&self, field: &str, message: impl Into<String>) -> Error {
+        Error::input(message).at(self.kustomization.place_of(field)).at(self.start)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::load::Root;
 use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
-use crate::yaml::{Arena, Place};
+use crate::yaml::{Arena, Pos};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
@@ -36,7 +36,7 @@ pub struct ExecPlugin {
     file_name: String,
     /// What errors call the plugin.
     name: String,
-    place: Option<Place>,
+    pos: Pos,
     mode: Mode,
 }
 
@@ -53,8 +53,8 @@ impl ExecPlugin {
         program: Program,
     ) -> Result<Self> {
         let arena = build.arena;
-        let place = arena.place(config.pos());
-        let args = arguments(build, root, config).map_err(|e| e.at(place.clone()))?;
+        let pos = config.pos();
+        let args = arguments(build, root, config).map_err(|e| e.at(pos))?;
         build.cx.files.note(&program.path);
         Ok(ExecPlugin {
             options: Arc::clone(options),
@@ -64,15 +64,14 @@ impl ExecPlugin {
             config: wire::print_config(arena, config)?,
             file_name: file_name(arena, config),
             name: format!("plugin {}", config.id()),
-            place,
+            pos,
             mode,
         })
     }
 
     /// Calls the plugin and gives what it printed.
     fn call(&self, build: &mut Build<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
-        let fault =
-            |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
+        let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
         let directory = PrivateDirectory::new("rustomize-plugin-").map_err(no_file)?;
@@ -95,8 +94,7 @@ impl ExecPlugin {
             without: &[],
             stdin,
         };
-        run(call, &self.options.limits())
-            .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.place.clone()))
+        run(call, &self.options.limits()).map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))
     }
 
     fn environment(&self, build: &mut Build<'_>) -> Vec<(Cow<'static, str>, OsString)> {
@@ -141,7 +139,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let input = wire::print(arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(build, Some(input.into_bytes()))?;
         let resources = wire::parse(build, self.output_name(), printed)?;
-        *map = wire::merge_output(arena, &places, resources, &self.program.path.display().to_string())?;
+        *map = wire::merge_output(&places, resources, &self.program.path.display().to_string())?;
         Ok(())
     }
 }
@@ -155,7 +153,7 @@ impl<'a> Plugin<'a> for ExecPlugin {
 }
 
 /// What happened, in words, with the end of what the plugin said.
-pub(super) fn explain(failed: &Failed, program: &Path, name: &str, place: Option<Place>) -> Error {
+pub(super) fn explain(failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
     let program = program.display();
     let (what, hint) = match &failed.failure {
         Failure::NotStarted(e) => (
@@ -186,7 +184,7 @@ pub(super) fn explain(failed: &Failed, program: &Path, name: &str, place: Option
             message.push_str(line);
         }
     }
-    let error = Error::new(ErrorKind::Plugin, message).at(place);
+    let error = Error::new(ErrorKind::Plugin, message).at(pos);
     match hint {
         Some(hint) => error.hint(hint),
         None => error,

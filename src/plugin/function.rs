@@ -15,7 +15,7 @@ use crate::load::Root;
 use crate::process::{Call, run};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Plugin, PluginEntry, Transformer, wire};
-use crate::yaml::{Arena, Node, Place, first_document, reprint};
+use crate::yaml::{Arena, Node, Pos, first_document, reprint};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ pub struct Function {
     /// twice.
     name: String,
     api_name: String,
-    place: Option<Place>,
+    pos: Pos,
     is_container: bool,
     /// Nothing runs: the annotation says nothing.
     is_empty: bool,
@@ -101,7 +101,7 @@ fn spec<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Spec<'a>> {
     };
     if let Some((key, text)) = FUNCTION.iter().find_map(|key| Some((key, config.annotation(key)?))) {
         let source = arena.add_source(format!("the annotation {key} of {}", config.id()), text.to_owned());
-        let node = first_document(arena, source).map_err(|m| failed(key)(Error::malformed(arena, m)))?;
+        let node = first_document(arena, source).map_err(|m| failed(key)(Error::from(m)))?;
         if let Some(node) = node {
             spec.decode(&node, &Decoder::strict(arena)).map_err(failed(key))?;
         }
@@ -135,7 +135,7 @@ impl Function {
             config: with_annotations(&wire::print_config(arena, config)?, &[(LOCAL_CONFIG, "true".to_owned())]),
             name: format!("function {id}"),
             api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
-            place: arena.place(config.pos()),
+            pos: config.pos(),
             is_container: false,
             is_empty: false,
         })
@@ -148,12 +148,12 @@ impl Function {
     /// The annotation is wrong, or asks for what is not allowed.
     pub fn load<'a>(build: &mut Build<'a>, options: &Arc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
         let (arena, root, config) = (build.arena, entry.root, entry.config);
-        let spec = spec(arena, config).map_err(|e| e.at(arena.place(config.pos())))?;
+        let spec = spec(arena, config).map_err(|e| e.at(config.pos()))?;
         let program = Program::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
         function.is_container = !spec.container.image.is_empty();
         let options = &options.functions;
-        let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.place.clone());
+        let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.pos);
         if !spec.container.image.is_empty() {
             (function.program.path, function.program.args) =
                 (options.runtime.clone(), spec.container.arguments(options, root).map_err(fault)?);
@@ -189,8 +189,7 @@ impl Function {
         let arena = build.arena;
         let input = self.resource_list(items);
         let options = &self.options;
-        let fault =
-            |e: std::io::Error| Error::new(ErrorKind::Plugin, format!("{}: {e}", self.name)).at(self.place.clone());
+        let fault = |e: std::io::Error| Error::new(ErrorKind::Plugin, format!("{}: {e}", self.name)).at(self.pos);
         // A container has walls of its own, and its engine needs to be outside of ours.
         let confined = match self.is_container {
             true => Confined::as_it_is(&self.program.path, self.program.args.clone()),
@@ -213,12 +212,12 @@ impl Function {
             stdin: Some(input.into_bytes()),
         };
         let printed = run(call, &self.options.limits())
-            .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.place.clone()))?;
+            .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))?;
         let mut resources = self.read(build, printed)?;
         for resource in &mut resources {
             note_path(arena, resource);
             // Upstream prints what it has read from a function, and reads that.
-            reprint::reprinted(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
+            reprint::reprinted(arena, resource.node_mut())?;
         }
         Ok(resources)
     }
@@ -286,7 +285,7 @@ impl Function {
         }
         match worst {
             Some(line) => {
-                let error = Error::new(ErrorKind::Plugin, line).at(self.place.clone());
+                let error = Error::new(ErrorKind::Plugin, line).at(self.pos);
                 Err(error.hint("--fail-on-results decides which results fail a build"))
             }
             None => Ok(()),
@@ -295,14 +294,14 @@ impl Function {
 }
 
 /// Resources as items, with the annotations that tell a function where each comes from.
-fn items<'a>(arena: Arena<'a>, resources: Vec<Resource<'a>>) -> Result<Vec<String>> {
+fn items(resources: Vec<Resource<'_>>) -> Result<Vec<String>> {
     let mut paths = Vec::with_capacity(resources.len());
     for resource in &resources {
         for [legacy, internal] in [PATH, INDEX, [ID[1], ID[0]]] {
             let (old, new) = (resource.annotation(legacy), resource.annotation(internal));
             if old.zip(new).is_some_and(|(old, new)| old != new) {
                 let message = "resource input to function has mismatched legacy and internal path annotations";
-                return Err(Error::input(format!("{message}: {}", resource.id())).at(arena.place(resource.pos())));
+                return Err(Error::input(format!("{message}: {}", resource.id())).at(resource.pos()));
             }
         }
         // Upstream copies the path to the one of its two annotations that lacks it.
@@ -349,8 +348,8 @@ impl<'a> Transformer<'a> for Function {
             return Ok(());
         }
         let (places, resources) = map.take_all(arena)?;
-        let printed = self.call(build, &items(arena, resources)?)?;
-        *map = wire::merge_output(arena, &places, printed, &self.api_name)?;
+        let printed = self.call(build, &items(resources)?)?;
+        *map = wire::merge_output(&places, printed, &self.api_name)?;
         Ok(())
     }
 }
@@ -360,7 +359,7 @@ impl<'a> Plugin<'a> for Function {
         if self.is_empty {
             return Ok(map.iter().cloned().collect());
         }
-        self.call(build, &items(build.arena, map.iter().cloned().collect())?)
+        self.call(build, &items(map.iter().cloned().collect())?)
     }
 }
 

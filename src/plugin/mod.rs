@@ -64,11 +64,11 @@ impl Runners {
     ///
     /// # Errors
     /// Plugins are not enabled.
-    pub fn check_enabled(&self, build: &Build<'_>, config: &Resource<'_>) -> Result<()> {
+    pub fn check_enabled(&self, config: &Resource<'_>) -> Result<()> {
         if self.options.enabled {
             return Ok(());
         }
-        let error = disabled(build, config);
+        let error = disabled(config);
         Err(error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins"))
     }
 
@@ -100,13 +100,13 @@ impl Runners {
 
 impl Plugins for Runners {
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
-        self.check_enabled(build, entry.config)?;
+        self.check_enabled(entry.config)?;
         if function::is_function(entry.config) {
             return Ok(Box::new(Function::load(build, &self.options, entry)?));
         }
-        let place = build.arena.place(entry.config.pos());
-        let placed = locate::locate(&self.options, entry.config.id()).map_err(|e| e.at(place.clone()))?;
-        let placed = placed.ok_or_else(|| locate::nothing(&self.options, entry.config.id()).at(place))?;
+        let pos = entry.config.pos();
+        let placed = locate::locate(&self.options, entry.config.id()).map_err(|e| e.at(pos))?;
+        let placed = placed.ok_or_else(|| locate::nothing(&self.options, entry.config.id()).at(pos))?;
         self.placed(build, entry, (placed, self.options.isolation.clone()))
     }
 }

@@ -17,7 +17,7 @@ use crate::process::conversation::{Conversation, Frame, head};
 use crate::process::{Call, Failed, Limits};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
-use crate::yaml::Place;
+use crate::yaml::Pos;
 use rustomize_plugin_abi::{Asked, Mode as Task};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ impl Host {
         let (environment, inherits) = (grants.environment.clone(), grants.inherits);
         let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
         let limits = options.limits();
-        let failed = |failed: Failed| explain(&failed, path, &name, None);
+        let failed = |failed: Failed| explain(&failed, path, &name, Pos::NONE);
         let mut conversation = Conversation::start(&call, &limits).map_err(failed)?;
         let hello = conversation.exchange(&[], &limits).map_err(failed)?;
         let description = match hello.kind {
@@ -186,7 +186,7 @@ pub struct SharedObjectPlugin {
     root: Root,
     /// What errors call the plugin.
     name: String,
-    place: Option<Place>,
+    pos: Pos,
 }
 
 impl SharedObjectPlugin {
@@ -203,8 +203,8 @@ impl SharedObjectPlugin {
         isolation: &Isolation,
     ) -> Result<Self> {
         let arena = build.arena;
-        let place = arena.place(config.pos());
-        let host = Host::of(runners, isolation, program, path, root).map_err(|e| e.at(place.clone()))?;
+        let pos = config.pos();
+        let host = Host::of(runners, isolation, program, path, root).map_err(|e| e.at(pos))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
@@ -212,7 +212,7 @@ impl SharedObjectPlugin {
             Mode::Transform | Mode::Validate => host.can("transform") || host.can("validate"),
         };
         if !can {
-            let error = Error::new(ErrorKind::Plugin, format!("{name} is not a {}", mode.role())).at(place);
+            let error = Error::new(ErrorKind::Plugin, format!("{name} is not a {}", mode.role())).at(pos);
             let modes = host.modes().join(", ");
             return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
         }
@@ -222,21 +222,20 @@ impl SharedObjectPlugin {
             config: wire::print_config(arena, config)?,
             root: root.clone(),
             name,
-            place,
+            pos,
         })
     }
 
     /// Calls the plugin and gives what it printed.
     fn call<'a>(&self, build: &mut Build<'a>, task: Task, resources: &str) -> Result<Vec<Resource<'a>>> {
-        let fault =
-            |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.place.clone());
+        let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let options = options(build, &self.options.functions, root);
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
         let answer = self
             .host
             .ask(&self.options.limits(), &asked)
-            .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.place.clone()))?;
+            .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.pos))?;
         match answer.kind {
             answer::OUTPUT => wire::parse(build, format!("the output of {}", self.name), answer.content),
             _ => Err(fault(words(answer))),

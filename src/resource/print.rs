@@ -14,7 +14,7 @@ use crate::yaml::{Arena, emit};
 /// A resource that the reference cannot print either; see [`emit::document`].
 pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
-    run(&resources, 2 * arena.size()).map_err(|unprintable| error(arena, unprintable))
+    run(&resources, 2 * arena.size()).map_err(error)
 }
 
 /// Prints resources as [`print`] does, in pieces that follow each other. O(size of the text), on
@@ -27,15 +27,15 @@ pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>
     let room = 2 * arena.size() / resources.len().max(1);
     let printer = || |part: &[_]| run(part, room * part.len());
     let pieces = parallel::runs(&resources, arena.threads(arena.size()), printer);
-    pieces.into_iter().map(|piece| piece.map_err(|unprintable| error(arena, unprintable))).collect()
+    pieces.into_iter().map(|piece| piece.map_err(error)).collect()
 }
 
 /// Appends one resource to `out`.
 ///
 /// # Errors
 /// As [`print`].
-pub fn print_one(arena: Arena<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
-    emit::document(out, resource.node()).map_err(|e| error(arena, (resource, e)))
+pub fn print_one(resource: &Resource<'_>, out: &mut String) -> Result<()> {
+    emit::document(out, resource.node()).map_err(|e| error((resource, e)))
 }
 
 /// A resource and its place among all.
@@ -57,7 +57,6 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize) -> Result<String, Un
     Ok(out)
 }
 
-fn error(arena: Arena<'_>, (resource, e): Unprintable<'_, '_>) -> Error {
-    let place = arena.place(e.pos).or_else(|| arena.place(resource.pos()));
-    Error::input(e.message).at(place).context(format!("printing {}", resource.id()))
+fn error((resource, e): Unprintable<'_, '_>) -> Error {
+    Error::input(e.message).at(e.pos).at(resource.pos()).context(format!("printing {}", resource.id()))
 }

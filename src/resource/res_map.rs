@@ -547,7 +547,7 @@ fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, first: us
 
 fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> Error {
     let error = Error::input(format!("may not add resource with an already registered id: {}", second.id()));
-    let error = error.at(arena.place(second.pos()));
+    let error = error.at(second.pos());
     match arena.place(first.pos()) {
         Some(place) => error.context(format!("the first one is at {place}")),
         None => error,

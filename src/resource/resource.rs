@@ -4,7 +4,7 @@ use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
 use crate::diag::{Error, Result};
 use crate::schema::Gvk;
-use crate::yaml::{Arena, Entry, Heap, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
+use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl<'a> Resource<'a> {
     /// no name.
     pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
         let pos = node.pos;
-        let fault = |message: String| Error::input(message).at(arena.place(pos));
+        let fault = |message: String| Error::input(message).at(pos);
         if node.as_mapping().is_none() {
             return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
         }
@@ -119,7 +119,7 @@ impl<'a> Resource<'a> {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
         resource.share_kind(arena);
-        resource.adopt_history(arena)?;
+        resource.adopt_history()?;
         Ok(resource)
     }
 
@@ -128,12 +128,12 @@ impl<'a> Resource<'a> {
     ///
     /// # Errors
     /// The list has an odd number of items.
-    pub fn check_annotations(&self, heap: &Heap) -> Result<()> {
+    pub fn check_annotations(&self) -> Result<()> {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         match annotations.and_then(Node::as_sequence) {
             Some(items) if items.len() % 2 == 1 => {
                 let message = format!("the annotations of {} are a list, not a mapping", self.id);
-                Err(Error::input(message).at(annotations.and_then(|a| heap.place(a.pos))))
+                Err(Error::input(message).at(annotations.map_or(Pos::NONE, |a| a.pos)))
             }
             _ => Ok(()),
         }
@@ -259,7 +259,7 @@ impl<'a> Resource<'a> {
     ///
     /// # Errors
     /// There are not as many former names as former namespaces and kinds.
-    fn adopt_history(&mut self, arena: Arena<'_>) -> Result<()> {
+    fn adopt_history(&mut self) -> Result<()> {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         let Some(annotations) = annotations.and_then(Node::as_mapping) else { return Ok(()) };
         if !annotations.iter().any(|entry| entry.key.text.starts_with(INTERNAL)) {
@@ -278,7 +278,7 @@ impl<'a> Resource<'a> {
                     "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
                     self.id
                 );
-                return Err(Error::input(message).at(arena.place(self.node.pos)));
+                return Err(Error::input(message).at(self.node.pos));
             }
             let ids = names.into_iter().zip(namespaces).zip(kinds);
             self.previous = ids.map(|((name, namespace), kind)| PreviousId { kind, name, namespace }).collect();

@@ -35,7 +35,7 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
                 Document::Resource(resource) => resources.push(resource),
                 Document::List(mut list) => {
                     // Upstream decodes a list as a whole, and looks for items then.
-                    reprint::check_decoded(&list).map_err(|m| Error::malformed(arena, m))?;
+                    reprint::check_decoded(&list)?;
                     match list.as_mapping_mut().and_then(|m| m.remove("items")) {
                         Some(items) => add_items(arena, &list, items, &mut nodes)?,
                         None => resources.push(Resource::new(arena, list)?),
@@ -74,7 +74,7 @@ fn add_items<'a>(arena: Arena<'a>, list: &Node<'a>, items: Node<'a>, nodes: &mut
     match items.value {
         Value::Sequence(items) => {
             for mut item in items {
-                reprint::through_map(arena, &mut item).map_err(|m| Error::malformed(arena, m))?;
+                reprint::through_map(arena, &mut item)?;
                 nodes.extend(unwrap_list(item));
             }
         }
@@ -82,7 +82,7 @@ fn add_items<'a>(arena: Arena<'a>, list: &Node<'a>, items: Node<'a>, nodes: &mut
         _ => {
             let kind = list.get_text("kind").unwrap_or_default();
             let message = format!("expected array in {kind}/items, but found {}", items.shape());
-            return Err(Error::input(message).at(arena.place(items.pos)));
+            return Err(Error::input(message).at(items.pos));
         }
     }
     Ok(())

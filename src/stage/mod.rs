@@ -16,11 +16,11 @@ pub use documents::documents_to_resources;
 pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;
-use crate::diag::{Result, Warning};
+use crate::diag::{Error, Result, Warning};
 use crate::load::{FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::process::Limits;
 use crate::resource::{Changes, Order, ResMap, Resource};
-use crate::yaml::Arena;
+use crate::yaml::{Arena, Pos};
 use schema::BuildSchema;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -205,28 +205,45 @@ pub trait TransformEach<'a>: Sync {
     }
 }
 
-/// Runs neighbouring transformers, each with what its errors call it, in one pass. O(resources x
-/// transformers).
+/// A transformer that runs: what its errors call it, and the place of the entry that asked for it.
+#[derive(Clone, Copy)]
+pub struct Running<'s, 'a> {
+    pub stage: &'s dyn TransformEach<'a>,
+    pub name: &'s str,
+    pub pos: Pos,
+}
+
+impl Running<'_, '_> {
+    fn fault(&self, error: Error) -> Error {
+        error.at(self.pos).context(self.name)
+    }
+}
+
+/// Runs neighbouring transformers in one pass. O(resources x transformers).
 ///
 /// # Errors
-/// The first that one gives.
-pub fn transform_each<'a>(
-    stages: &[(&dyn TransformEach<'a>, &str)],
-    map: &mut ResMap<'a>,
-    build: &Build<'a>,
-) -> Result<()> {
-    let changes = stages.iter().map(|(stage, _)| stage.changes()).max().unwrap_or(Changes::Content);
+/// The first that one gives, at the resource if it says no better place.
+pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
+    let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
     map.edit_each(build.arena, changes, |arena| {
-        let mut editors: Vec<_> = stages.iter().map(|(stage, name)| (stage, stage.editor(arena), name)).collect();
+        let mut editors: Vec<_> = stages.iter().map(|running| (running, running.stage.editor(arena))).collect();
         move |resource: &mut Resource<'a>| {
-            editors.iter_mut().try_for_each(|(stage, edit, name)| {
-                edit(resource).map_err(|e| e.context(**name))?;
-                if stage.changes() != Changes::Content {
+            editors.iter_mut().try_for_each(|(running, edit)| {
+                edit(resource).map_err(|e| running.fault(e.at(resource.pos())))?;
+                if running.stage.changes() != Changes::Content {
                     resource.refresh_id();
                 }
                 Ok(())
             })
         }
     })?;
-    stages.iter().try_for_each(|(stage, name)| stage.check(map, build).map_err(|e| e.context(*name)))
+    stages.iter().try_for_each(|running| running.stage.check(map, build).map_err(|e| running.fault(e)))
+}
+
+/// Runs one transformer; whoever asked for it says so in its errors.
+///
+/// # Errors
+/// The first that it gives, at the resource if it says no better place.
+pub fn transform_alone<'a>(stage: &dyn TransformEach<'a>, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
+    transform_each(&[Running { stage, name: "", pos: Pos::NONE }], map, build)
 }

@@ -68,10 +68,10 @@ pub trait Plugins: Send + Sync {
 }
 
 /// The error of a build that needs a plugin and may not run any, in kustomize's words.
-pub fn disabled(build: &Build<'_>, config: &Resource<'_>) -> Error {
+pub fn disabled(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
     let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
-    Error::new(ErrorKind::Plugin, message).at(build.arena.place(config.pos()))
+    Error::new(ErrorKind::Plugin, message).at(config.pos())
 }
 
 /// A build without external plugins.
@@ -79,7 +79,7 @@ pub fn disabled(build: &Build<'_>, config: &Resource<'_>) -> Error {
 pub struct NoPlugins;
 
 impl Plugins for NoPlugins {
-    fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
-        Err(disabled(build, entry.config))
+    fn load<'a>(&self, _: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
+        Err(disabled(entry.config))
     }
 }

@@ -31,7 +31,7 @@ pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
     let mut config = config.clone();
     annotate(arena, &mut config, Ids::Without)?;
     let mut text = String::new();
-    print_one(arena, &config, &mut text)?;
+    print_one(&config, &mut text)?;
     Ok(text)
 }
 
@@ -79,7 +79,7 @@ pub fn print_each<'a>(
         for mut resource in rest.by_ref().take(CHUNK) {
             text.clear();
             annotate(scratch, &mut resource, ids)?;
-            print_one(scratch, &resource, &mut text)?;
+            print_one(&resource, &mut text)?;
             each(&text);
         }
     }
@@ -246,8 +246,7 @@ pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<No
     let text = String::from_utf8(bytes)
         .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
     let source = arena.add_source(name, text);
-    documents(arena, source)
-        .map_err(|m| fault(format!("the plugin printed no YAML: {}", m.message)).at(arena.place(m.pos)))
+    documents(arena, source).map_err(|m| fault(format!("the plugin printed no YAML: {}", m.message)).at(m.pos))
 }
 
 /// Makes resources of what a plugin printed.
@@ -272,7 +271,7 @@ pub fn parse<'a>(build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<
 /// As [`take_generator_options`].
 pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) -> Result<Vec<Resource<'a>>> {
     for resource in &mut resources {
-        if let Some(warning) = take_generator_options(build.arena, resource)? {
+        if let Some(warning) = take_generator_options(resource)? {
             build.warn(warning);
         }
     }
@@ -283,7 +282,7 @@ pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) ->
 ///
 /// # Errors
 /// `needs-hash` is no boolean.
-pub fn take_generator_options<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<Option<String>> {
+pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<String>> {
     let mut warning = None;
     take_build_annotations(resource);
     if let Some(value) = resource.take_annotation(NEEDS_HASH) {
@@ -292,7 +291,7 @@ pub fn take_generator_options<'a>(arena: Arena<'a>, resource: &mut Resource<'a>)
             "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
             other => {
                 let message = format!("the annotation \"{NEEDS_HASH}\" contains an invalid value (\"{other}\")");
-                let error = Error::new(ErrorKind::Plugin, message).at(arena.place(resource.pos()));
+                let error = Error::new(ErrorKind::Plugin, message).at(resource.pos());
                 return Err(error.hint("it is \"true\" or \"false\""));
             }
         };
@@ -369,12 +368,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
 ///
 /// # Errors
 /// Two of the printed resources have one id.
-pub fn merge_output<'a>(
-    arena: Arena<'a>,
-    old: &Index<'a, u32>,
-    mut printed: Vec<Resource<'a>>,
-    plugin: &str,
-) -> Result<ResMap<'a>> {
+pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
     let mut keys: Vec<u32> = Vec::with_capacity(printed.len());
     let mut taken = vec![false; old.len()];
     let mut appended: HashMap<ResId<'a>, (), foldhash::fast::RandomState> = HashMap::default();
@@ -387,7 +381,7 @@ pub fn merge_output<'a>(
         };
         if !is_new {
             let error = Error::new(ErrorKind::Plugin, format!("plugin {plugin} generated duplicate resource: {id}"));
-            return Err(error.at(arena.place(resource.pos())));
+            return Err(error.at(resource.pos()));
         }
         keys.push(key);
     }

@@ -17,7 +17,7 @@ use super::label::set_entries;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
 use crate::resource::ResMap;
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
 use crate::yaml::Arena;
 
 /// `commonAnnotations`.
@@ -31,7 +31,7 @@ pub struct AnnotationsTransformer<'a> {
 
 impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, build)
+        transform_alone(self, map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {

@@ -29,7 +29,7 @@ impl<'a> Transformer<'a> for HashTransformer {
 
 fn add_hash<'a>(resource: &mut Resource<'a>, build: &mut Build<'a>) -> Result<()> {
     let arena = build.arena;
-    let hash = name_hash::hash(arena, resource).map_err(|e| e.at(arena.place(resource.pos())))?;
+    let hash = name_hash::hash(arena, resource).map_err(|e| e.at(resource.pos()))?;
     resource.record_previous();
     let name = arena.concat(&[resource.id().name, "-", &hash]);
     let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));

@@ -22,7 +22,7 @@ use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
 use crate::yaml::{Arena, Node, Tag, Value};
 use hashbrown::HashMap;
 
@@ -58,10 +58,10 @@ impl<'a> ImageTagTransformer<'a> {
     ///
     /// # Errors
     /// A name is not a valid regular expression.
-    pub fn new(arena: Arena<'_>, images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
+    pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
         let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
-            Error::input(format!("in the image name '{}': {e}", image.name)).at(arena.place(image.pos))
+            Error::input(format!("in the image name '{}': {e}", image.name)).at(image.pos)
         })?;
         Ok(ImageTagTransformer { images: images.to_vec(), names, specs })
     }
@@ -101,7 +101,9 @@ impl<'a> ImageEditor<'_, 'a> {
                 }
             }
             _ => {
-                return Err(Error::input(format!("wrong node kind: expected an image text, found {shape}")));
+                return Err(
+                    Error::input(format!("wrong node kind: expected an image text, found {shape}")).at(node.pos)
+                );
             }
         }
         Ok(())
@@ -133,9 +135,9 @@ impl<'a> ImageEditor<'_, 'a> {
         if item.is_null() {
             return Ok(());
         }
-        let shape = item.shape();
+        let (shape, pos) = (item.shape(), item.pos);
         let Some(m) = item.as_mapping_mut() else {
-            return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")));
+            return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")).at(pos));
         };
         m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
     }
@@ -143,7 +145,7 @@ impl<'a> ImageEditor<'_, 'a> {
 
 impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, build)
+        transform_alone(self, map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {

@@ -137,12 +137,12 @@ fn string<'a>(node: &Node<'a>, cx: &Decoder<'a>) -> Option<&'a str> {
 /// # Errors
 /// The node is not a list of mappings, or a key or value is not one that JSON has.
 pub fn from_yaml<'a>(arena: Arena<'a>, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
-    json::check_keys(node).map_err(|m| Error::malformed(arena, m))?;
+    json::check_keys(node)?;
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
     for value in operations.iter_mut().filter_map(|operation| operation.value.as_mut()) {
         json::from_yaml_1_1(arena, value);
-        reprint::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
+        reprint::through_json(arena, value)?;
     }
     Ok(operations)
 }
@@ -164,7 +164,7 @@ pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result
             let spelled = spelled.as_ref().and_then(|list| list.as_sequence()?.get(i)?.get("value"));
             *value = spelled.cloned().unwrap_or_default();
         } else {
-            reprint::through_json(arena, value).map_err(|m| Error::malformed(arena, m))?;
+            reprint::through_json(arena, value)?;
         }
     }
     Ok(operations)
@@ -188,13 +188,13 @@ pub fn apply<'a>(
     let is_new = !resource.json_form;
     if is_new {
         resource.unshare();
-        reprint::through_json(arena, resource.node_mut()).map_err(|m| Error::malformed(arena, m))?;
+        reprint::through_json(arena, resource.node_mut())?;
     }
     let run_all = |node: &mut Node<'a>| {
         let mut copies = Copies::default();
         for operation in operations {
-            let in_value = || operation.value.as_ref().and_then(|v| arena.place(v.pos));
-            run(node, operation, &mut copies).map_err(|e| e.at(in_value().or_else(|| arena.place(operation.pos))))?;
+            let value = operation.value.as_ref().map_or(Pos::NONE, |value| value.pos);
+            run(node, operation, &mut copies).map_err(|e| e.at(value).at(operation.pos))?;
         }
         check_whole(node)
     };
@@ -207,14 +207,14 @@ pub fn apply<'a>(
         None => {
             let internal = internal_annotations(resource);
             wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
-            resource.check_annotations(arena.heap())?;
+            resource.check_annotations()?;
             resource.stringify_metadata("annotations");
             // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
             resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
         }
     }
     if is_new {
-        resource.check_annotations(arena.heap())?;
+        resource.check_annotations()?;
         resource.stringify_metadata("annotations");
     }
     resource.json_form = true;

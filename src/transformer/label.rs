@@ -22,7 +22,7 @@ use crate::config::field_spec::Create;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
@@ -33,7 +33,7 @@ pub struct LabelTransformer<'a> {
 
 impl<'a> Transformer<'a> for LabelTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, build)
+        transform_alone(self, map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {

@@ -49,7 +49,7 @@ fn member<'a>(arena: Arena<'a>, text: &mut String, name: &str, value: Option<&No
     match value {
         Some(node) if !node.is_null() => match node.as_scalar() {
             Some(scalar) => json::write_string(text, scalar.text),
-            None => json::write(text, &*reprint::printed(arena, node).map_err(|m| Error::malformed(arena, m))?),
+            None => json::write(text, &*reprint::printed(arena, node)?),
         },
         _ => text.push_str("\"\""),
     }

@@ -128,19 +128,18 @@ impl<'a> Trie<'a> {
 impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
-        map.iter().try_for_each(|resource| self.check_version(resource, arena))?;
+        map.iter().try_for_each(|resource| self.check_version(resource))?;
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which
         // nothing is to be done.
         let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
         let tries = self.tries(map, arena, suffix);
-        let heap = arena.heap();
         let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
             .get(&referrer_gvk(resource))
         {
             Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
                 .and_then(|referrer| referrer.walk(node, trie))
-                .map_err(|e| e.at(heap.place(node.pos))),
+                .map_err(|e| e.at(node.pos)),
             _ => Ok(()),
         };
         if is_quiet {
@@ -179,7 +178,7 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 impl<'a> NameReferenceTransformer<'a> {
     /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where
     /// it expects nothing.
-    fn check_version(&self, resource: &Resource<'a>, arena: Arena<'_>) -> Result<()> {
+    fn check_version(&self, resource: &Resource<'a>) -> Result<()> {
         let gvk = resource.id().gvk;
         let is_null = || resource.node().get("apiVersion").is_some_and(Node::is_null);
         if !matches!(gvk.version, "~" | "null" | "Null" | "NULL") || !gvk.group.is_empty() || !is_null() {
@@ -190,7 +189,7 @@ impl<'a> NameReferenceTransformer<'a> {
             return Ok(());
         }
         let message = format!("the apiVersion of {} is null, and its kind has references to names", resource.id());
-        Err(Error::input(message).at(arena.place(resource.pos())).hint("leave apiVersion out, or give it a value"))
+        Err(Error::input(message).at(resource.pos()).hint("leave apiVersion out, or give it a value"))
     }
 
     /// Whether `configurations` or `crds` have added references.
@@ -249,16 +248,18 @@ enum Namespace<'a> {
 /// The namespace of a subject of a RoleBinding that is a ServiceAccount and says one.
 fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Option<&'a str>> {
     if subject.as_mapping().is_none() {
-        return Err(Error::input(format!("a subject of {binding} is {}, not a mapping", subject.shape())));
+        let message = format!("a subject of {binding} is {}, not a mapping", subject.shape());
+        return Err(Error::input(message).at(subject.pos));
     }
     let (Some(kind), Some(namespace)) = (subject.get("kind"), subject.get("namespace")) else {
         return Ok(None);
     };
+    let namespace_pos = namespace.pos;
     let string = |node: &Node<'a>| node.as_scalar().filter(|s| s.kind() == Kind::Str).map(|s| s.text);
     match (string(kind), string(namespace)) {
-        (None, _) => Err(Error::input(format!("the kind of a subject of {binding} is not a string"))),
+        (None, _) => Err(Error::input(format!("the kind of a subject of {binding} is not a string")).at(kind.pos)),
         (Some("ServiceAccount"), None) => {
-            Err(Error::input(format!("Invalid Input: namespace is blank for resource {binding}")))
+            Err(Error::input(format!("Invalid Input: namespace is blank for resource {binding}")).at(namespace_pos))
         }
         (Some("ServiceAccount"), namespace) => Ok(namespace),
         _ => Ok(None),
@@ -289,9 +290,10 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 
     fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+        let pos = node.pos;
         for action in &trie.actions {
             self.field(node, action).map_err(|e| {
-                e.context(format!("updating name reference in '{}' field of '{}'", action.path, self.id))
+                e.at(pos).context(format!("updating name reference in '{}' field of '{}'", action.path, self.id))
             })?;
         }
         if trie.children.is_empty() {
@@ -303,21 +305,27 @@ impl<'c, 'a> Referrer<'c, 'a> {
     /// The paths that go on from here. A list has taken the actions already; its items go on with
     /// the same paths.
     fn walk_children(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+        let pos = node.pos;
         match &mut node.value {
             Value::Mapping(m) => trie.each_child(m, |value, child| self.walk(value, child)),
             Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_children(item, trie)),
             Value::Scalar(s) if s.is_null() => Ok(()),
             Value::Scalar(_) => {
-                Err(Error::input(format!("expected sequence or mapping node in object {}, found a scalar", self.id)))
+                let message = format!("expected sequence or mapping node in object {}, found a scalar", self.id);
+                Err(Error::input(message).at(pos))
             }
         }
     }
 
     fn field(&self, node: &mut Node<'a>, action: &Action<'a>) -> Result<()> {
         match &mut node.value {
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| match &item.value {
-                Value::Sequence(_) => Err(Error::input("path config error; a list in a list of references")),
-                _ => self.field(item, action),
+            Value::Sequence(items) => items.iter_mut().try_for_each(|item| {
+                let pos = item.pos;
+                match &item.value {
+                    Value::Sequence(_) => Err(Error::input("path config error; a list in a list of references")),
+                    _ => self.field(item, action),
+                }
+                .map_err(|e| e.at(pos))
             }),
             Value::Scalar(s) if s.is_null() => Ok(()),
             Value::Scalar(s) => {

@@ -17,7 +17,7 @@ use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
 use crate::resource::{Changes, ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
 use crate::yaml::{Arena, Node, Scalar, Tag, Value};
 
 /// Which subjects of role bindings get the namespace.
@@ -43,7 +43,7 @@ pub struct NamespaceTransformer<'a> {
 
 impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, build)
+        transform_alone(self, map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
@@ -121,7 +121,7 @@ impl<'a> NamespaceTransformer<'a> {
 
     fn set(&self, node: &mut Node<'a>) -> Result<()> {
         let Value::Scalar(old) = &node.value else {
-            return Err(Error::input("namespace field specs must target scalar nodes"));
+            return Err(Error::input("namespace field specs must target scalar nodes").at(node.pos));
         };
         let is_set = !old.is_null() && !old.text.is_empty();
         if !(self.unset_only && is_set) {
@@ -140,21 +140,24 @@ impl<'a> NamespaceTransformer<'a> {
         if subjects.is_null() {
             return Ok(());
         }
+        let pos = subjects.pos;
         let Some(items) = subjects.as_sequence_mut() else {
-            return Err(Error::input("wrong node kind: 'subjects' must be a list"));
+            return Err(Error::input("wrong node kind: 'subjects' must be a list").at(pos));
         };
         let (field, wanted) = match self.subjects {
             SetRoleBindingSubjects::DefaultOnly => ("name", "default"),
             _ => ("kind", "ServiceAccount"),
         };
         for item in items.iter_mut().filter(|item| !item.is_null()) {
+            let pos = item.pos;
             let Some(subject) = item.as_mapping_mut() else {
-                return Err(Error::input("wrong node kind: each of 'subjects' must be a mapping"));
+                return Err(Error::input("wrong node kind: each of 'subjects' must be a mapping").at(pos));
             };
-            match subject.get(field).map(|node| (node.as_scalar(), node.shape())) {
-                Some((None, shape)) => {
+            match subject.get(field).map(|node| (node.as_scalar(), node)) {
+                Some((None, node)) => {
+                    let shape = node.shape();
                     let message = format!("wrong node kind: the {field} of a subject must be a scalar, found {shape}");
-                    return Err(Error::input(message));
+                    return Err(Error::input(message).at(node.pos));
                 }
                 Some((Some(scalar), _)) if !scalar.is_null() && scalar.text == wanted => {
                     self.set(subject.get_or_insert_with("namespace", Node::null))?;

@@ -23,6 +23,7 @@
 use super::json_patch::{self, Operation};
 use super::merge;
 use crate::config::kustomization::{Patch, PatchOptions};
+use crate::config::{Selector, Written};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::resource::{Found, Hint, Matcher, ResId, ResMap, Resource, is_build_annotation, set_untyped, stringify};
@@ -59,10 +60,9 @@ impl<'a> PatchTransformer<'a> {
     /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
     /// its target.
     pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
-        let arena = build.arena;
         let prepare = |patch: &Patch<'a>| {
-            let at_entry = |e: Error| e.at(arena.place(patch.pos));
-            let prepared = prepare(build, root, patch, patch.patch.trim(), content).map_err(at_entry)?;
+            let at_entry = |e: Error| e.at(patch.pos);
+            let prepared = prepare(build, root, patch, str::trim, content).map_err(at_entry)?;
             if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
                 && !operations.is_empty()
             {
@@ -78,7 +78,10 @@ impl<'a> PatchTransformer<'a> {
         };
         let mut prepared = patches.iter().map(prepare).collect::<Result<Vec<_>>>()?;
         for (i, pair) in patches.windows(2).enumerate() {
-            prepared[i + 1].has_same_target = pair[0].target == pair[1].target;
+            prepared[i + 1].has_same_target = match (&pair[0].target, &pair[1].target) {
+                (Some(one), Some(next)) => one.is_same(next),
+                (one, next) => one.is_none() && next.is_none(),
+            };
         }
         Ok(PatchTransformer(prepared))
     }
@@ -211,7 +214,7 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
     for &i in &candidates {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
-                let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+                let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
                 apply_json_to(map, i, arena, operations, target, true).map_err(in_patch)
             }
             _ => Ok(()),
@@ -227,7 +230,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
     let mut known = None;
     for patch in patches {
         let (Content::Json(operations), Some(target)) = (&patch.content, &patch.target) else { continue };
-        let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+        let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
         let is_target = match known {
             Some(known) if patch.has_same_target => known,
             _ => target.is_match(resource).map_err(in_patch)?,
@@ -247,7 +250,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
 fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
     let arena = build.arena;
     let mut patched = Vec::new();
-    let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+    let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
             patched = apply_json(map, arena, operations, target.as_ref(), true).map_err(in_patch)?;
@@ -259,7 +262,7 @@ fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'
         }
         (Content::StrategicMerge(documents), None) => {
             for document in documents {
-                document.check_annotations(arena.heap()).map_err(in_patch)?;
+                document.check_annotations().map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
                 patched.push(merge_by_id(map, &document, way, &build.schema.for_merging()).map_err(in_patch)?);
@@ -280,23 +283,23 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
     ///
     /// # Errors
     /// One cannot be read, or there is none in all of them.
-    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[&'a str], inline: &'a str) -> Result<Self> {
+    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Written<'a>], inline: Written<'a>) -> Result<Self> {
         let arena = build.arena;
         let mut all = Vec::new();
         for entry in entries {
-            let inline = arena.add_source(format!("patchesStrategicMerge in {}", root.shown), (*entry).to_owned());
+            let inline = arena.add_inline(format!("patchesStrategicMerge in {}", root.shown), entry, entry.pos, 0);
             let is_path = !entry.contains('\n') && !entry.contains(": ");
             let (name, documents) = match if is_path { None } else { resources(build, inline).ok() } {
                 Some(documents) => ("an inline patch".to_owned(), documents),
                 None => {
-                    let source = build.cx.files.text(root, entry).map_err(Error::from)?;
-                    (source.name.clone(), resources(build, source)?)
+                    let source = build.cx.files.text(root, entry).map_err(|e| Error::from(e).at(entry.pos))?;
+                    (source.name.clone(), resources(build, source).map_err(|e| e.at(entry.pos))?)
                 }
             };
             all.extend(documents.into_iter().map(|d| (d, name.clone())));
         }
         if !inline.is_empty() {
-            let source = arena.add_source(format!("patches in {}", root.shown), inline.to_owned());
+            let source = arena.add_inline(format!("patches in {}", root.shown), &inline, inline.pos, 0);
             all.extend(resources(build, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
@@ -310,8 +313,8 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
         for (document, name) in &self.documents {
-            let in_patch = |e: Error| e.at(arena.place(document.pos())).context(format!("applying {name}"));
-            document.check_annotations(arena.heap()).map_err(in_patch)?;
+            let in_patch = |e: Error| e.at(document.pos()).context(format!("applying {name}"));
+            document.check_annotations().map_err(in_patch)?;
             let patch = with_text_metadata(document);
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), &build.schema.for_merging())
                 .map_err(in_patch)?;
@@ -331,14 +334,12 @@ impl<'a> PatchJson6902Transformer<'a> {
     /// # Errors
     /// One cannot be read, has no operations, or no target with a name.
     pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
-        let arena = build.arena;
         let prepare = |patch: &Patch<'a>| {
-            let fault = |message: &str| Error::input(message).at(arena.place(patch.pos));
+            let fault = |message: &str| Error::input(message).at(patch.pos);
             if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
                 return Err(fault("must specify the target name"));
             }
-            let prepared =
-                prepare(build, root, patch, patch.patch, operations).map_err(|e| e.at(arena.place(patch.pos)))?;
+            let prepared = prepare(build, root, patch, |text| text, operations).map_err(|e| e.at(patch.pos))?;
             match &prepared.content {
                 Content::Json(operations) if operations.is_empty() => Err(fault("the patch has no operations")),
                 _ => Ok(prepared),
@@ -365,7 +366,7 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
-            let in_patch = |e: Error| e.at(arena.place(patch.pos)).context(format!("applying {}", patch.name));
+            let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
             apply_json(map, arena, operations, patch.target.as_ref(), false).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -377,9 +378,10 @@ fn prepare<'a>(
     build: &mut Build<'a>,
     root: &Root,
     patch: &Patch<'a>,
-    inline: &'a str,
+    trim: fn(&'a str) -> &'a str,
     read: fn(&mut Build<'a>, &'a Source) -> Result<Content<'a>>,
 ) -> Result<Prepared<'a>> {
+    let inline = trim(patch.patch.text);
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
             return Err(Error::input("must specify one of patch and path in patches entry"));
@@ -390,11 +392,14 @@ fn prepare<'a>(
             (source, format!("the patch {}", source.name))
         }
         (false, true) => {
-            let source = build.arena.add_source(format!("an inline patch in {}", root.shown), inline.to_owned());
+            let cut = patch.patch.find(inline).map_or(0, |at| patch.patch[..at].matches('\n').count());
+            let name = format!("an inline patch in {}", root.shown);
+            let source = build.arena.add_inline(name, inline, patch.patch.pos, cut);
             (source, "an inline patch".to_owned())
         }
     };
-    let target = patch.target.as_ref().map(Matcher::new).transpose()?;
+    let matcher = |target: &Selector<'a>| Matcher::new(target).map_err(|e| e.at(target.pos));
+    let target = patch.target.as_ref().map(matcher).transpose()?;
     let content = read(build, source)?;
     Ok(Prepared { content, target, has_same_target: false, options: patch.options, name, pos: patch.pos })
 }
@@ -426,12 +431,12 @@ fn operations<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Content<'
         })?;
         return json_patch::from_json(arena, text, &node).map(Content::Json);
     }
-    match first_document(arena, source).map_err(|m| Error::malformed(arena, m))? {
+    match first_document(arena, source)? {
         None => Ok(Content::Json(Vec::new())),
         Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::input(message).at(arena.place(node.pos)))
+            Err(Error::input(message).at(node.pos))
         }
     }
 }
@@ -439,7 +444,7 @@ fn operations<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Content<'
 /// The documents of a text as resources; a list is replaced by its items.
 fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
-    let nodes = documents(arena, source).map_err(|m| Error::malformed(arena, m))?;
+    let nodes = documents(arena, source)?;
     documents_to_resources(build, nodes)
 }
 
@@ -527,7 +532,7 @@ fn merge_into_target<'a>(
     let mut patched = Vec::new();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
-            document.check_annotations(arena.heap())?;
+            document.check_annotations()?;
             merge_into(map, i, &patch, (options, Way::Copied), &build.schema.for_merging())?;
             patched.push(i);
         }

@@ -18,7 +18,7 @@ use crate::config::field_spec::Create;
 use crate::diag::Result;
 use crate::resource::{Changes, ResMap, Resource};
 use crate::schema::Gvk;
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_each};
+use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
 use crate::yaml::{Arena, Tag};
 
 /// `namePrefix` or `nameSuffix`.
@@ -30,7 +30,7 @@ pub struct NameAffixTransformer<'a> {
 
 impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_each(&[(self, "")], map, build)
+        transform_alone(self, map, build)
     }
 
     fn as_each(&self) -> Option<&dyn TransformEach<'a>> {

@@ -38,7 +38,7 @@ pub struct RefVarTransformer<'a> {
 ///
 /// # Errors
 /// Several resources answer to the reference.
-pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: Arena<'a>) -> Result<()> {
+pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>) -> Result<()> {
     let object = &var.object;
     let wanted = ResId::new(object.gvk, object.name, object.namespace);
     let any_namespace = object.namespace.is_empty() && !wanted.is_cluster_scoped();
@@ -62,7 +62,7 @@ pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>, arena: Arena<'a>) -> Resu
             let count = places.len();
             let error =
                 Error::input(format!("found {count} resId matches for var '{}' (unable to disambiguate)", var.name));
-            Err(error.at(arena.place(var.pos)).hint("name the namespace in the var's objref"))
+            Err(error.at(var.pos).hint("name the namespace in the var's objref"))
         }
     }
 }
@@ -113,7 +113,7 @@ impl<'a> RefVarTransformer<'a> {
             }
         }
         let value = |var: &Var<'a>| {
-            let fault = |message: String| Error::input(message).at(arena.place(var.pos));
+            let fault = |message: String| Error::input(message).at(var.pos);
             let Some(holder) = holders.get(var.name) else {
                 let object = &var.object;
                 let message = format!(
@@ -183,11 +183,14 @@ impl<'a> Expansion<'_, 'a> {
                     self.scalar(s);
                     Ok(())
                 }
-                _ => Err(Error::input(format!("invalid value type expect a string, found {}", shape(item)))),
+                _ => {
+                    let message = format!("invalid value type expect a string, found {}", shape(item));
+                    Err(Error::input(message).at(item.pos))
+                }
             }),
             Value::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
                 if !is_string(&Scalar { text: key.text, style: key.style, tag: key.tag }) {
-                    return Err(Error::input(format!("invalid map key: '{}' is not a string", key.text)));
+                    return Err(Error::input(format!("invalid map key: '{}' is not a string", key.text)).at(key.pos));
                 }
                 let pos = value.pos;
                 value.as_scalar_mut().into_iter().for_each(|s| self.place(s, pos, shared));

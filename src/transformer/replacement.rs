@@ -21,7 +21,7 @@ use super::open_text::OpenText;
 use super::structured_text::{self, MADE, is_made, visit};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::resource::matcher::{Ids, Matcher};
@@ -53,7 +53,7 @@ enum Source<'a> {
 struct Target<'a> {
     select: Matcher<'a>,
     reject: Vec<Matcher<'a>>,
-    paths: Vec<(&'a str, Vec<Part<'a>>)>,
+    paths: Vec<(Written<'a>, Vec<Part<'a>>)>,
     options: FieldOptions<'a>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> ReplacementTransformer<'a> {
         let arena = build.arena;
         let mut prepared = Vec::new();
         for entry in entries {
-            let at_entry = |e: Error| e.at(arena.place(entry.pos)).context("in an entry of 'replacements'");
+            let at_entry = |e: Error| e.at(entry.pos).context("in an entry of 'replacements'");
             let has_targets = entry.targets.as_ref().is_some_and(|targets| !targets.is_empty());
             if entry.path.is_empty() {
                 // The fields of a kustomization reach upstream's transformer without their empty
@@ -93,10 +93,9 @@ fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replac
     let arena = build.arena;
     let cx = &Decoder::of_file(arena);
     let source = build.cx.files.text(root, path).map_err(Error::from)?;
-    let node = first_document(arena, source)
-        .map_err(|m| Error::malformed(arena, m))?
-        .ok_or_else(|| Error::input(format!("'{path}' holds no replacement")))?;
-    json::check_keys(&node).map_err(|m| Error::malformed(arena, m))?;
+    let empty = || Error::input(format!("'{path}' holds no replacement")).at(source.pos(0));
+    let node = first_document(arena, source)?.ok_or_else(empty)?;
+    json::check_keys(&node)?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
     match &node.value {
         Value::Sequence(_) => replacements.decode(&node, cx)?,
@@ -129,13 +128,17 @@ fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>
 }
 
 fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
-    let select = target.select.as_ref().ok_or_else(|| Error::input("target must specify resources to select"))?;
-    let default = ["metadata.name"];
-    let paths: &[&'a str] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
+    let unselected = || Error::input("target must specify resources to select").at(target.pos);
+    let select = target.select.as_ref().ok_or_else(unselected)?;
+    let default = [Written { text: "metadata.name", pos: target.pos }];
+    let paths: &[Written<'a>] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
     Ok(Target {
         select: Matcher::new(select)?,
         reject: target.reject.iter().filter(|r| !r.is_empty()).map(Matcher::new).collect::<Result<_>>()?,
-        paths: paths.iter().map(|path| Ok((*path, target_parts(arena, path)?))).collect::<Result<_>>()?,
+        paths: paths
+            .iter()
+            .map(|path| Ok((*path, target_parts(arena, path).map_err(|e| e.at(path.pos))?)))
+            .collect::<Result<_>>()?,
         options: target.options.clone(),
     })
 }
@@ -154,13 +157,13 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
             // be its source.
             let place = replacement.source.find(map)?;
             open.close_in(map, arena, place)?;
-            let mut value = replacement.source.value(map, place, arena)?;
+            let mut value = replacement.source.value(map, place)?;
             let mut is_stale = false;
             for target in &replacement.targets {
                 for i in target.places(map)? {
                     if is_stale {
                         open.close_in(map, arena, place)?;
-                        value = replacement.source.value(map, place, arena)?;
+                        value = replacement.source.value(map, place)?;
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
                     is_stale = own.is_some();
@@ -227,7 +230,7 @@ impl<'a> ReplacementTransformer<'a> {
         let arena = build.arena;
         let mut values = Vec::with_capacity(run.sources.len());
         for (replacement, place) in self.0.iter().zip(&run.sources) {
-            values.push(replacement.source.value(map, *place, arena)?);
+            values.push(replacement.source.value(map, *place)?);
         }
         let values = &values;
         map.edit_some(arena, &run.targets, |arena| {
@@ -281,8 +284,8 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
     let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
     match found[..] {
         [i] => Ok(i),
-        [] => Err(Error::input(format!("nothing selected by {}:{}", shown(), selector.field_path))),
-        _ => Err(Error::input(format!("multiple matches for selector {}", shown()))),
+        [] => Err(Error::input(format!("nothing selected by {}:{}", shown(), selector.field_path)).at(selector.pos)),
+        _ => Err(Error::input(format!("multiple matches for selector {}", shown())).at(selector.pos)),
     }
 }
 
@@ -299,19 +302,19 @@ impl<'a> Source<'a> {
         matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
     }
 
-    fn value(&self, map: &ResMap<'a>, place: Option<usize>, arena: Arena<'a>) -> Result<Node<'a>> {
+    fn value(&self, map: &ResMap<'a>, place: Option<usize>) -> Result<Node<'a>> {
         match (self, place) {
             (Source::Value(text), _) => Ok(Scalar { text, ..MADE }.into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
-            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path, arena),
+            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path),
         }
     }
 
     /// The value of this source in its own resource, as it is by now.
-    fn value_now(&self, own: &Resource<'a>, arena: Arena<'a>) -> Result<Node<'a>> {
+    fn value_now(&self, own: &Resource<'a>) -> Result<Node<'a>> {
         match self {
             Source::Value(text) => Ok(Scalar { text, ..MADE }.into()),
-            Source::Field { selector, path } => Source::read(own, selector, path, arena),
+            Source::Field { selector, path } => Source::read(own, selector, path),
         }
     }
 
@@ -323,16 +326,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn read(
-        resource: &Resource<'a>,
-        selector: &SourceSelector<'a>,
-        path: &[Part<'a>],
-        arena: Arena<'a>,
-    ) -> Result<Node<'a>> {
+    fn read(resource: &Resource<'a>, selector: &SourceSelector<'a>, path: &[Part<'a>]) -> Result<Node<'a>> {
         let missing = || {
             let message =
                 format!("fieldPath `{}` is missing for replacement source {}", selector.field_path, resource.id());
-            Error::input(message).at(arena.place(resource.pos()))
+            Error::input(message).at(resource.pos())
         };
         let node = lookup(resource.node(), path)?.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
         let options = &selector.options;
@@ -342,13 +340,15 @@ impl<'a> Source<'a> {
             return Ok(value);
         }
         let Some(scalar) = node.as_scalar() else {
-            return Err(Error::input("delimiter option can only be used with scalar nodes"));
+            let error = Error::input("delimiter option can only be used with scalar nodes");
+            return Err(error.at(selector.options.pos).at(selector.pos));
         };
         let mut pieces = scalar.text.split(options.delimiter);
         let piece = usize::try_from(options.index).ok().and_then(|n| pieces.nth(n));
         let out_of_bounds =
             || Error::input(format!("options.index {} is out of bounds for value {}", options.index, scalar.text));
-        Ok(Scalar { text: piece.ok_or_else(out_of_bounds)?, ..*scalar }.into())
+        let text = piece.ok_or_else(out_of_bounds).map_err(|e| e.at(options.pos))?;
+        Ok(Scalar { text, ..*scalar }.into())
     }
 }
 
@@ -440,11 +440,12 @@ impl<'a> Target<'a> {
                 }
                 _ => self.copy(arena, resource, path, (&mut value, own), &mut copies),
             };
-            let found = found.map_err(|e| e.context(format!("at the field path '{text}'")))?;
+            let found = found.map_err(|e| e.at(text.pos).context(format!("at the field path '{text}'")))?;
             resource.settle_shared();
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
-                return Err(Error::input(format!("unable to {find} field \"{text}\" in replacement target")));
+                let message = format!("unable to {find} field \"{text}\" in replacement target");
+                return Err(Error::input(message).at(text.pos));
             }
         }
         Ok(())
@@ -498,7 +499,7 @@ impl<'a> Target<'a> {
         })?;
         for nth in 1..=found {
             // A copy may have taken the place of what holds the source, which then stays as it was.
-            if let Ok(now) = source.value_now(resource, arena) {
+            if let Ok(now) = source.value_now(resource) {
                 *value = Cow::Owned(now);
             }
             let mut at = 0;

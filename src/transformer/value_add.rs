@@ -82,9 +82,8 @@ impl<'a> ValueAddTransformer<'a> {
         let arena = build.arena;
         if !target_file.is_empty() {
             let source = build.cx.files.text(root, target_file)?;
-            let malformed = |m: crate::yaml::Malformed| Error::malformed(arena, m);
-            let node = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
-            json::check_keys(&node).map_err(malformed)?;
+            let node = first_document(arena, source)?.unwrap_or_default();
+            json::check_keys(&node)?;
             let mut more: Vec<Target<'a>> = Vec::new();
             Decoder::of_file(arena).object(&node, &mut [("targets", &mut more)])?;
             targets.append(&mut more);

@@ -48,6 +48,17 @@ pub struct Source {
     pub is_file: bool,
     /// Whether the file was UTF-16: see [`Text`].
     pub is_wide: bool,
+    /// The scalar whose text this is, if it is one of another source.
+    inside: Option<Inside>,
+}
+
+/// Where a text stands in another source.
+#[derive(Clone, Copy, Debug)]
+struct Inside {
+    /// The scalar.
+    scalar: Pos,
+    /// How many lines of the scalar's text come before this one.
+    lines_before: usize,
 }
 
 /// A place in a file, for messages: line and column count from 1, columns in characters.
@@ -99,16 +110,45 @@ impl Heap {
         Arena { heap: self, texts: Box::leak(Box::new(lock(texts))) }
     }
 
-    /// The place a position stands for; `None` for nodes that no source holds. O(log sources + size
-    /// of the source).
+    /// The place a position stands for; `None` for nodes that no source holds. A place in a text
+    /// that is a scalar of another source is one in that source. O(log sources + size of the
+    /// source).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         let source = self.source(pos)?;
-        Some(source.place((pos.0 - source.base) as usize))
+        let offset = (pos.0 - source.base) as usize;
+        match source.inside {
+            Some(inside) => self.place(self.outer_pos(source, offset, inside).unwrap_or(inside.scalar)),
+            None => Some(source.place(offset)),
+        }
+    }
+
+    /// The position, in the source that holds the scalar, of a byte of the scalar's text; `None` if
+    /// the scalar is written in a way that takes more than a look: escaped, or folded.
+    fn outer_pos(&self, source: &Source, offset: usize, inside: Inside) -> Option<Pos> {
+        let outer = self.source(inside.scalar)?;
+        let start = (inside.scalar.0 - outer.base) as usize;
+        let written = outer.text.get(start..)?;
+        let before = source.text.get(..offset)?;
+        let line = before.bytes().filter(|&b| b == b'\n').count();
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let text = source.text[line_start..].lines().next().unwrap_or_default();
+        let indent = match written.as_bytes().first()? {
+            b'|' => {
+                let mut lines = written.split_inclusive('\n');
+                let above: usize = lines.by_ref().take(line + inside.lines_before + 1).map(str::len).sum();
+                let written = lines.next().unwrap_or_default().trim_end_matches('\n');
+                above + written.strip_suffix(text)?.len()
+            }
+            b'"' | b'\'' if line == 0 && written[1..].starts_with(text) => 1,
+            _ if line == 0 && written.starts_with(text) => 0,
+            _ => return None,
+        };
+        Some(outer.pos(start + indent + offset - line_start))
     }
 
     /// The source that holds a position. O(log sources).
     pub fn source(&self, pos: Pos) -> Option<&Source> {
-        if pos == Pos::NONE || pos.is_shared() {
+        if !pos.is_in_source() {
             return None;
         }
         let sources = &self.sources;
@@ -140,21 +180,28 @@ impl<'a> Arena<'a> {
     /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places,
     /// nothing else.
     pub fn add_file(self, name: impl Into<String>, text: Text) -> &'a Source {
-        self.add(name.into(), text, true)
+        self.add(name.into(), text, (true, None))
+    }
+
+    /// Takes the text of a scalar of another source in, or all of it but some lines at its begin:
+    /// places in it are those of the other source.
+    pub fn add_inline(self, name: impl Into<String>, text: &str, scalar: Pos, lines_before: usize) -> &'a Source {
+        let inside = Some(Inside { scalar, lines_before }).filter(|_| scalar.is_in_source());
+        self.add(name.into(), text.to_owned().into(), (false, inside))
     }
 
     /// Takes a text in that is no file of its own: an inline patch, the output of a plugin.
     pub fn add_source(self, name: impl Into<String>, text: String) -> &'a Source {
-        self.add(name.into(), text.into(), false)
+        self.add(name.into(), text.into(), (false, None))
     }
 
-    fn add(self, name: String, text: Text, is_file: bool) -> &'a Source {
+    fn add(self, name: String, text: Text, (is_file, inside): (bool, Option<Inside>)) -> &'a Source {
         let Text { text, is_wide } = text;
         let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
         let mut end = lock(&self.heap.end);
         let base = end.saturating_add(1);
         *end = base.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-        self.heap.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide }))
+        self.heap.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide, inside }))
     }
 
     /// As [`Heap::place`].
@@ -197,5 +244,39 @@ impl<'a> Arena<'a> {
     /// Bytes that sources and the texts of this thread take.
     pub fn size(self) -> usize {
         self.texts.size() + *lock(&self.heap.end) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Heap;
+    use crate::yaml::first_document;
+
+    /// Where the first `x` of the text of `field` is, when the text is read by itself without what
+    /// is blank in front of it.
+    #[track_caller]
+    fn place_of_x(file: &str) -> String {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let node = first_document(arena, arena.add_source("file", file.to_owned())).unwrap().unwrap();
+        let field = node.get("field").unwrap();
+        let text = field.as_scalar().unwrap().text;
+        let part = text.trim_start();
+        let before = text[..text.len() - part.len()].matches('\n').count();
+        let inline = arena.add_inline("a text", part, field.pos, before);
+        arena.place(inline.pos(part.find('x').unwrap())).unwrap().to_string()
+    }
+
+    #[test]
+    fn places_in_a_text_inside_a_file_are_places_of_the_file() {
+        assert_eq!(place_of_x("a: b\nfield: |-\n  b: 1\n   c: x\n"), "file:4:7");
+        assert_eq!(place_of_x("field: |\n\n  é: 1\n  éé: x\n"), "file:4:7");
+        assert_eq!(place_of_x("a: b\nfield: 'a: x'\n"), "file:2:12");
+        assert_eq!(place_of_x("{a: b, field: \"a: x\"}"), "file:1:19");
+        assert_eq!(place_of_x("field: a x\n"), "file:1:10");
+        // Where a look at the text does not tell, the place is that of the text as a whole.
+        assert_eq!(place_of_x("field: >\n  a\n  x\n"), "file:1:8");
+        assert_eq!(place_of_x("field: \"\\ta: x\"\n"), "file:1:8");
+        assert_eq!(place_of_x("field: 'a''\n\n  x'\n"), "file:1:8");
     }
 }

@@ -193,7 +193,7 @@ impl Printer<'_, '_> {
     fn offset(&self, pos: Pos) -> Option<usize> {
         let source = self.layout.source;
         let at = usize::try_from(pos.0.checked_sub(source.base)?).ok()?;
-        (pos != Pos::NONE && !pos.is_shared() && at <= source.text.len()).then_some(at)
+        (pos.is_in_source() && at <= source.text.len()).then_some(at)
     }
 
     /// Prints the comments above something.

@@ -22,6 +22,11 @@ impl Pos {
         self.0 >= FIRST
     }
 
+    /// Whether this is a place in a source.
+    pub fn is_in_source(self) -> bool {
+        self != Pos::NONE && !self.is_shared()
+    }
+
     /// Whether a shared value was set here, and not yet in its other places.
     fn is_ahead(self) -> bool {
         self.is_shared() && self.0 & 1 == 1

@@ -292,7 +292,7 @@ impl<'k, 'a> Merge<'k, 'a> {
         let is_set = self.keys[0].is_empty();
         if !is_set && !node.is_null() && node.as_mapping().is_none() {
             let message = format!("wrong node kind: expected a mapping in a list, found {}", node.shape());
-            return Err(Error::input(message));
+            return Err(Error::input(message).at(node.pos));
         }
         let mut texts = Vec::with_capacity(self.keys.len());
         for key in &self.keys {

@@ -80,7 +80,7 @@ fn directive(text: &str) -> Result<Directive> {
 /// Takes the directive out of a mapping of the patch; a mapping without one is merged.
 fn take_directive(patch: &mut Mapping<'_>) -> Result<Directive> {
     let Some(value) = patch.get(DIRECTIVE) else { return Ok(Directive::Merge) };
-    let found = directive(value.as_scalar().map_or("", |s| s.text))?;
+    let found = directive(value.as_scalar().map_or("", |s| s.text)).map_err(|e| e.at(value.pos))?;
     patch.remove(DIRECTIVE);
     Ok(found)
 }
@@ -133,7 +133,10 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
             None => Ok(Merged::Patch),
         },
         (Value::Scalar(_), Value::Scalar(_)) => Ok(Merged::Patch),
-        _ => Err(Error::input(format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape()))),
+        _ => {
+            let message = format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape());
+            Err(Error::input(message).at(patch.pos))
+        }
     }
 }
 
