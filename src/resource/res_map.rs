@@ -282,7 +282,7 @@ impl<'a> ResMap<'a> {
         editor: impl Fn(Arena<'a>) -> W + Sync,
     ) -> Result<()>
     where
-        W: FnMut(&mut Resource<'a>) -> Result<()>,
+        W: FnMut(usize, &mut Resource<'a>) -> Result<()>,
     {
         let mut wanted = places.iter().peekable();
         let is_wanted = |(i, _): &(usize, &mut Resource<'a>)| wanted.next_if_eq(&i).is_some();
@@ -294,7 +294,7 @@ impl<'a> ResMap<'a> {
                 let mut changed = Vec::new();
                 for (i, resource) in run {
                     let (before, history) = (*resource.id(), resource.previous().len());
-                    edit(resource)?;
+                    edit(*i, resource)?;
                     changed.push((*i, before, history));
                 }
                 Ok(changed)
@@ -309,6 +309,11 @@ impl<'a> ResMap<'a> {
             run?.into_iter().for_each(|(i, before, history)| self.reindex(i, &before, history));
         }
         Ok(())
+    }
+
+    /// Notes that the metadata of some resources may have changed.
+    pub fn note_edits(&mut self, places: &[usize]) {
+        places.iter().for_each(|&i| self.facets.note_edit(i as u32));
     }
 
     /// Makes room for so many more resources.

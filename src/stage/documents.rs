@@ -13,7 +13,16 @@ use crate::yaml::{Arena, Node, Value, reprint};
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.
 pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    let arena = build.arena;
+    let mut resources = resources_of(build.arena, nodes)?;
+    build.schema.note_scope(&mut resources);
+    Ok(resources)
+}
+
+/// As [`documents_to_resources`], of resources that do not know their scope yet.
+///
+/// # Errors
+/// As there.
+pub fn resources_of<'a>(arena: Arena<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
     let mut nodes: Vec<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
         Ok([only]) => unwrap_list(only),
         Err(nodes) => nodes,
@@ -44,7 +53,6 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
             }
         }
     }
-    build.schema.note_scope(&mut resources);
     Ok(resources)
 }
 

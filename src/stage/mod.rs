@@ -12,7 +12,7 @@ mod plugins;
 pub mod schema;
 pub mod wire;
 
-pub use documents::documents_to_resources;
+pub use documents::{documents_to_resources, resources_of};
 pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;

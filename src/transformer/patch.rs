@@ -21,22 +21,18 @@
 //! *Example*: `testdata/reference/patch.txtar`
 
 use super::json_patch::{self, Operation};
-use super::merge;
+use super::merge_patch::{
+    Way, leaves_ids, merge_by_id, merge_each, merge_into_target, wipes_annotations, with_text_annotations,
+    with_text_metadata,
+};
+use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
+use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
-use crate::config::{Selector, Written};
 use crate::diag::{Error, Result};
 use crate::load::Root;
-use crate::resource::{Found, Hint, Matcher, ResId, ResMap, Resource, is_build_annotation, set_untyped, stringify};
-use crate::schema::Schemas;
-use crate::stage::{Build, Transformer, documents_to_resources};
-use crate::yaml::{Arena, Mapping, Node, Pos, Source, documents, first_document, json};
-
-/// A patch that was read.
-#[derive(Debug)]
-enum Content<'a> {
-    StrategicMerge(Vec<Resource<'a>>),
-    Json(Vec<Operation<'a>>),
-}
+use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
+use crate::stage::{Build, Transformer};
+use crate::yaml::{Arena, Mapping, Node, Pos};
 
 /// One entry of `patches`, read and compiled.
 struct Prepared<'a> {
@@ -60,9 +56,9 @@ impl<'a> PatchTransformer<'a> {
     /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
     /// its target.
     pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
-        let prepare = |patch: &Patch<'a>| {
+        let prepare = |patch: &Patch<'a>, read: Read<'a>| {
             let at_entry = |e: Error| e.at(patch.pos);
-            let prepared = prepare(build, root, patch, str::trim, content).map_err(at_entry)?;
+            let prepared = Prepared::new(patch, read);
             if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
                 && !operations.is_empty()
             {
@@ -76,7 +72,7 @@ impl<'a> PatchTransformer<'a> {
             }
             Ok(prepared)
         };
-        let mut prepared = patches.iter().map(prepare).collect::<Result<Vec<_>>>()?;
+        let mut prepared = read_all(build, root, patches, &EITHER, prepare)?;
         for (i, pair) in patches.windows(2).enumerate() {
             prepared[i + 1].has_same_target = match (&pair[0].target, &pair[1].target) {
                 (Some(one), Some(next)) => one.is_same(next),
@@ -122,11 +118,13 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         let notes = build.keeps_origins;
         let are_same =
             |a: &Prepared<'_>, b: &Prepared<'_>| !notes && b.has_same_target && a.is_of_content() && b.is_of_content();
-        let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b);
+        let are_named = |a: &Prepared<'_>, b: &Prepared<'_>| !notes && a.names_resources() && b.names_resources();
+        let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b) || are_named(a, b);
         let mut annotations_are_text = false;
         for group in self.0.chunk_by(share) {
             let patched = match group {
                 [patch] => apply_one(map, build, patch)?,
+                [patch, ..] if patch.names_resources() => merge_named(map, build, group)?,
                 _ => apply_together(map, build, group)?,
             };
             // A JSON patch leaves texts.
@@ -158,6 +156,27 @@ fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut boo
         .collect::<Vec<_>>()
         .into_iter()
         .try_for_each(|i| map.edit(i, stringify))
+}
+
+impl<'a> Prepared<'a> {
+    fn new(patch: &Patch<'a>, Read { content, target, name }: Read<'a>) -> Self {
+        Prepared { content, target, has_same_target: false, options: patch.options, name, pos: patch.pos }
+    }
+
+    /// The strategic merge patches of the entry.
+    fn documents(&self) -> &[Resource<'a>] {
+        match &self.content {
+            Content::StrategicMerge(documents) => documents,
+            Content::Json(_) => &[],
+        }
+    }
+
+    /// Whether the entry has strategic merge patches, each for the resource that it names, which
+    /// leave ids alone.
+    fn names_resources(&self) -> bool {
+        let is_plain = !self.is_json() && self.target.is_none() && !self.options.given;
+        is_plain && self.documents().iter().all(|document| leaves_ids(document.node()))
+    }
 }
 
 impl Prepared<'_> {
@@ -207,7 +226,7 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
     let respells = || candidates.iter().any(|&i| map.get(i).node().get("apiVersion").is_some_and(Node::is_null));
     if patches.iter().all(Prepared::is_of_content) && !respells() {
         map.edit_some(arena, &candidates, |arena| {
-            move |resource: &mut Resource<'a>| apply_all(resource, arena, patches)
+            move |_, resource: &mut Resource<'a>| apply_all(resource, arena, patches)
         })?;
         return Ok(candidates);
     }
@@ -244,6 +263,18 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
         }
     }
     Ok(())
+}
+
+/// Merges patches, each into the resource that it names, and gives the places of these.
+fn merge_named<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
+    let of_patch = |patch| Prepared::documents(patch).iter().map(move |document| (patch, document));
+    let named: Vec<(&Prepared<'a>, &Resource<'a>)> = patches.iter().flat_map(of_patch).collect();
+    let documents: Vec<&Resource<'a>> = named.iter().map(|(_, document)| *document).collect();
+    let merged = merge_each(map, build.arena, &documents, &build.schema.for_merging());
+    merged.map_err(|(number, e)| {
+        let (patch, _) = named[number];
+        e.at(patch.pos).context(format!("applying {}", patch.name))
+    })
 }
 
 /// Applies a patch, and gives the places of the resources that it changed.
@@ -334,18 +365,19 @@ impl<'a> PatchJson6902Transformer<'a> {
     /// # Errors
     /// One cannot be read, has no operations, or no target with a name.
     pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
-        let prepare = |patch: &Patch<'a>| {
-            let fault = |message: &str| Error::input(message).at(patch.pos);
-            if patch.target.as_ref().is_none_or(|t| t.name.is_empty()) {
-                return Err(fault("must specify the target name"));
+        let is_named = |patch: &&Patch<'a>| patch.target.as_ref().is_some_and(|target| !target.name.is_empty());
+        let named = patches.iter().take_while(is_named).count();
+        let prepare = |patch: &Patch<'a>, read: Read<'a>| match &read.content {
+            Content::Json(operations) if operations.is_empty() => {
+                Err(Error::input("the patch has no operations").at(patch.pos))
             }
-            let prepared = prepare(build, root, patch, |text| text, operations).map_err(|e| e.at(patch.pos))?;
-            match &prepared.content {
-                Content::Json(operations) if operations.is_empty() => Err(fault("the patch has no operations")),
-                _ => Ok(prepared),
-            }
+            _ => Ok(Prepared::new(patch, read)),
         };
-        patches.iter().map(prepare).collect::<Result<_>>().map(PatchJson6902Transformer)
+        let prepared = read_all(build, root, &patches[..named], &OPERATIONS, prepare)?;
+        match patches.get(named) {
+            Some(patch) => Err(Error::input("must specify the target name").at(patch.pos)),
+            None => Ok(PatchJson6902Transformer(prepared)),
+        }
     }
 
     /// See [`PatchTransformer::apart`].
@@ -372,80 +404,6 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
         map.drop_empty();
         Ok(())
     }
-}
-
-fn prepare<'a>(
-    build: &mut Build<'a>,
-    root: &Root,
-    patch: &Patch<'a>,
-    trim: fn(&'a str) -> &'a str,
-    read: fn(&mut Build<'a>, &'a Source) -> Result<Content<'a>>,
-) -> Result<Prepared<'a>> {
-    let inline = trim(patch.patch.text);
-    let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
-        (true, true) => {
-            return Err(Error::input("must specify one of patch and path in patches entry"));
-        }
-        (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
-        (true, false) => {
-            let source = build.cx.files.text(root, patch.path).map_err(Error::from)?;
-            (source, format!("the patch {}", source.name))
-        }
-        (false, true) => {
-            let cut = patch.patch.find(inline).map_or(0, |at| patch.patch[..at].matches('\n').count());
-            let name = format!("an inline patch in {}", root.shown);
-            let source = build.arena.add_inline(name, inline, patch.patch.pos, cut);
-            (source, "an inline patch".to_owned())
-        }
-    };
-    let matcher = |target: &Selector<'a>| Matcher::new(target).map_err(|e| e.at(target.pos));
-    let target = patch.target.as_ref().map(matcher).transpose()?;
-    let content = read(build, source)?;
-    Ok(Prepared { content, target, has_same_target: false, options: patch.options, name, pos: patch.pos })
-}
-
-/// Reads a patch: strategic merge if its documents read as resources, else JSON.
-fn content<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Content<'a>> {
-    if source.text.starts_with('[') {
-        return operations(build, source);
-    }
-    let fault = match resources(build, source) {
-        Ok(documents) => return Ok(Content::StrategicMerge(documents)),
-        Err(e) => e,
-    };
-    match first_document(build.arena, source) {
-        Ok(None) => Ok(Content::Json(Vec::new())),
-        Ok(Some(node)) if node.as_sequence().is_some() => operations(build, source),
-        _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
-    }
-}
-
-/// Reads a JSON patch, which may be written in YAML.
-fn operations<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Content<'a>> {
-    let arena = build.arena;
-    let text = source.text.as_str();
-    if text.starts_with('[') {
-        let node = json::parse(arena, text).map_err(|e| {
-            let error = Error::input(format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
-            error.hint("a patch that starts with '[' must be strict JSON")
-        })?;
-        return json_patch::from_json(arena, text, &node).map(Content::Json);
-    }
-    match first_document(arena, source)? {
-        None => Ok(Content::Json(Vec::new())),
-        Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
-        Some(node) => {
-            let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::input(message).at(node.pos))
-        }
-    }
-}
-
-/// The documents of a text as resources; a list is replaced by its items.
-fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let arena = build.arena;
-    let nodes = documents(arena, source)?;
-    documents_to_resources(build, nodes)
 }
 
 /// Applies a JSON patch to the resources of a target, and gives their places.
@@ -481,172 +439,4 @@ fn apply_json_to<'a>(
     let renames = respells || operations.iter().any(Operation::touches_identity);
     let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
     patched.map_err(|e| e.context(format!("patching {id}")))
-}
-
-/// How kustomize hands a patch to a resource.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// As it was read: an entry of `patches` that names its resource.
-    AsItIs,
-    /// A [`copied`] patch, with the apiVersion of the resource.
-    Copied,
-}
-
-/// Merges a patch into the resource that it names, by any id the resource has had, and gives its
-/// place.
-fn merge_by_id<'a>(
-    map: &mut ResMap<'a>,
-    patch: &Resource<'a>,
-    way: (PatchOptions, Way),
-    schemas: &Schemas<'a>,
-) -> Result<usize> {
-    // A patch may say by hand that it had another name.
-    let id = &patch.original_id();
-    let i = match map.find_any(id) {
-        Found::One(i) => i,
-        Found::None => {
-            let error =
-                Error::input(format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"));
-            return Err(error.hint("apiVersion, kind, name and namespace of the patch must be those of the resource"));
-        }
-        Found::Many(_) => {
-            return Err(Error::input(format!(
-                "multiple matches for Id {id}; failed to find unique target for patch {id}"
-            )));
-        }
-    };
-    merge_into(map, i, patch, way, schemas)?;
-    Ok(i)
-}
-
-/// Merges a patch into every resource of a target, and gives their places.
-fn merge_into_target<'a>(
-    map: &mut ResMap<'a>,
-    build: &mut Build<'a>,
-    document: &Resource<'a>,
-    target: &Matcher<'a>,
-    options: PatchOptions,
-) -> Result<Vec<usize>> {
-    let arena = build.arena;
-    let patch = copied(document);
-    let mut patched = Vec::new();
-    for i in map.candidates(&target.hint()) {
-        if target.is_match(map.get(i))? {
-            document.check_annotations()?;
-            merge_into(map, i, &patch, (options, Way::Copied), &build.schema.for_merging())?;
-            patched.push(i);
-        }
-    }
-    map.check_unique(arena)?;
-    Ok(patched)
-}
-
-/// Merges a patch into a resource, which keeps what identifies it unless the options allow a change.
-fn merge_into<'a>(
-    map: &mut ResMap<'a>,
-    i: usize,
-    patch: &Resource<'a>,
-    (options, way): (PatchOptions, Way),
-    schemas: &Schemas<'a>,
-) -> Result<()> {
-    let wipes = wipes_annotations(patch.node());
-    let id = *map.get(i).id();
-    let keep = map.edit(i, |resource| {
-        if options.allow_name_change || options.allow_kind_change {
-            resource.record_previous();
-        }
-        let mut patch = patch.node().clone();
-        if way == Way::Copied {
-            copy_api_version(resource, &mut patch);
-        }
-        let keep = merge::apply(resource.node_mut(), patch, schemas)?;
-        resource.settle_shared();
-        if wipes {
-            resource.forget_history();
-        }
-        if keep {
-            put_back_identity(resource, &id, options);
-            note_options(resource, options);
-        }
-        Ok(keep)
-    });
-    if !keep.map_err(|e: Error| e.context(format!("patching {id}")))? {
-        map.delete(i);
-    }
-    Ok(())
-}
-
-/// A patch that kustomize has copied: labels and annotations are text, and what identifies the patch
-/// is set anew.
-fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
-    let mut patch = with_text_metadata(document);
-    let id = *document.id();
-    patch.set_name(id.name);
-    patch.set_namespace(id.namespace);
-    if let Some(root) = patch.node_mut().as_mapping_mut() {
-        set_untyped(root, "kind", id.gvk.kind);
-    }
-    patch
-}
-
-/// Gives a patch the apiVersion of a resource.
-fn copy_api_version<'a>(resource: &Resource<'a>, patch: &mut Node<'a>) {
-    let api_version = resource.node().get("apiVersion").and_then(Node::as_scalar);
-    if let Some(patch) = patch.as_mapping_mut() {
-        set_untyped(patch, "apiVersion", api_version.map_or("", |scalar| scalar.text));
-    }
-}
-
-/// Puts back what a strategic merge patch may not change.
-fn put_back_identity<'a>(resource: &mut Resource<'a>, id: &ResId<'a>, options: PatchOptions) {
-    if !options.allow_kind_change
-        && let Some(root) = resource.node_mut().as_mapping_mut()
-    {
-        set_untyped(root, "kind", id.gvk.kind);
-    }
-    if !options.allow_name_change {
-        resource.set_name(id.name);
-    }
-    resource.set_namespace(id.namespace);
-}
-
-/// Upstream keeps the options of a patch in the annotations of the resource, where a JSON patch may
-/// find them.
-fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
-    if options.allow_name_change || options.allow_kind_change {
-        let rare = resource.rare_mut();
-        rare.allows_name_change |= options.allow_name_change;
-        rare.allows_kind_change |= options.allow_kind_change;
-    }
-}
-
-/// Whether a patch takes all annotations off, and with them what upstream keeps there.
-fn wipes_annotations(patch: &Node<'_>) -> bool {
-    let replaces = |node: &Node<'_>| node.get_text("$patch").is_some_and(|d| d == "replace" || d == "delete");
-    let Some(metadata) = patch.get("metadata") else {
-        return false;
-    };
-    replaces(metadata) || metadata.get("annotations").is_some_and(|a| a.is_null() || replaces(a))
-}
-
-/// A patch whose annotations are text, whatever they look like; an empty map of them goes.
-fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
-    let mut patch = patch.clone();
-    if let Some(metadata) =
-        patch.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut)
-    {
-        stringify(metadata, "annotations");
-    }
-    patch
-}
-
-/// As [`with_text_annotations`], labels too.
-fn with_text_metadata<'a>(patch: &Resource<'a>) -> Resource<'a> {
-    let mut patch = with_text_annotations(patch);
-    if let Some(metadata) =
-        patch.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut)
-    {
-        stringify(metadata, "labels");
-    }
-    patch
 }

@@ -234,7 +234,7 @@ impl<'a> ReplacementTransformer<'a> {
         }
         let values = &values;
         map.edit_some(arena, &run.targets, |arena| {
-            move |resource: &mut Resource<'a>| {
+            move |_, resource: &mut Resource<'a>| {
                 let mut open = None;
                 for (replacement, value) in self.0.iter().zip(values) {
                     for target in &replacement.targets {

@@ -1,0 +1,161 @@
+//! Patches as they are written: files and inline texts, read on all cores if there are many.
+
+use super::json_patch::{self, Operation};
+use crate::config::Selector;
+use crate::config::kustomization::Patch;
+use crate::diag::{Error, Result};
+use crate::load::Root;
+use crate::parallel;
+use crate::resource::{Matcher, Resource};
+use crate::stage::{Build, resources_of};
+use crate::yaml::{Arena, Source, documents, first_document, json};
+
+/// What a patch says.
+#[derive(Debug)]
+pub(super) enum Content<'a> {
+    StrategicMerge(Vec<Resource<'a>>),
+    Json(Vec<Operation<'a>>),
+}
+
+/// A patch that was read.
+pub(super) struct Read<'a> {
+    pub content: Content<'a>,
+    pub target: Option<Matcher<'a>>,
+    /// What an error calls the patch.
+    pub name: String,
+}
+
+/// How a field writes its patches.
+pub(super) struct Form {
+    /// Whether blanks around an inline text do not count.
+    is_trimmed: bool,
+    read: for<'a> fn(Arena<'a>, &'a Source) -> Result<Content<'a>>,
+}
+
+/// Strategic merge patches and JSON patches, as `patches` has them.
+pub(super) const EITHER: Form = Form { is_trimmed: true, read: content };
+
+/// JSON patches, as `patchesJson6902` has them.
+pub(super) const OPERATIONS: Form = Form { is_trimmed: false, read: operations };
+
+/// Where a patch is written.
+struct Written<'a> {
+    source: &'a Source,
+    target: Option<Matcher<'a>>,
+    name: String,
+}
+
+/// Reads patches, in order, and makes a `T` of each. O(size of their texts).
+///
+/// # Errors
+/// That of the first patch that cannot be read, or that `make` refuses.
+pub(super) fn read_all<'a, T>(
+    build: &mut Build<'a>,
+    root: &Root,
+    patches: &[Patch<'a>],
+    form: &Form,
+    make: impl Fn(&Patch<'a>, Read<'a>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::with_capacity(patches.len());
+    let mut fault = None;
+    for patch in patches {
+        match written(build, root, patch, form) {
+            Ok(written) => all.push(written),
+            Err(e) => {
+                // What stands before it may have a fault, too, which then comes first.
+                fault = Some(e.at(patch.pos));
+                break;
+            }
+        }
+    }
+    let (arena, heap) = (build.arena, build.arena.heap());
+    let read_run =
+        |arena| move |run: &[Written<'a>]| -> Vec<_> { run.iter().map(|w| (form.read)(arena, w.source)).collect() };
+    let contents = match arena.threads(all.iter().map(|written| written.source.text.len()).sum()) {
+        1 => vec![read_run(arena)(&all)],
+        threads => parallel::runs(&all, threads, || read_run(heap.arena())),
+    };
+    let contents = contents.into_iter().flatten();
+    let mut made = Vec::with_capacity(patches.len());
+    for ((patch, written), content) in patches.iter().zip(all).zip(contents) {
+        let mut content = content.map_err(|e| e.at(patch.pos))?;
+        if let Content::StrategicMerge(documents) = &mut content {
+            build.schema.note_scope(documents);
+        }
+        made.push(make(patch, Read { content, target: written.target, name: written.name })?);
+    }
+    fault.map_or(Ok(made), Err)
+}
+
+/// Finds out where a patch is written.
+fn written<'a>(build: &mut Build<'a>, root: &Root, patch: &Patch<'a>, form: &Form) -> Result<Written<'a>> {
+    let whole = patch.patch.text;
+    let inline = if form.is_trimmed { whole.trim() } else { whole };
+    let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
+        (true, true) => return Err(Error::input("must specify one of patch and path in patches entry")),
+        (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
+        (true, false) => {
+            let source = build.cx.files.text(root, patch.path).map_err(Error::from)?;
+            (source, format!("the patch {}", source.name))
+        }
+        (false, true) => {
+            let lines_before = whole.find(inline).map_or(0, |at| whole[..at].matches('\n').count());
+            let name = format!("an inline patch in {}", root.shown);
+            let source = build.arena.add_inline(name, inline, patch.patch.pos, lines_before);
+            (source, "an inline patch".to_owned())
+        }
+    };
+    let matcher = |target: &Selector<'a>| Matcher::new(target).map_err(|e| e.at(target.pos));
+    Ok(Written { source, target: patch.target.as_ref().map(matcher).transpose()?, name })
+}
+
+/// Reads a patch: strategic merge if its documents read as resources, else JSON.
+fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
+    if source.text.starts_with('[') {
+        return operations(arena, source);
+    }
+    let fault = match unscoped(arena, source) {
+        Ok(documents) => return Ok(Content::StrategicMerge(documents)),
+        Err(e) => e,
+    };
+    match first_document(arena, source) {
+        Ok(None) => Ok(Content::Json(Vec::new())),
+        Ok(Some(node)) if node.as_sequence().is_some() => operations(arena, source),
+        _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
+    }
+}
+
+/// Reads a JSON patch, which may be written in YAML.
+fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
+    let text = source.text.as_str();
+    if text.starts_with('[') {
+        let node = json::parse(arena, text).map_err(|e| {
+            let error = Error::input(format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
+            error.hint("a patch that starts with '[' must be strict JSON")
+        })?;
+        return json_patch::from_json(arena, text, &node).map(Content::Json);
+    }
+    match first_document(arena, source)? {
+        None => Ok(Content::Json(Vec::new())),
+        Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
+        Some(node) => {
+            let message = format!("a JSON patch is a list of operations, found {}", node.shape());
+            Err(Error::input(message).at(node.pos))
+        }
+    }
+}
+
+/// The documents of a text as resources, which know their scope; a list is replaced by its items.
+///
+/// # Errors
+/// It is no YAML, or a document is no resource.
+pub(super) fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let mut resources = unscoped(build.arena, source)?;
+    build.schema.note_scope(&mut resources);
+    Ok(resources)
+}
+
+fn unscoped<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let nodes = documents(arena, source)?;
+    resources_of(arena, nodes)
+}
