@@ -44,8 +44,12 @@ fn applications(broken: &[usize]) -> String {
 
 /// What a build with so many threads prints, or why it fails.
 fn built(jobs: usize, text: &str) -> Result<String, String> {
+    built_by(jobs, KUSTOMIZATION, text)
+}
+
+fn built_by(jobs: usize, kustomization: &str, text: &str) -> Result<String, String> {
     let mut files = Memory::new();
-    files.set("kustomization.yaml", KUSTOMIZATION);
+    files.set("kustomization.yaml", kustomization);
     files.set("all.yaml", text);
     let workspace = Workspace::with_jobs(NonZero::new(jobs).unwrap());
     let built = build(&workspace, &files, ".", &Options::default());
@@ -70,5 +74,51 @@ fn any_number_of_threads_gives_the_same_error() {
     let text = applications(&[400, 401, 1_300]);
     for jobs in [1, 2, 7] {
         assert_eq!(built(jobs, &text).unwrap_err(), first, "{jobs} jobs");
+    }
+}
+
+/// Three strategic merge patches for each application, in three rounds, and one more patch in the
+/// first place of the second round, another in the last one.
+fn patches(second: &str, last: &str) -> String {
+    let mut text = "resources: [all.yaml]\npatches:\n".to_owned();
+    for round in 0..3 {
+        text.push_str(if round == 1 { second } else { "" });
+        for i in 0..APPLICATIONS {
+            let _ = write!(
+                text,
+                "- patch: |-\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {{name: app-{i}, labels: \
+                 {{round: r{round}}}}}\n    spec: {{replicas: {round}, r{round}: {i}}}\n",
+            );
+        }
+    }
+    text + last
+}
+
+/// A patch for the label that only the first round sets, one that cannot be merged, and one for a
+/// resource that is not there.
+const OF_FIRST_ROUND: &str =
+    "- target: {labelSelector: round=r0}\n  patch: '- {op: add, path: /spec/seen, value: true}'\n";
+const UNMERGED: &str =
+    "- patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: app-9}, spec: {template: [a]}}'\n";
+const UNKNOWN: &str = "- patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: nowhere}}'\n";
+
+#[test]
+fn patches_by_name_on_any_number_of_threads() {
+    let text = applications(&[]);
+    let alone = built_by(1, &patches(OF_FIRST_ROUND, ""), &text).unwrap();
+    assert_eq!(alone.matches("    round: r2\n").count(), APPLICATIONS);
+    assert_eq!(alone.matches("  seen: true\n").count(), APPLICATIONS);
+    assert!(alone.contains("  r0: 1499\n  r1: 1499\n  r2: 1499\n  replicas: 2\n"));
+    for jobs in [2, 7] {
+        assert!(built_by(jobs, &patches(OF_FIRST_ROUND, ""), &text).unwrap() == alone, "{jobs} jobs");
+    }
+    // Of two faulty patches the first one is named.
+    for (second, last, fault) in
+        [(UNMERGED, UNKNOWN, "expected a mapping, the patch has a list"), (UNKNOWN, UNMERGED, "no matches for Id")]
+    {
+        for jobs in [1, 2, 7] {
+            let error = built_by(jobs, &patches(second, last), &text).unwrap_err();
+            assert!(error.contains(fault), "{jobs} jobs: {error}");
+        }
     }
 }
