@@ -61,9 +61,7 @@ pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
 
 /// A data key: untyped, so that one that reads as a number fails at output, as upstream.
 pub(super) fn key<'a>(arena: Arena<'a>, pair: &Pair) -> Key<'a> {
-    let mut key = Key::from(arena.text(&pair.key));
-    key.pos = pair.pos;
-    key
+    Key::made(arena.text(&pair.key), pair.pos)
 }
 
 /// Base64 as upstream writes it: from 70 characters on in lines of 70, each with a line break.

@@ -151,12 +151,17 @@ pub fn transformers<'a>(
         "AnnotationsTransformer" => {
             let mut annotations = StringMap::default();
             read(build, config, &mut [("annotations", &mut annotations)])?;
-            Box::new(AnnotationsTransformer { annotations, specs, keeps_origins: build.keeps_origins })
+            Box::new(AnnotationsTransformer {
+                annotations,
+                specs,
+                pos: config.pos(),
+                keeps_origins: build.keeps_origins,
+            })
         }
         "LabelTransformer" => {
             let mut labels = StringMap::default();
             read(build, config, &mut [("labels", &mut labels)])?;
-            Box::new(LabelTransformer { labels, specs })
+            Box::new(LabelTransformer { labels, specs, pos: config.pos() })
         }
         "HashTransformer" => Box::new(HashTransformer),
         "ImageTagTransformer" => {

@@ -50,6 +50,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     let Accumulator { mut map, config, vars } = all;
     let config = config.unwrap_or_default();
     // No resource is added after this point.
+    let count = map.iter().len();
     HashTransformer.transform(&mut map, build)?;
     // Names are final after this point.
     NameReferenceTransformer { references: config.references() }.transform(&mut map, build)?;
@@ -57,6 +58,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         .transform(&mut map, build)?;
     map.check_unique(arena)?;
     check_identities(&map)?;
+    debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
     drop_local_config(arena, &mut map)?;
     order::sort(&mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {

@@ -120,18 +120,21 @@ pub fn transformers<'a>(
     }
     for label in &k.labels {
         let specs = specs(&label_specs(label, config)?)?;
-        add("LabelTransformer", label.pos, 1, Box::new(LabelTransformer { labels: label.pairs.clone(), specs }));
+        let stage = LabelTransformer { labels: label.pairs.clone(), specs, pos: label.pos };
+        add("LabelTransformer", label.pos, 1, Box::new(stage));
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
     if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
-        let stage = LabelTransformer { labels: k.common_labels.clone(), specs: specs(&config.common_labels)? };
-        add("LabelTransformer", k.place_of("commonLabels"), 1, Box::new(stage));
+        let (labels, pos) = (k.common_labels.clone(), k.place_of("commonLabels"));
+        let stage = LabelTransformer { labels, specs: specs(&config.common_labels)?, pos };
+        add("LabelTransformer", pos, 1, Box::new(stage));
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations)?;
         let annotations = k.common_annotations.clone();
-        let stage = AnnotationsTransformer { annotations, specs, keeps_origins: build.keeps_origins };
-        add("AnnotationsTransformer", k.place_of("commonAnnotations"), 1, Box::new(stage));
+        let pos = k.place_of("commonAnnotations");
+        let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins: build.keeps_origins };
+        add("AnnotationsTransformer", pos, 1, Box::new(stage));
     }
     for stage in PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?.apart() {
         add("PatchJson6902Transformer", k.place_of("patchesJson6902"), stage.count(), Box::new(stage));

@@ -18,12 +18,14 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
 use crate::resource::ResMap;
 use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
-use crate::yaml::Arena;
+use crate::yaml::{Arena, Pos};
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {
     pub annotations: StringMap<'a>,
     pub specs: FieldSpecs<'a>,
+    /// The field, which is the place of new keys.
+    pub pos: Pos,
     /// Whether the build keeps account of what comes from where: kustomize then writes all
     /// annotations of the resource anew after every transformer.
     pub keeps_origins: bool,
@@ -42,7 +44,7 @@ impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
         Box::new(move |resource| {
-            set_entries(arena, resource, &self.annotations, &self.specs)?;
+            set_entries(arena, resource, &self.annotations, &self.specs, self.pos)?;
             if self.keeps_origins {
                 resource.unshare_annotations();
             }

@@ -23,12 +23,14 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
-use crate::yaml::{Arena, Node, Pos, Scalar, Style, Value, json};
+use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
     pub labels: StringMap<'a>,
     pub specs: FieldSpecs<'a>,
+    /// The entry, which is the place of new keys.
+    pub pos: Pos,
 }
 
 impl<'a> Transformer<'a> for LabelTransformer<'a> {
@@ -43,18 +45,19 @@ impl<'a> Transformer<'a> for LabelTransformer<'a> {
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        Box::new(move |resource| set_entries(arena, resource, &self.labels, &self.specs))
+        Box::new(move |resource| set_entries(arena, resource, &self.labels, &self.specs, self.pos))
     }
 }
 
 /// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style;
-/// where the key is new, the places share the value. Upstream has one value for all places, which
+/// where the key is new, the places share the value. The key's place is that of the entry. Upstream has one value for all places, which
 /// takes over the style of each place that it is put in the place of.
 pub(super) fn set_entries<'a>(
     arena: Arena<'_>,
     resource: &mut Resource<'a>,
     entries: &StringMap<'a>,
     specs: &FieldSpecs<'a>,
+    entry: Pos,
 ) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
@@ -85,7 +88,7 @@ pub(super) fn set_entries<'a>(
                     if value.style == Style::Plain {
                         *value = json::new_string(value.text);
                     }
-                    m.insert(*key, Node { value: Value::Scalar(*value), pos: *pos });
+                    m.insert(Key::made(key, entry), Node { value: Value::Scalar(*value), pos: *pos });
                 }
             }
         }

@@ -384,11 +384,18 @@ impl<'a> Key<'a> {
     }
 }
 
+impl<'a> Key<'a> {
+    /// A key that a build step makes because of what stands at a place: untyped, as upstream's are,
+    /// so that a text that reads as a number fails at output just as it does there.
+    pub fn made(text: &'a str, entry: Pos) -> Self {
+        Key::new(text, Style::Plain, Tag::Auto, entry)
+    }
+}
+
 impl<'a> From<&'a str> for Key<'a> {
-    /// A key that a build step makes: untyped, as upstream's are, so that a text that reads as a
-    /// number fails at output just as it does there.
+    /// A key that a build step makes without a place.
     fn from(text: &'a str) -> Self {
-        Key::new(text, Style::Plain, Tag::Auto, Pos::NONE)
+        Key::made(text, Pos::NONE)
     }
 }
 
