@@ -43,6 +43,27 @@ pub enum Spot {
     Place(Place),
 }
 
+impl Spot {
+    /// This one, or another one if nobody has said yet.
+    fn or(self, other: Spot) -> Spot {
+        if matches!(self, Spot::Unknown) { other } else { self }
+    }
+
+    fn located(self, heap: &Heap) -> Spot {
+        match self {
+            Spot::Pos(pos) => heap.place(pos).into(),
+            known => known,
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        match self {
+            Spot::Place(place) => Some(place),
+            Spot::Unknown | Spot::Pos(_) => None,
+        }
+    }
+}
+
 impl From<Pos> for Spot {
     /// No source text holds what a build step has made.
     fn from(pos: Pos) -> Self {
@@ -80,18 +101,14 @@ impl Error {
     /// Adds where the fault is, unless a more exact place is known already.
     #[must_use]
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {
-        if matches!(self.0.spot, Spot::Unknown) {
-            self.0.spot = spot.into();
-        }
+        self.0.spot = std::mem::take(&mut self.0.spot).or(spot.into());
         self
     }
 
     /// Turns the position of the fault into file, line and column. O(size of the source).
     #[must_use]
     pub fn located(mut self, heap: &Heap) -> Self {
-        if let Spot::Pos(pos) = self.0.spot {
-            self.0.spot = heap.place(pos).into();
-        }
+        self.0.spot = std::mem::take(&mut self.0.spot).located(heap);
         self
     }
 
@@ -128,10 +145,7 @@ impl Error {
 
     /// Where the fault was found, if that is in a source; known once the build has ended.
     pub fn place(&self) -> Option<&Place> {
-        match &self.0.spot {
-            Spot::Place(place) => Some(place),
-            Spot::Unknown | Spot::Pos(_) => None,
-        }
+        self.0.spot.place()
     }
 }
 
@@ -162,9 +176,36 @@ impl From<Malformed> for Error {
 
 /// Something the user should know although the build goes on. The library returns them; only the
 /// command prints.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Warning {
     pub message: String,
+    spot: Spot,
+}
+
+impl Warning {
+    /// A warning, in one sentence.
+    pub fn new(message: impl Into<String>) -> Self {
+        Warning { message: message.into(), spot: Spot::Unknown }
+    }
+
+    /// Adds what the warning is about.
+    #[must_use]
+    pub fn at(mut self, spot: impl Into<Spot>) -> Self {
+        self.spot = self.spot.or(spot.into());
+        self
+    }
+
+    /// As [`Error::located`].
+    #[must_use]
+    pub fn located(mut self, heap: &Heap) -> Self {
+        self.spot = self.spot.located(heap);
+        self
+    }
+
+    /// What the warning is about, if that is in a source; known once the build has ended.
+    pub fn place(&self) -> Option<&Place> {
+        self.spot.place()
+    }
 }
 
 impl fmt::Display for Warning {

@@ -43,7 +43,8 @@ impl<'w> Output<'w> {
     fn of(cx: Rc<Context<'w>>, built: Warned<Result<ResMap<'w>>>) -> Warned<Result<Output<'w>>> {
         let heap = cx.arena.heap();
         let value = built.value.map(|map| Output { cx, map }).map_err(|e| e.located(heap));
-        Warned { value, warnings: built.warnings }
+        let warnings = built.warnings.into_iter().map(|warning| warning.located(heap)).collect();
+        Warned { value, warnings }
     }
 
     /// A result of printing, with the place of an error.

@@ -150,3 +150,19 @@ fn a_loader_that_fails_in_the_middle_fails_the_build() {
     }
     assert!(failed > 3, "it failed {failed} times");
 }
+
+#[test]
+fn errors_and_warnings_have_places() {
+    let files = Memory::from_iter([
+        ("base/kustomization.yaml", "resources: [a.yaml]\nnamePrefix: p-\ncommonLabels: {a: b}\n"),
+        ("base/a.yaml", "kind: Role\nmetadata: {name: a}\n"),
+        ("kustomization.yaml", "resources:\n- base\npatches:\n- patch: |\n\n    kind: Role\n    metadata: {name: b}\n"),
+    ]);
+    let workspace = Workspace::new();
+    let built = build(&workspace, &files, ".", &Options::default());
+    let [warning] = built.warnings.as_slice() else { panic!("{:?}", built.warnings) };
+    assert_eq!(warning.place().map(ToString::to_string).as_deref(), Some("base/kustomization.yaml:3:1"));
+    let Err(error) = built.value else { panic!("it builds") };
+    assert!(error.message().contains("no matches for Id"), "{error}");
+    assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("kustomization.yaml:6:5"));
+}

@@ -214,12 +214,14 @@ fn deprecations(given: &Given) -> Vec<Warning> {
         ("patchesStrategicMerge", "patches", ""),
         ("vars", "replacements", "[EXPERIMENTAL] "),
     ];
-    let warning = |(old, new, note): (&str, &str, &str)| Warning {
-        message: format!(
+    let warning = |(old, new, note): (&str, &str, &str)| {
+        let pos = given.pos(old)?;
+        let message = format!(
             "# Warning: '{old}' is deprecated. Please use '{new}' instead. {note}Run 'kustomize edit fix' to update your Kustomization automatically."
-        ),
+        );
+        Some(Warning::new(message).at(pos))
     };
-    fields.into_iter().filter(|(old, _, _)| given.pos(old).is_some()).map(warning).collect()
+    fields.into_iter().filter_map(warning).collect()
 }
 
 /// The metadata of a kustomization, which nothing reads.

@@ -49,7 +49,7 @@ impl<'a> Target<'a> {
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
-        warnings.into_iter().for_each(|w| build.warn(w.message));
+        build.warnings.extend(warnings);
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let helm_namespace = kustomization.namespace;
         Ok(Target { root, kustomization, file: source.name.clone(), file_name, start, helm_namespace })

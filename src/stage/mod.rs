@@ -153,7 +153,7 @@ impl<'a> Build<'a> {
 
     /// Remembers something the user should know.
     pub fn warn(&mut self, message: impl Into<String>) {
-        self.warnings.push(Warning { message: message.into() });
+        self.warnings.push(Warning::new(message));
     }
 }
 

@@ -40,10 +40,14 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
         Found::None => {
             let error =
                 Error::input(format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"));
-            Err(error.hint("apiVersion, kind, name and namespace of the patch must be those of the resource"))
+            Err(error
+                .at(patch.pos())
+                .hint("apiVersion, kind, name and namespace of the patch must be those of the resource"))
         }
         Found::Many(_) => {
-            Err(Error::input(format!("multiple matches for Id {id}; failed to find unique target for patch {id}")))
+            let error =
+                Error::input(format!("multiple matches for Id {id}; failed to find unique target for patch {id}"));
+            Err(error.at(patch.pos()))
         }
     }
 }
