@@ -26,7 +26,7 @@
 //! * [`build()`], [`Workspace`], [`Output`]: the face of all this.
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
-//! * `parallel`: all cores; no result depends on how many. `steps` counts work for tests.
+//! * `parallel`: all cores; no result depends on how many. `meter` counts work for tests.
 //! * [`diag`]: errors as values with places; the library prints nothing.
 //! * `cli`: the only one that knows terminal, environment and exit status.
 //!
@@ -117,7 +117,7 @@ mod process;
 mod atomic;
 
 mod parallel;
-mod steps;
+mod meter;
 
 mod yaml;
 
@@ -155,8 +155,8 @@ pub mod internal {
     pub mod merge {
         pub use crate::transformer::merge::apply;
     }
-    pub mod steps {
-        pub use crate::steps::{reset, taken};
+    pub mod meter {
+        pub use crate::meter::{reset, taken};
     }
     pub mod wire {
         pub use crate::stage::wire::{parse, take_generator_options};

@@ -1,6 +1,6 @@
 //! Work on all cores: threads take turns at runs of items, and results come in the order of items.
 
-use crate::steps;
+use crate::meter;
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -77,7 +77,7 @@ fn spread<T, R: Send, W: FnMut(T) -> R>(
     let mut done = thread::scope(|scope| {
         // Where no thread can be started, this one does all.
         let start = |_| {
-            let counted = || (take_turns(), steps::taken());
+            let counted = || (take_turns(), meter::taken());
             thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()
         };
         let others: Vec<_> = (1..threads.min(count)).map_while(start).collect();
@@ -85,7 +85,7 @@ fn spread<T, R: Send, W: FnMut(T) -> R>(
         for other in others {
             let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             done.extend(part);
-            steps::add(steps as usize);
+            meter::count(steps as usize);
         }
         done
     });
@@ -95,7 +95,7 @@ fn spread<T, R: Send, W: FnMut(T) -> R>(
 
 #[cfg(test)]
 mod tests {
-    use super::{each, runs, runs_mut, steps};
+    use super::{each, meter, runs, runs_mut};
 
     #[test]
     fn results_come_in_the_order_of_items_whatever_the_number_of_threads() {
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn steps_of_other_threads_count() {
-        steps::reset();
-        runs(&[1; 100], 4, || |run: &[usize]| steps::add(run.len()));
-        assert_eq!(steps::taken(), if cfg!(debug_assertions) { 100 } else { 0 });
+        meter::reset();
+        runs(&[1; 100], 4, || |run: &[usize]| meter::count(run.len()));
+        assert_eq!(meter::taken(), if cfg!(debug_assertions) { 100 } else { 0 });
     }
 }

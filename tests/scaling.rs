@@ -1,7 +1,7 @@
 //! Linear time, measured in steps and not by the clock: twice the input may cost twice the steps.
 
 use crate::support::Tree;
-use rustomize::internal::steps;
+use rustomize::internal::meter;
 use rustomize::load::Disk;
 use rustomize::{Options, Workspace, build};
 use std::fmt::Write;
@@ -30,10 +30,10 @@ fn steps_taken(n: usize, files: &dyn Fn(usize) -> Files) -> u64 {
     tree.write("base/kustomization.yaml", "resources: [all.yaml]\nnamePrefix: b-\n");
     files(n).iter().for_each(|(name, text)| tree.write(name, text));
     let (workspace, disk) = (Workspace::new(), Disk::new());
-    steps::reset();
+    meter::reset();
     let output = build(&workspace, &disk, &tree.path().to_string_lossy(), &Options::default()).value.unwrap();
     output.print().unwrap();
-    steps::taken()
+    meter::taken()
 }
 
 /// Steps per application may grow by this factor from 200 to 800: the order of the output takes n

@@ -3,7 +3,6 @@
 
 use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Error, Result};
-use crate::steps;
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
@@ -253,7 +252,6 @@ fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'
 
 /// The text of the item's field `key`; of the item itself if the key is empty.
 pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
-    steps::add(1);
     let node = if key.is_empty() { item } else { item.get(key)? };
     node.as_scalar().map(|s| s.text)
 }

@@ -4,7 +4,6 @@ use super::decode::{Decode, Decoder, for_builtin};
 use crate::diag::{Error, Result};
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
-use crate::steps;
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value};
 use hashbrown::HashMap;
 use std::cmp::Ordering;
@@ -145,7 +144,6 @@ pub fn walk<'a>(
     create: Create,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    steps::add(1);
     let pos = node.pos;
     let Some((step, rest)) = path.split_first() else {
         return edit(node).map_err(|e| e.at(pos));
@@ -172,7 +170,7 @@ pub fn walk<'a>(
     }
 }
 
-type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// A list of field specs that others are merged into.
 #[derive(Clone, Debug, Default)]
@@ -302,14 +300,12 @@ impl<'a> MergedSpecs<'a> {
 
 impl<'a> KnownSpecs<'a> {
     fn add(&mut self, spec: &FieldSpec<'a>) {
-        steps::add(1);
         self.of_kind.entry((spec.path, spec.gvk.kind)).or_default().add(spec, self.merges);
         self.of_path.entry(spec.path).or_default().add(spec, self.merges);
     }
 
     /// Whether the first spec of the same path that is for the same or fewer kinds makes its field.
     fn first(&mut self, spec: &FieldSpec<'a>) -> Option<bool> {
-        steps::add(1);
         let group = match spec.gvk.kind {
             "" => self.of_path.get_mut(spec.path),
             kind => self.of_kind.get_mut(&(spec.path, kind)),

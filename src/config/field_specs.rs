@@ -2,13 +2,13 @@
 
 use super::FieldSpec;
 use super::field_spec::{Step, split};
+use crate::meter;
 use crate::schema::Gvk;
-use crate::steps;
 use crate::yaml::{Arena, Node, Value};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
-type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// A list of field specs, with their paths split, and for each kind the ones that apply.
 #[derive(Clone, Debug, Default)]
@@ -159,7 +159,6 @@ impl<'a> Tree<'a> {
     /// what is set at the end of one path may be what another one leads to. A scalar on the way is
     /// an error, or is made a list.
     fn find(&self, node: &Node<'_>, found: &mut Vec<u32>) {
-        steps::add(1);
         match &node.value {
             Value::Sequence(items) if self.here.is_empty() => items.iter().for_each(|item| self.find(item, found)),
             Value::Mapping(m) if self.here.is_empty() && self.below.len() < m.len() => {
@@ -175,8 +174,8 @@ impl<'a> Tree<'a> {
     }
 
     fn all(&self, found: &mut Vec<u32>) {
-        steps::add(1 + self.here.len());
-        found.extend(&self.here);
+        meter::count(1);
+        found.extend(meter::counted(self.here.iter()));
         self.below.values().for_each(|tree| tree.all(found));
     }
 }

@@ -67,7 +67,7 @@ pub struct TransformerConfig<'a> {
     pub var_reference: MergedSpecs<'a>,
     pub name_reference: Vec<NameBackReferences<'a>>,
     /// Where the references to each kind are, in the list that others were merged into.
-    references: Option<HashMap<Gvk<'a>, usize, foldhash::fast::RandomState>>,
+    references: Option<HashMap<Gvk<'a>, usize, crate::meter::RandomState>>,
 }
 
 impl<'a> Decode<'a> for TransformerConfig<'a> {

@@ -24,7 +24,7 @@ pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
 use crate::diag::{Error, ErrorKind, Result};
-use crate::steps;
+use crate::meter;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
 use git::Git;
@@ -432,7 +432,7 @@ fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
 
 /// Whether a path without links is a directory or lies below it. A chain of layers compares many.
 fn is_in_or_below(path: &Path, directory: &Path) -> bool {
-    steps::add(1);
+    meter::count(1);
     let (path, directory) = (path.as_os_str().as_encoded_bytes(), directory.as_os_str().as_encoded_bytes());
     let rest = path.strip_prefix(directory);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || directory.ends_with(b"/"))

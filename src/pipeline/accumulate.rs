@@ -20,11 +20,11 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
+use crate::parallel;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
 use crate::stage::{Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
-use crate::{parallel, steps};
 use indexmap::IndexMap;
 use std::rc::Rc;
 
@@ -40,7 +40,7 @@ pub struct Accumulator<'a> {
 }
 
 /// Vars by name, in the order in which they came.
-pub type Vars<'a> = IndexMap<&'a str, Var<'a>, foldhash::fast::RandomState>;
+pub type Vars<'a> = IndexMap<&'a str, Var<'a>, crate::meter::RandomState>;
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its
 /// components; then its transformers work on everything that is there.
@@ -446,7 +446,6 @@ fn vars<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a
 
 fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
     let arena = build.arena;
-    steps::add(1);
     if let Some(first) = all.vars.get(var.name) {
         let error = Error::input(format!("var '{}' already encountered", var.name)).at(var.pos);
         return Err(match arena.place(first.pos) {

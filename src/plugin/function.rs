@@ -240,7 +240,7 @@ impl Function {
         let arena = build.arena;
         let nodes = wire::read(arena, format!("the output of {}", self.name), printed)?;
         let results = match nodes.as_slice() {
-            [only] => only.get("results").and_then(Node::as_sequence).unwrap_or_default().to_vec(),
+            [only] => only.get("results").and_then(Node::as_sequence).into_iter().flatten().cloned().collect(),
             _ => Vec::new(),
         };
         self.show(build, &results)?;

@@ -1,8 +1,8 @@
 //! [`Facets`]: finds the resources that a selector may select, without looking at the others.
 
 use super::{DEFAULT_NAMESPACE, Places, Resource};
+use crate::meter::{self, RandomState};
 use crate::schema::Gvk;
-use crate::steps;
 use crate::yaml::Node;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -102,19 +102,19 @@ impl List<'_> {
 
     fn add_to(&self, found: &mut Vec<usize>) {
         match self {
-            List::All(len) => found.extend(0..*len),
-            List::Places(places) => found.extend(places.iter().map(|&i| i as usize)),
+            List::All(len) => found.extend(meter::counted(0..*len)),
+            List::Places(places) => found.extend(meter::counted(places.iter()).map(|&i| i as usize)),
         }
     }
 }
 
-type Table = HashMap<u64, Places, foldhash::fast::RandomState>;
+type Table = HashMap<u64, Places, RandomState>;
 
 /// Indexes of resources, each made when it is first asked for. An answer has all resources that are
 /// asked for, and may have others: resources that have changed since, or whose texts share a hash.
 #[derive(Default, Debug)]
 pub struct Facets<'a> {
-    hasher: foldhash::fast::RandomState,
+    hasher: RandomState,
     tables: Vec<(Class, Table)>,
     names: Option<BTreeMap<&'a str, Places>>,
     /// Resources whose metadata may have changed since they were indexed by it: each is part of
@@ -129,7 +129,7 @@ impl<'a> Facets<'a> {
     /// Places of resources that a hint may be about, in order; `None` if there are more than
     /// `limit`. The shorter answer counts: of what the hint says in full, and of how names begin.
     /// O(answer), once the index is there.
-    pub fn find(&mut self, resources: &[Resource<'a>], hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
+    pub fn find(&mut self, resources: &meter::List<Resource<'a>>, hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
         self.index(resources, hint);
         if self.edited.len() > EDITED {
             self.index_edited(resources);
@@ -148,7 +148,6 @@ impl<'a> Facets<'a> {
         let is_several = lists.len() > 1;
         let mut found = Vec::new();
         lists.iter().for_each(|list| list.add_to(&mut found));
-        steps::add(1 + found.len());
         if is_several {
             found.sort_unstable();
             found.dedup();
@@ -164,7 +163,7 @@ impl<'a> Facets<'a> {
         }
     }
 
-    fn index_edited(&mut self, resources: &[Resource<'a>]) {
+    fn index_edited(&mut self, resources: &meter::List<Resource<'a>>) {
         self.edited.sort_unstable();
         self.edited.dedup();
         for i in std::mem::take(&mut self.edited) {
@@ -175,7 +174,7 @@ impl<'a> Facets<'a> {
     }
 
     /// Makes the indexes that a hint is looked up in.
-    fn index(&mut self, resources: &[Resource<'a>], hint: &Hint<'_>) {
+    fn index(&mut self, resources: &meter::List<Resource<'a>>, hint: &Hint<'_>) {
         let class = hint.class();
         if class != Class::default() && self.tables.iter().all(|(known, _)| *known != class) {
             let mut table = Table::default();
@@ -200,7 +199,6 @@ impl<'a> Facets<'a> {
         let texts = [hint.kind, hint.group, hint.version, hint.name, hint.namespace];
         let of_texts = hash_texts(&self.hasher, class, texts.map(Option::unwrap_or_default));
         let (key, values) = hint.entry.map_or(("", &[""][..]), |entry| (entry.key, entry.values));
-        steps::add(values.len());
         let places = |value: &&str| table.get(&hash_entry(&self.hasher, class, of_texts, (key, value)));
         values.iter().filter_map(places).map(|places| List::Places(places.as_slice())).collect()
     }
@@ -213,8 +211,8 @@ impl<'a> Facets<'a> {
                 .names
                 .iter()
                 .flat_map(|names| names.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded)));
-            for (_, places) in names.take_while(|(name, _)| name.starts_with(start.as_str())) {
-                steps::add(1);
+            let starting = meter::counted(names).take_while(|(name, _)| name.starts_with(start.as_str()));
+            for (_, places) in starting {
                 count += places.as_slice().len();
                 if count > limit {
                     return None;
@@ -255,7 +253,7 @@ impl<'a> Facets<'a> {
     }
 }
 
-fn hash_texts(hasher: &foldhash::fast::RandomState, class: Class, texts: [&str; 5]) -> u64 {
+fn hash_texts(hasher: &RandomState, class: Class, texts: [&str; 5]) -> u64 {
     let mut state = hasher.build_hasher();
     for (bit, text) in texts.iter().enumerate().filter(|(bit, _)| class.texts & 1 << bit != 0) {
         (bit, text).hash(&mut state);
@@ -263,23 +261,16 @@ fn hash_texts(hasher: &foldhash::fast::RandomState, class: Class, texts: [&str; 
     state.finish()
 }
 
-fn hash_entry(hasher: &foldhash::fast::RandomState, class: Class, texts: u64, entry: (&str, &str)) -> u64 {
+fn hash_entry(hasher: &RandomState, class: Class, texts: u64, entry: (&str, &str)) -> u64 {
     if class.map.is_some() { hasher.hash_one((texts, entry)) } else { texts }
 }
 
 /// Adds a resource to a table by each combination of texts that a selector may find it by.
-fn add(
-    hasher: &foldhash::fast::RandomState,
-    (class, table): (Class, &mut Table),
-    resource: &Resource<'_>,
-    first: usize,
-    i: u32,
-) {
+fn add(hasher: &RandomState, (class, table): (Class, &mut Table), resource: &Resource<'_>, first: usize, i: u32) {
     // Without texts all identities are found by the same.
     let first = if class.texts == 0 { resource.previous().len() } else { first };
     let mut last = None;
     let mut insert = |key: u64| {
-        steps::add(1);
         if last != Some(key) {
             table.entry(key).and_modify(|places| places.add(i)).or_insert(Places::One(i));
             last = Some(key);
@@ -332,9 +323,8 @@ fn each_identity(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&s
 }
 
 fn add_names<'a>(names: &mut BTreeMap<&'a str, Places>, resource: &Resource<'a>, first: usize, i: u32) {
-    let previous = resource.previous().get(first..).unwrap_or_default().iter().map(|p| p.name);
+    let previous = resource.previous().iter().skip(first).map(|p| p.name);
     for name in previous.chain([resource.id().name]) {
-        steps::add(1);
         names.entry(name).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }

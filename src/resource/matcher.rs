@@ -4,8 +4,8 @@ use super::{Hint, Metadatum, Resource};
 use crate::config::Selector;
 use crate::config::go_regexp::{self, GoRegex};
 use crate::diag::{Error, Result};
+use crate::meter;
 use crate::schema::Gvk;
-use crate::steps;
 
 /// Characters that mean something in a pattern. A text without them matches itself alone.
 pub(crate) const META: [char; 14] = ['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
@@ -41,7 +41,7 @@ impl<'a> Pattern<'a> {
 
     /// Whether a whole text matches.
     pub fn is_match(&self, text: &str) -> bool {
-        steps::add(1);
+        meter::count(1);
         match self {
             Pattern::Any => true,
             Pattern::Literal(literal) => *literal == text,
@@ -252,7 +252,6 @@ impl<'a> Requirements<'a> {
     }
 
     fn is_match<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> bool {
-        steps::add(self.0.len());
         self.0.iter().all(|r| r.test.holds(value(r.key)))
     }
 

@@ -1,8 +1,8 @@
 //! Identity: [`ResId`] and the [`PreviousId`]s a resource has had.
 
+use crate::meter;
 use crate::schema::gvk::or;
 use crate::schema::{self, Gvk};
-use crate::steps;
 use std::fmt;
 
 /// The namespace, for comparison, of kinds that have none.
@@ -55,7 +55,7 @@ impl<'a> ResId<'a> {
 
 impl PartialEq for ResId<'_> {
     fn eq(&self, other: &Self) -> bool {
-        steps::add(1);
+        meter::count(1);
         self.name == other.name && self.gvk == other.gvk && self.effective == other.effective
     }
 }

@@ -2,12 +2,13 @@
 
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Error, Result};
+use crate::meter::{Counted, List, RandomState};
+use crate::parallel;
 use crate::yaml::{Arena, Node};
-use crate::{parallel, steps};
 use hashbrown::HashMap;
 
 /// What is found by an id.
-pub type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
+pub type Index<'a, V> = HashMap<ResId<'a>, V, RandomState>;
 
 /// Resources in output order. Indexes are made when they are first asked for, kept up to date by
 /// single edits, and dropped by steps that touch every resource: so no step scans all resources for
@@ -17,7 +18,7 @@ pub type Index<'a, V> = HashMap<ResId<'a>, V, foldhash::fast::RandomState>;
 /// again.
 #[derive(Default, Debug)]
 pub struct ResMap<'a> {
-    resources: Vec<Resource<'a>>,
+    resources: List<Resource<'a>>,
     /// Whether it is known that no two resources share an id. A step that renames all in the same
     /// way keeps it so, and the check between layers then costs nothing.
     unique: bool,
@@ -111,8 +112,7 @@ impl<'a> ResMap<'a> {
     }
 
     /// The resources in order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Resource<'a>> {
-        steps::add(self.resources.len());
+    pub fn iter(&self) -> Counted<std::slice::Iter<'_, Resource<'a>>> {
         self.resources.iter()
     }
 
@@ -123,7 +123,7 @@ impl<'a> ResMap<'a> {
 
     /// The resources in order, by value.
     pub fn into_resources(self) -> Vec<Resource<'a>> {
-        self.resources
+        self.resources.into()
     }
 
     /// Appends a resource. O(1).
@@ -169,7 +169,6 @@ impl<'a> ResMap<'a> {
         if self.current.is_some() {
             return Ok(());
         }
-        steps::add(self.resources.len());
         let mut index = Index::with_capacity_and_hasher(self.resources.len(), Default::default());
         for (i, resource) in self.resources.iter().enumerate().filter(|(_, r)| !r.is_deleted()) {
             if let Some(first) = index.insert(*resource.id(), i as u32) {
@@ -196,7 +195,6 @@ impl<'a> ResMap<'a> {
             resources.iter().enumerate().for_each(|(i, r)| add_ids(&mut index, r, 0, i as u32));
             index
         });
-        steps::add(1);
         // An id may have been given up by a change that left no history.
         let holds = |i: &&u32| resources[**i as usize].has_or_had(id);
         let places: Vec<usize> =
@@ -215,7 +213,7 @@ impl<'a> ResMap<'a> {
     pub fn take_all(&mut self, arena: Arena<'a>) -> Result<(Index<'a, u32>, Vec<Resource<'a>>)> {
         self.index_current(arena)?;
         let all = std::mem::take(self);
-        Ok((all.current.unwrap_or_default(), all.resources))
+        Ok((all.current.unwrap_or_default(), all.resources.into()))
     }
 
     /// Edits one resource and brings the indexes up to date. O(edit).
@@ -237,7 +235,6 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// The first that an edit gives.
     pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
-        steps::add(self.resources.len());
         self.facets.forget_metadata();
         self.may_have_empty = true;
         self.resources.iter_mut().try_for_each(edit)
@@ -249,7 +246,6 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// The first that an edit gives.
     pub fn rename(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
-        steps::add(self.resources.len());
         self.drop_indexes();
         (self.unique, self.may_have_empty) = (false, true);
         self.resources.iter_mut().try_for_each(edit)
@@ -264,7 +260,6 @@ impl<'a> ResMap<'a> {
         arena: Arena<'a>,
         look: impl Fn(&Resource<'a>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
-        steps::add(self.resources.len());
         let look_at_run = || |run: &[Resource<'a>]| run.iter().map(&look).collect::<Result<Vec<R>>>();
         let runs = parallel::runs(&self.resources, self.threads(arena), look_at_run);
         runs.into_iter().collect::<Result<Vec<_>>>().map(|runs| runs.into_iter().flatten().collect())
@@ -287,7 +282,6 @@ impl<'a> ResMap<'a> {
         let mut wanted = places.iter().peekable();
         let is_wanted = |(i, _): &(usize, &mut Resource<'a>)| wanted.next_if_eq(&i).is_some();
         let mut chosen: Vec<_> = self.resources.iter_mut().enumerate().filter(is_wanted).collect();
-        steps::add(chosen.len());
         let edit_run = |arena| {
             let mut edit = editor(arena);
             move |run: &mut [(usize, &mut Resource<'a>)]| {
@@ -347,7 +341,6 @@ impl<'a> ResMap<'a> {
             (self.current, self.any, self.unique) = (None, None, false);
         }
         self.may_have_empty = true;
-        steps::add(self.resources.len());
         let edit_run = |arena| {
             let mut edit = editor(arena);
             move |run: &mut [Resource<'a>]| {
@@ -463,7 +456,6 @@ impl<'a> ResMap<'a> {
 
     /// Keeps the resources for which `keep` holds. O(n).
     pub fn retain(&mut self, keep: impl FnMut(&Resource<'a>) -> bool) {
-        steps::add(self.resources.len());
         self.drop_indexes();
         self.resources.retain(keep);
     }
@@ -478,7 +470,6 @@ impl<'a> ResMap<'a> {
         self.drop_indexes();
         let mut order: Vec<(K, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
         let resources = &self.resources;
-        steps::add(order.len());
         order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));
         permute(&mut self.resources, order.iter().map(|(_, from)| *from));
     }
@@ -518,7 +509,7 @@ impl<'a> ResMap<'a> {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_unstable_by_key(|&i| keys[i as usize]);
         permute(&mut resources, order.into_iter());
-        ResMap { resources, may_have_empty: true, ..ResMap::default() }
+        ResMap { resources: resources.into(), may_have_empty: true, ..ResMap::default() }
     }
 }
 
@@ -545,7 +536,6 @@ impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
 /// Adds the identities of a resource from the one numbered `first` on.
 fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, first: usize, i: u32) {
     for id in resource.ids_from(first) {
-        steps::add(1);
         index.entry(id).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }

@@ -3,6 +3,7 @@
 use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
 use crate::diag::{Error, Result};
+use crate::meter::{self, List};
 use crate::schema::Gvk;
 use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
 
@@ -44,7 +45,7 @@ impl Behavior {
 pub struct Resource<'a> {
     node: Node<'a>,
     id: ResId<'a>,
-    previous: Vec<PreviousId<'a>>,
+    previous: List<PreviousId<'a>>,
     /// Non-empty name prefixes that were added, innermost first.
     pub prefixes: Vec<&'a str>,
     /// Non-empty name suffixes that were added, innermost first.
@@ -158,7 +159,7 @@ impl<'a> Resource<'a> {
         Resource {
             id: read_id(&node),
             node,
-            previous: Vec::new(),
+            previous: List::new(),
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             behavior: None,
@@ -172,6 +173,7 @@ impl<'a> Resource<'a> {
 
     /// What few builds ask for, if it is there.
     pub fn rare(&self) -> Option<&Rare<'a>> {
+        meter::count(1);
         self.rare.as_deref()
     }
 
@@ -187,6 +189,7 @@ impl<'a> Resource<'a> {
 
     /// The current identity.
     pub fn id(&self) -> &ResId<'a> {
+        meter::count(1);
         &self.id
     }
 
@@ -196,12 +199,13 @@ impl<'a> Resource<'a> {
     }
 
     /// Identities the resource has had, oldest first, without the current one.
-    pub fn previous(&self) -> &[PreviousId<'a>] {
+    pub fn previous(&self) -> &List<PreviousId<'a>> {
+        meter::count(1);
         &self.previous
     }
 
     pub(crate) fn set_previous(&mut self, previous: Vec<PreviousId<'a>>) {
-        self.previous = previous;
+        self.previous = previous.into();
     }
 
     /// All identities, previous ones first.
@@ -211,8 +215,7 @@ impl<'a> Resource<'a> {
 
     /// All identities from the one numbered `first` on, the current one last.
     pub fn ids_from(&self, first: usize) -> impl Iterator<Item = ResId<'a>> + '_ {
-        let previous = self.previous.get(first..).unwrap_or_default();
-        previous.iter().map(|p| self.with_history(p)).chain(std::iter::once(self.id))
+        self.previous.iter().skip(first).map(|p| self.with_history(p)).chain(std::iter::once(self.id))
     }
 
     /// Whether the resource has or has had an identity. O(1) for the current one.
@@ -301,17 +304,20 @@ impl<'a> Resource<'a> {
 
     /// The node.
     pub fn node(&self) -> &Node<'a> {
+        meter::count(1);
         &self.node
     }
 
     /// The node, for editing; [`super::ResMap`] reads the identity again afterwards.
     pub fn node_mut(&mut self) -> &mut Node<'a> {
+        meter::count(1);
         (self.json_form, self.data_is_text) = (false, false);
         &mut self.node
     }
 
     /// The node, for edits that keep it in the form a detour through JSON gives.
     pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
+        meter::count(1);
         self.data_is_text = false;
         &mut self.node
     }

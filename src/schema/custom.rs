@@ -6,13 +6,13 @@ use crate::yaml::{Mapping, Node, Value};
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
-type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// References that lead to references: more than any schema has.
 const MAX_REFERENCES: usize = 64;
 
 /// Types by name, each with its properties.
-pub type Types<'n, 'a> = IndexMap<&'a str, &'n Mapping<'a>, foldhash::fast::RandomState>;
+pub type Types<'n, 'a> = IndexMap<&'a str, &'n Mapping<'a>, crate::meter::RandomState>;
 
 /// What holds schemas.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub enum Document<'a> {
 pub struct Custom<'a> {
     kinds: Table<Gvk<'a>, u32>,
     nodes: Vec<Object<'a>>,
-    cluster_scoped: HashSet<Gvk<'a>, foldhash::fast::RandomState>,
+    cluster_scoped: HashSet<Gvk<'a>, crate::meter::RandomState>,
 }
 
 /// A schema object: that of a mapping, a list or a scalar.
@@ -130,7 +130,7 @@ impl<'a> Document<'a> {
                 let (group, kind) =
                     (text(["", "group"]).unwrap_or_default(), text(["names", "kind"]).unwrap_or_default());
                 let versions = node.get("spec").and_then(|spec| spec.get("versions")).and_then(Node::as_sequence);
-                let kinds = versions.unwrap_or_default().iter().filter_map(|version| {
+                let kinds = versions.into_iter().flatten().filter_map(|version| {
                     let schema = version.get("schema")?.get("openAPIV3Schema")?;
                     Some((Gvk { group, version: version.get_text("name")?, kind }, schema))
                 });

@@ -1,6 +1,6 @@
 //! Group, version and kind, and the order of kinds.
 
-use crate::steps;
+use crate::meter;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl<'a> Gvk<'a> {
     /// Whether each part of `self` is empty or equal to that of `other`: how field specs and
     /// targets select.
     pub fn selects(&self, other: &Gvk<'_>) -> bool {
-        steps::add(1);
+        meter::count(1);
         let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
         part(self.kind, other.kind) && part(self.group, other.group) && part(self.version, other.version)
     }

@@ -55,7 +55,7 @@ impl<'a> BuildSchema<'a> {
 
     /// Lets resources know what the schema says about their scope.
     pub fn note_scope(&mut self, resources: &mut [Resource<'a>]) {
-        let kinds: HashSet<Gvk<'a>, foldhash::fast::RandomState> = resources.iter().map(|r| r.id().gvk).collect();
+        let kinds: HashSet<Gvk<'a>, crate::meter::RandomState> = resources.iter().map(|r| r.id().gvk).collect();
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
         if self.chosen.is_none() && !kinds.iter().all(schema::is_scope_known) {

@@ -371,7 +371,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
 pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
     let mut keys: Vec<u32> = Vec::with_capacity(printed.len());
     let mut taken = vec![false; old.len()];
-    let mut appended: HashMap<ResId<'a>, (), foldhash::fast::RandomState> = HashMap::default();
+    let mut appended: HashMap<ResId<'a>, (), crate::meter::RandomState> = HashMap::default();
     for resource in &mut printed {
         take_build_annotations(resource);
         let id = *resource.id();

@@ -2,7 +2,6 @@
 
 use crate::config::go_regexp::{GoRegex, PatternError};
 use crate::resource::matcher::META;
-use crate::steps;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
@@ -17,7 +16,7 @@ pub struct ImageNames<'a> {
 }
 
 /// Names, each with the places of its entries in ascending order.
-type Table<'a> = HashMap<&'a str, Vec<usize>, foldhash::fast::RandomState>;
+type Table<'a> = HashMap<&'a str, Vec<usize>, crate::meter::RandomState>;
 
 impl<'a> ImageNames<'a> {
     /// Sorts the names of entries into tables and patterns. O(length of the names).
@@ -26,7 +25,7 @@ impl<'a> ImageNames<'a> {
     /// A name is not a valid regular expression; its place comes along.
     pub fn new(names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
         let mut all = ImageNames::default();
-        let mut table_of: HashMap<Vec<usize>, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut table_of: HashMap<Vec<usize>, usize, crate::meter::RandomState> = HashMap::default();
         for (entry, name) in names.enumerate() {
             if name.contains(|c| c != '.' && META.contains(&c)) {
                 let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
@@ -49,7 +48,6 @@ impl<'a> ImageNames<'a> {
         let mut first = None;
         for name in names_of(image) {
             for (dots, table) in &self.tables {
-                steps::add(1);
                 let Some(entries) = with_dots(name, dots).and_then(|name| table.get(&*name)) else { continue };
                 let entry = entries.get(entries.partition_point(|&entry| entry < from)).copied();
                 first = [first, entry].into_iter().flatten().min();
@@ -60,7 +58,6 @@ impl<'a> ImageNames<'a> {
             if first.is_some_and(|first| first < *entry) {
                 break;
             }
-            steps::add(1);
             if pattern.is_match(image) {
                 return Some(*entry);
             }

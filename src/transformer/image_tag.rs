@@ -38,7 +38,7 @@ struct ImageEditor<'s, 'a> {
     stage: &'s ImageTagTransformer<'a>,
     arena: Arena<'a>,
     /// What becomes of image texts; `None` if no entry matches.
-    outcomes: HashMap<State<'a>, Option<&'a str>, foldhash::fast::RandomState>,
+    outcomes: HashMap<State<'a>, Option<&'a str>, crate::meter::RandomState>,
 }
 
 /// An image text on its way through the entries.

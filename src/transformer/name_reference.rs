@@ -18,16 +18,16 @@ use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Error, Result};
+use crate::parallel;
 use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::Kind;
 use crate::yaml::{Arena, Mapping, Node, Tag, Value};
-use crate::{parallel, steps};
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
-type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// The name reference fix-up, for the references of all layers.
 pub struct NameReferenceTransformer<'a> {
@@ -39,7 +39,7 @@ pub struct NameReferenceTransformer<'a> {
 #[derive(Default)]
 struct Trie<'a> {
     /// The ways on, by the keys of their steps.
-    children: IndexMap<&'a str, (Step<'a>, Trie<'a>), foldhash::fast::RandomState>,
+    children: IndexMap<&'a str, (Step<'a>, Trie<'a>), crate::meter::RandomState>,
     actions: Vec<Action<'a>>,
     /// Whether a step of a child is not the name of a field: no mapping can be walked then.
     has_wrong_step: bool,
@@ -272,7 +272,7 @@ struct Referrer<'c, 'a> {
     id: ResId<'a>,
     role_ref: Option<(&'a str, &'a str)>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
-    subject_namespaces: HashSet<&'a str, foldhash::fast::RandomState>,
+    subject_namespaces: HashSet<&'a str, crate::meter::RandomState>,
     /// `None` where no name has changed.
     renamed: Option<&'c Referents<'c, 'a>>,
 }
@@ -282,7 +282,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
         let mut subject_namespaces = HashSet::default();
         if resource.id().gvk.kind == "RoleBinding" {
-            for subject in node.get("subjects").and_then(Node::as_sequence).unwrap_or_default() {
+            for subject in node.get("subjects").and_then(Node::as_sequence).into_iter().flatten() {
                 subject_namespaces.extend(account_namespace(subject, resource.id())?);
             }
         }
@@ -368,10 +368,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
             Some(text) => Namespace::Current(text),
         };
         let role = self.role_ref.filter(|_| action.is_role_ref);
-        let is_meant = |i: &u32| {
-            steps::add(1);
-            self.is_meant(renamed.get(*i), name, &action.target, wanted, role)
-        };
+        let is_meant = |i: &u32| self.is_meant(renamed.get(*i), name, &action.target, wanted, role);
         let answers = self.answers(renamed, name, &action.target, wanted);
         let count: usize = answers.iter().map(|answer| answer.places.len()).sum();
         let is_mapping = namespace.is_some();
@@ -467,7 +464,6 @@ impl<'c, 'a> Referrer<'c, 'a> {
     fn sees_original_namespace(&self, renamed: &'c Referents<'c, 'a>, namespace: &str) -> bool {
         let Some(current) = renamed.namespaces.get(namespace) else { return false };
         let accounts = &self.subject_namespaces;
-        steps::add(accounts.len().min(current.len()));
         self.id.is_cluster_scoped()
             || [self.id.effective_namespace(), NOT_NAMESPACED].iter().any(|mine| current.contains(mine))
             || if accounts.len() < current.len() {

@@ -6,8 +6,8 @@ use super::structured_text;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
+use crate::meter;
 use crate::resource::Resource;
-use crate::steps;
 use crate::yaml::{Arena, Node, Scalar, Value};
 use std::collections::VecDeque;
 
@@ -112,7 +112,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
         } else {
             let delimiter = options.delimiter;
             let is_set = !delimiter.is_empty() && !scalar.text.is_empty();
-            steps::add(scalar.text.len() / 8);
+            meter::count_text(scalar.text);
             is_set.then(|| Content::Pieces { pieces: scalar.text.split(delimiter).collect(), delimiter })?
         };
         Some(OpenText { path: &path[..at], content, is_changed: false })
@@ -142,7 +142,6 @@ fn put_piece<'a>(pieces: &mut VecDeque<&'a str>, delimiter: &str, piece: &'a str
     if piece.contains(delimiter) {
         return false;
     }
-    steps::add(1);
     match usize::try_from(index) {
         Err(_) => pieces.push_front(piece),
         Ok(i) if i < pieces.len() => pieces[i] = piece,

@@ -19,7 +19,6 @@ use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
-use crate::steps;
 use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, Value};
 use base64::Engine;
@@ -74,7 +73,7 @@ struct Named<'a> {
 }
 
 /// The values of vars by their names, in the order of the vars.
-type Values<'a> = IndexMap<&'a str, Named<'a>, foldhash::fast::RandomState>;
+type Values<'a> = IndexMap<&'a str, Named<'a>, crate::meter::RandomState>;
 
 impl<'a> Transformer<'a> for RefVarTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
@@ -105,9 +104,8 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
 impl<'a> RefVarTransformer<'a> {
     /// The values of all vars, read before any is used.
     fn values(&self, map: &ResMap<'a>, arena: Arena<'a>) -> Result<Values<'a>> {
-        let mut holders: HashMap<&str, &Resource<'a>, foldhash::fast::RandomState> = HashMap::default();
+        let mut holders: HashMap<&str, &Resource<'a>, crate::meter::RandomState> = HashMap::default();
         for resource in map.iter() {
-            steps::add(resource.vars().len());
             for name in resource.vars() {
                 holders.entry(name).or_insert(resource);
             }
@@ -233,7 +231,6 @@ impl<'a> Expansion<'_, 'a> {
 
     /// The value of a name, with its type.
     fn typed(&self, name: &str) -> Option<Scalar<'a>> {
-        steps::add(1);
         let named = self.values.get(name)?;
         let Some(s) = named.value.as_scalar() else {
             let warning = format!("bad replacement type: the value of var '{name}' is {}", named.value.shape());

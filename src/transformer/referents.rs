@@ -1,12 +1,11 @@
 //! [`Referents`]: the resources that have or have had another name, for the references to them.
 
 use crate::resource::{Places, ResMap, Resource};
-use crate::steps;
 use hashbrown::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-type Hasher = foldhash::fast::RandomState;
+type Hasher = crate::meter::RandomState;
 type Table<K, V> = HashMap<K, V, Hasher>;
 
 /// More combinations of affixes than this are not listed.
@@ -143,7 +142,6 @@ impl<'m, 'a> Referents<'m, 'a> {
         let lists = |own: &[&str]| (0..=own.len()).map(|from| (true, from)).chain([(false, 0)]).collect::<Vec<_>>();
         for (is_all_prefixes, p) in lists(prefixes) {
             for (is_all_suffixes, s) in lists(suffixes) {
-                steps::add(1);
                 let key = self.hasher.hash_one(((is_all_prefixes, &prefixes[p..]), (is_all_suffixes, &suffixes[s..])));
                 into.extend(table.get(&key).map_or(&[][..], Places::as_slice));
             }
@@ -173,12 +171,10 @@ impl<'m, 'a> Referents<'m, 'a> {
 
 fn answer(table: &Table<u64, Places>, key: u64) -> Answer<'_> {
     let places = table.get(&key).map_or(&[][..], Places::as_slice);
-    steps::add(1);
     Answer { key, places }
 }
 
 fn add(table: &mut Table<u64, Places>, key: u64, i: u32) {
-    steps::add(1);
     table.entry(key).and_modify(|places| places.add(i)).or_insert(Places::One(i));
 }
 
@@ -198,7 +194,6 @@ fn each_name<'a>(resource: &Resource<'a>, mut take: impl FnMut(&'a str, &'a str)
 fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all: Vec<&'a str> = Vec::new();
     for text in texts {
-        steps::add(1);
         if all.last() != Some(&text) {
             all.push(text);
         }

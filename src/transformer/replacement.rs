@@ -412,7 +412,7 @@ impl<'a> Target<'a> {
         if selected.is_empty() || self.reject.is_empty() {
             return Ok(selected);
         }
-        let mut rejected = HashSet::with_hasher(foldhash::fast::RandomState::default());
+        let mut rejected = HashSet::with_hasher(crate::meter::RandomState::default());
         for reject in &self.reject {
             for hint in reject.reject_hints() {
                 let few = map.few_candidates(&hint, selected.len());

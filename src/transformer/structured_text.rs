@@ -8,7 +8,6 @@ use super::copies::check_text;
 use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::steps;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Source, Style, Tag, Value, first_document, json, reprint};
@@ -63,7 +62,6 @@ pub(super) fn replace<'a>(
 pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
     let indent = old.contains('\n') && old.contains("  ");
     let mut out = String::with_capacity(old.len());
-    steps::add(old.len() / 8);
     write(&mut out, content, indent.then_some(0)).then_some(out)
 }
 
@@ -73,7 +71,6 @@ pub(super) fn read<'a>(arena: Arena<'a>, text: &str) -> Option<Node<'a>> {
 }
 
 fn source<'a>(arena: Arena<'a>, text: &str) -> Option<(&'a Source, Node<'a>)> {
-    steps::add(text.len() / 8);
     let source = arena.add_source("a text", text.to_owned());
     Some((source, first_document(arena, source).ok()??))
 }
@@ -185,7 +182,6 @@ pub(super) fn visit<'a>(
     create: bool,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    steps::add(1);
     let Some((part, rest)) = path.split_first() else {
         return edit(node);
     };

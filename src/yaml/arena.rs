@@ -3,7 +3,7 @@
 use super::encoding::Text;
 use super::node::Pos;
 use super::texts::Texts;
-use crate::parallel;
+use crate::{meter, parallel};
 use elsa::sync::FrozenVec;
 use std::fmt;
 use std::num::NonZero;
@@ -197,6 +197,7 @@ impl<'a> Arena<'a> {
 
     fn add(self, name: String, text: Text, (is_file, inside): (bool, Option<Inside>)) -> &'a Source {
         let Text { text, is_wide } = text;
+        meter::count_text(&text);
         let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
         let mut end = lock(&self.heap.end);
         let base = end.saturating_add(1);

@@ -7,7 +7,7 @@
 
 use super::natural;
 use super::scalar::{self, Kind};
-use crate::steps;
+use crate::meter::{self, Counted, List};
 use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 
@@ -198,6 +198,7 @@ impl<'a> Node<'a> {
 
     /// The scalar, if this is one.
     pub fn as_scalar(&self) -> Option<&Scalar<'a>> {
+        meter::count(1);
         match &self.value {
             Value::Scalar(s) => Some(s),
             _ => None,
@@ -206,6 +207,7 @@ impl<'a> Node<'a> {
 
     /// The scalar for editing, if this is one.
     pub fn as_scalar_mut(&mut self) -> Option<&mut Scalar<'a>> {
+        meter::count(1);
         match &mut self.value {
             Value::Scalar(s) => Some(s),
             _ => None,
@@ -214,6 +216,7 @@ impl<'a> Node<'a> {
 
     /// The mapping, if this is one.
     pub fn as_mapping(&self) -> Option<&Mapping<'a>> {
+        meter::count(1);
         match &self.value {
             Value::Mapping(m) => Some(m),
             _ => None,
@@ -222,14 +225,16 @@ impl<'a> Node<'a> {
 
     /// The mapping for editing, if this is one.
     pub fn as_mapping_mut(&mut self) -> Option<&mut Mapping<'a>> {
+        meter::count(1);
         match &mut self.value {
             Value::Mapping(m) => Some(m),
             _ => None,
         }
     }
 
-    /// The items, if this is a list.
-    pub fn as_sequence(&self) -> Option<&[Node<'a>]> {
+    /// The list, if this is one.
+    pub fn as_sequence(&self) -> Option<&Sequence<'a>> {
+        meter::count(1);
         match &self.value {
             Value::Sequence(s) => Some(s),
             _ => None,
@@ -238,6 +243,7 @@ impl<'a> Node<'a> {
 
     /// The list for editing, if this is one.
     pub fn as_sequence_mut(&mut self) -> Option<&mut Sequence<'a>> {
+        meter::count(1);
         match &mut self.value {
             Value::Sequence(s) => Some(s),
             _ => None,
@@ -262,6 +268,7 @@ impl<'a> Node<'a> {
 
     /// Whether this is a null, `{}` or `[]`.
     pub fn is_null_or_empty(&self) -> bool {
+        meter::count(1);
         match &self.value {
             Value::Scalar(s) => s.is_null(),
             Value::Sequence(s) => s.is_empty(),
@@ -336,6 +343,7 @@ pub(super) fn fingerprint(text: &str) -> u16 {
 /// at most 16 bytes: two overlapping words cover them.
 #[inline]
 pub(super) fn same(a: &str, b: &str) -> bool {
+    meter::count(1);
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let n = a.len();
     n == b.len()
@@ -402,7 +410,7 @@ impl<'a> From<&'a str> for Key<'a> {
 /// A list: its items, and how it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence<'a> {
-    items: Vec<Node<'a>>,
+    items: List<Node<'a>>,
     in_brackets: bool,
 }
 
@@ -419,19 +427,19 @@ impl<'a> Sequence<'a> {
 
     /// The items by value.
     pub fn into_items(self) -> Vec<Node<'a>> {
-        self.items
+        self.items.into()
     }
 }
 
 impl<'a> From<Vec<Node<'a>>> for Sequence<'a> {
     /// A list that is written in lines.
     fn from(items: Vec<Node<'a>>) -> Self {
-        Sequence { items, in_brackets: false }
+        Sequence { items: items.into(), in_brackets: false }
     }
 }
 
 impl<'a> Deref for Sequence<'a> {
-    type Target = Vec<Node<'a>>;
+    type Target = List<Node<'a>>;
 
     fn deref(&self) -> &Self::Target {
         &self.items
@@ -444,12 +452,21 @@ impl DerefMut for Sequence<'_> {
     }
 }
 
+impl<'s, 'a> IntoIterator for &'s Sequence<'a> {
+    type Item = &'s Node<'a>;
+    type IntoIter = Counted<std::slice::Iter<'s, Node<'a>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl<'a> IntoIterator for Sequence<'a> {
     type Item = Node<'a>;
     type IntoIter = std::vec::IntoIter<Node<'a>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.items.into_iter()
+        self.into_items().into_iter()
     }
 }
 
@@ -465,15 +482,12 @@ pub struct Entry<'a> {
 /// stay side by side, in source order, for the printer to refuse.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
-    entries: Vec<Entry<'a>>,
+    entries: List<Entry<'a>>,
     in_braces: bool,
 }
 
 /// Up to this many entries a look-up compares text after text.
 const LINEAR: usize = 12;
-
-/// So many entries move to their next place in the time that one step of a look-up takes.
-const MOVED_TOGETHER: usize = 64;
 
 impl<'a> Mapping<'a> {
     /// An empty mapping.
@@ -484,7 +498,7 @@ impl<'a> Mapping<'a> {
     /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
     pub fn from_entries(mut entries: Vec<Entry<'a>>) -> Self {
         natural::sort(&mut entries, |e| e.key.text);
-        Mapping { entries, in_braces: false }
+        Mapping { entries: entries.into(), in_braces: false }
     }
 
     /// Sets whether the mapping is written in braces, which upstream keeps until it prints the
@@ -515,31 +529,27 @@ impl<'a> Mapping<'a> {
     }
 
     /// The entries in output order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Entry<'a>> {
-        steps::add(self.entries.len());
+    pub fn iter(&self) -> Counted<std::slice::Iter<'_, Entry<'a>>> {
         self.entries.iter()
     }
 
     /// The values, with their keys, for editing in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
-        steps::add(self.entries.len());
         self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
     }
 
     /// The entries, in output order, by value.
     pub fn into_entries(self) -> Vec<Entry<'a>> {
-        self.entries
+        self.entries.into()
     }
 
     /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it
     /// would be.
     fn find(&self, key: &str) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
-            steps::add(self.entries.len());
             let print = fingerprint(key) as u8;
             return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
         }
-        steps::add(self.entries.len().ilog2() as usize);
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
         if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }
     }
@@ -578,7 +588,6 @@ impl<'a> Mapping<'a> {
             self.entries.reserve_exact(1 + self.entries.len() / 4);
         }
         let at = if self.entries.len() <= LINEAR { self.place_behind(key.text) } else { at };
-        steps::add(LINEAR + (self.entries.len() - at) / MOVED_TOGETHER);
         self.entries.insert(at, Entry { key, value });
         at
     }
@@ -604,7 +613,6 @@ impl<'a> Mapping<'a> {
             }
         } else {
             self.entries.append(&mut new);
-            steps::add(self.entries.len());
             natural::sort(&mut self.entries, |e| e.key.text);
         }
     }
@@ -621,14 +629,12 @@ impl<'a> Mapping<'a> {
     /// Takes the entry of `key` out. O(n).
     pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
         let i = self.find(key).ok()?;
-        steps::add((self.entries.len() - i) / MOVED_TOGETHER);
         Some(self.entries.remove(i).value)
     }
 
     /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins.
     /// O(n).
     pub fn keep_last_of_each(&mut self) {
-        steps::add(self.entries.len());
         if !self.entries.windows(2).any(|w| w[0].key.same_text(&w[1].key)) {
             return;
         }
@@ -640,7 +646,6 @@ impl<'a> Mapping<'a> {
 
     /// Keeps the entries for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(&Key<'a>, &Node<'a>) -> bool) {
-        steps::add(self.entries.len());
         self.entries.retain(|e| keep(&e.key, &e.value));
     }
 }

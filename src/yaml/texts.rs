@@ -2,6 +2,7 @@
 
 use super::node::{Key, Pos, Style, Tag, fingerprint, same};
 use super::scalar::is_surely_plain;
+use crate::meter;
 use bumpalo::Bump;
 use elsa::index_set::FrozenIndexSet;
 use std::cell::Cell;
@@ -33,7 +34,7 @@ impl Known {
 /// Memory for texts, for one thread at a time.
 pub struct Texts {
     bump: Bump,
-    keys: FrozenIndexSet<Box<str>, foldhash::fast::RandomState>,
+    keys: FrozenIndexSet<Box<str>, meter::RandomState>,
     /// Where in `keys` the last key with a fingerprint is, and whether it is surely plain: most
     /// keys are found there.
     recent: [Cell<Known>; RECENT],
@@ -48,6 +49,7 @@ impl Default for Texts {
 impl Texts {
     /// Copies a text.
     pub fn text(&self, text: &str) -> &str {
+        meter::count_text(text);
         self.bump.alloc_str(text)
     }
 
@@ -56,6 +58,7 @@ impl Texts {
         let mut joined =
             bumpalo::collections::String::with_capacity_in(parts.iter().map(|p| p.len()).sum(), &self.bump);
         for part in parts {
+            meter::count_text(part);
             joined.push_str(part);
         }
         joined.into_bump_str()

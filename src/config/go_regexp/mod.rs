@@ -9,6 +9,7 @@
 mod class;
 mod translate;
 
+use crate::meter;
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_syntax::hir::literal::Extractor;
@@ -51,6 +52,7 @@ impl GoRegex {
 
     /// Whether the pattern matches anywhere in a text. O(text) for the usual pattern.
     pub fn is_match(&self, text: &str) -> bool {
+        meter::count_text(text);
         self.0.is_match(text)
     }
 }

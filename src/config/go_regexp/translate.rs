@@ -193,7 +193,7 @@ struct Translator<'p> {
     /// How many ranges the sets of the pattern have so far.
     ranges: usize,
     /// Sets that are used by name, folded or not.
-    tables: HashMap<(&'p str, bool), Option<ClassUnicode>, foldhash::fast::RandomState>,
+    tables: HashMap<(&'p str, bool), Option<ClassUnicode>, crate::meter::RandomState>,
 }
 
 impl<'p> Translator<'p> {

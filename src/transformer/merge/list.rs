@@ -123,7 +123,7 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>
     let is_distinct = if texts.len() <= FEW {
         (1..texts.len()).all(|i| !texts[..i].contains(&texts[i]))
     } else {
-        texts.iter().collect::<HashSet<_, foldhash::fast::RandomState>>().len() == texts.len()
+        texts.iter().collect::<HashSet<_, crate::meter::RandomState>>().len() == texts.len()
     };
     is_distinct.then_some(texts)
 }
@@ -137,7 +137,7 @@ fn merge_distinct<'a>(
     (patch, patch_texts): (&mut [Node<'a>], Vec<&'a str>),
     items: Schema<'_>,
 ) -> Result<Vec<Node<'a>>> {
-    let places: HashMap<&str, usize, foldhash::fast::RandomState> = match texts.len() {
+    let places: HashMap<&str, usize, crate::meter::RandomState> = match texts.len() {
         0..=FEW => HashMap::default(),
         _ => texts.iter().enumerate().map(|(i, text)| (*text, i)).collect(),
     };

@@ -1,13 +1,12 @@
 //! [`Tuples`]: the texts of the keys of all items in a merge.
 
 use super::elements::text_at;
-use crate::steps;
 use crate::yaml::Node;
 use hashbrown::HashTable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hash, Hasher};
 
-type State = foldhash::fast::RandomState;
+type State = crate::meter::RandomState;
 
 /// Texts of keys, each tuple once, in the order of the items. A key that an item does not have is
 /// an empty text.
@@ -27,7 +26,6 @@ impl<'a> Tuples<'a> {
         let (state, mut seen) = (State::default(), HashTable::new());
         let mut texts: Vec<&'a str> = Vec::new();
         for item in items {
-            steps::add(1);
             let from = texts.len();
             texts.extend(keys.iter().map(|key| match key.is_empty() {
                 true => text_at(item, key).unwrap_or_default(),
@@ -135,7 +133,6 @@ impl Classes {
     }
 
     fn hash(state: &State, tuple: &[&str], keys: u64) -> u64 {
-        steps::add(1);
         let mut hasher = state.build_hasher();
         tuple.iter().enumerate().filter(|(i, _)| keys >> i & 1 == 1).for_each(|(_, text)| text.hash(&mut hasher));
         hasher.finish()

@@ -20,6 +20,7 @@ mod scalar;
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
 use super::texts::Texts;
 use super::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
+use crate::meter::List;
 use block::{Before, Place};
 use characters::Survey;
 use property::{Anchor, Anchors, Properties, TagHandles};
@@ -114,9 +115,9 @@ struct Reader<'a, const RARE: bool> {
     /// The lists and mappings that are open, the innermost one last.
     levels: Vec<Level<'a>>,
     /// The entries of all open mappings, one behind the other.
-    entries: Vec<Entry<'a>>,
+    entries: List<Entry<'a>>,
     /// The items of all open lists.
-    items: Vec<Node<'a>>,
+    items: List<Node<'a>>,
     root: Option<Node<'a>>,
     /// Where a root in brackets starts, if it could be a key.
     root_key: Option<usize>,
@@ -140,8 +141,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             indent: END,
             has_tabs: survey.has_tabs,
             levels: Vec::new(),
-            entries: Vec::new(),
-            items: Vec::new(),
+            entries: List::new(),
+            items: List::new(),
             root: None,
             root_key: None,
             scratch: String::new(),
@@ -377,7 +378,7 @@ const NO_TOKEN: &str = "found character that cannot start any token";
 
 /// Takes the last elements off a stack, into a list of their number.
 #[inline(always)]
-fn take_from<T>(stack: &mut Vec<T>, mark: usize) -> Vec<T> {
+fn take_from<T>(stack: &mut List<T>, mark: usize) -> Vec<T> {
     if mark > 0 {
         return stack.split_off(mark);
     }

@@ -55,7 +55,7 @@ impl Anchor {
 
 /// The anchors of a document.
 pub(super) struct Anchors<'a> {
-    numbers: HashMap<&'a str, Anchor, foldhash::fast::RandomState>,
+    numbers: HashMap<&'a str, Anchor, crate::meter::RandomState>,
     /// The nodes by number; `None` while a node is not complete.
     nodes: Vec<Option<Node<'a>>>,
     /// How many nodes aliases may still add.
