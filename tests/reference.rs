@@ -25,8 +25,8 @@ struct Page {
 }
 
 /// A key of something that users write.
-struct Key {
-    name: String,
+pub struct Key {
+    pub name: String,
     value: String,
     doc: String,
 }
@@ -35,7 +35,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
@@ -182,7 +182,7 @@ fn keys(name: &str) -> Vec<Key> {
 }
 
 /// The fields of a kustomization with their docs, in the order in which they are read.
-fn kustomization() -> Vec<Key> {
+pub fn kustomization() -> Vec<Key> {
     let text = read("src/config/kustomization.rs");
     let fields = fields_of(&text, "Kustomization").unwrap();
     let key = Regex::new(r#"\("([A-Za-z0-9]+)", &mut (?:ForBuiltin\(&mut )?(k\.)?([a-z0-9_]+)\)"#).unwrap();
@@ -205,7 +205,7 @@ fn kustomization() -> Vec<Key> {
 }
 
 /// The kinds that configuration objects can ask for.
-fn builtin_kinds() -> BTreeSet<String> {
+pub fn builtin_kinds() -> BTreeSet<String> {
     let text = read("src/pipeline/builtin.rs");
     let lists = ["const GENERATORS", "const TRANSFORMERS"].map(|start| {
         let from = text.find(start).unwrap();

@@ -17,6 +17,7 @@ use super::elements::{Elements, Test, is_blank, text_at};
 use super::tuples::Tuples;
 use super::{DIRECTIVE, Directive, Merged, directive, quote};
 use crate::diag::{Error, Result};
+use crate::meter::{List, RandomState};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
 use crate::yaml::{Node, Scalar, Style, Tag, Value};
@@ -109,7 +110,7 @@ fn take_directive(patch: &mut Vec<Node<'_>>) -> Result<Directive> {
 /// The texts of the key of all items, if each item is a mapping with the key and without a
 /// directive, and no two items have the same text. The two rounds keep such items apart, and their
 /// order.
-fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>> {
+fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<List<&'a str>> {
     let [key] = keys else { return None };
     if key.is_empty() {
         return None;
@@ -119,11 +120,11 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<Vec<&'a str>
         let scalar = item.get(key)?.as_scalar().filter(|s| !s.is_null() && !s.text.is_empty())?;
         Some(scalar.text)
     };
-    let texts: Vec<&str> = items.iter().map(text).collect::<Option<_>>()?;
+    let texts: List<&str> = items.iter().map(text).collect::<Option<_>>()?;
     let is_distinct = if texts.len() <= FEW {
-        (1..texts.len()).all(|i| !texts[..i].contains(&texts[i]))
+        (1..texts.len()).all(|i| texts.iter().take(i).all(|text| *text != texts[i]))
     } else {
-        texts.iter().collect::<HashSet<_, crate::meter::RandomState>>().len() == texts.len()
+        texts.iter().collect::<HashSet<_, RandomState>>().len() == texts.len()
     };
     is_distinct.then_some(texts)
 }
@@ -133,11 +134,11 @@ const FEW: usize = 8;
 
 /// Merges items whose keys are found with [`distinct_texts`]: those of the patch come first.
 fn merge_distinct<'a>(
-    (base, texts): (Vec<Node<'a>>, Vec<&'a str>),
-    (patch, patch_texts): (&mut [Node<'a>], Vec<&'a str>),
+    (base, texts): (Vec<Node<'a>>, List<&'a str>),
+    (patch, patch_texts): (&mut [Node<'a>], List<&'a str>),
     items: Schema<'_>,
 ) -> Result<Vec<Node<'a>>> {
-    let places: HashMap<&str, usize, crate::meter::RandomState> = match texts.len() {
+    let places: HashMap<&str, usize, RandomState> = match texts.len() {
         0..=FEW => HashMap::default(),
         _ => texts.iter().enumerate().map(|(i, text)| (*text, i)).collect(),
     };
