@@ -1,11 +1,12 @@
-//! What a call of a shared object costs in its own process, beside a call in this one.
+//! The cost of a call of a shared object in a process of its own. `plugin/abi/benches/call.rs` has
+//! the cost in the caller's process.
 //! `cargo bench --bench plugin`; needs a C compiler.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 
 use rustomize::PluginOptions;
 use rustomize::internal::{Host, Program};
-use rustomize_plugin_abi::{Asked, Mode, Plugin};
+use rustomize_plugin_abi::{Asked, Mode};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -32,27 +33,19 @@ fn main() {
     let large = small.repeat(20_000);
     let asked = |resources| Asked { mode: Mode::Transform, config: "kind: A\n", root: "/", resources, options: "{}" };
 
-    // Opened once for all: a process never closes one.
-    let plugin = Plugin::open(&made).unwrap();
-    println!("| | in this process | in its own |");
-    println!("|---|---|---|");
-    let first_here = median(50, || {
-        let plugin = Plugin::open(&made).unwrap();
-        plugin.describe().unwrap();
-        plugin.run(&asked(&small)).unwrap();
-    });
-    let first_there = median(50, || {
+    println!("| | in its own process |");
+    println!("|---|---|");
+    let first = median(50, || {
         let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
         host.ask(&options.limits(), &asked(&small)).unwrap();
         // It ends with the build, which is no part of a call.
         std::mem::forget(host);
     });
-    println!("| first call | {first_here:?} | {first_there:?} |");
+    println!("| first call | {first:?} |");
     let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
     for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
-        let here = median(200, || drop(plugin.run(&asked(text)).unwrap()));
-        let there = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));
-        println!("| later call, {name} | {here:?} | {there:?} |");
+        let later = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));
+        println!("| later call, {name} | {later:?} |");
     }
 }
 

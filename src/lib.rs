@@ -142,15 +142,15 @@ pub mod internal {
     pub use crate::plugin::locate::Placed;
     pub use crate::plugin::permissions::Permissions;
     pub use crate::plugin::shared_object::{Host, Program};
-    pub use crate::process::conversation::Frame;
     pub use crate::schema::{Schema, Schemas};
     pub use crate::stage::{Build, Context};
+    pub use rustomize_plugin_abi::frame::Frame;
 
     pub mod emit {
         pub use crate::yaml::emit::document;
     }
     pub mod host {
-        pub use crate::plugin::host::{ARGUMENT, asked};
+        pub use crate::plugin::host::ARGUMENT;
     }
     pub mod merge {
         pub use crate::transformer::merge::apply;

@@ -8,7 +8,7 @@ use rustomize::internal::manager::{
     self, Amendment, Constraint, Description, FileName, Location, Lock, Manifest, Origin, Pattern, Platform,
     Requirements, Source, Trust, Version,
 };
-use rustomize::internal::{Build, Context, Frame, GitCommand, GoRegex, Permissions, Schemas, emit, host, merge, wire};
+use rustomize::internal::{Build, Context, Frame, GitCommand, GoRegex, Permissions, Schemas, emit, merge, wire};
 use rustomize::load::{Memory, RepoSpec};
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
@@ -171,7 +171,7 @@ pub fn record(input: &[u8]) {
 pub fn frame(input: &[u8]) {
     let (mut rest, mut frame, mut written) = (input, Frame::default(), Vec::new());
     while let Ok(true) = frame.read(&mut rest) {
-        let _ = host::asked(&frame);
+        let _ = frame.asked();
         match text(&frame.content) {
             Some(content) => Frame::write(frame.kind, content, &mut written).expect("memory takes it"),
             None => break,

@@ -31,12 +31,22 @@ func rustomize_plugin_abi_version() C.uint32_t { return C.RUSTOMIZE_PLUGIN_ABI }
 
 //export rustomize_plugin_describe
 func rustomize_plugin_describe(response *C.rustomize_response) C.int32_t {
+	if response.size < C.sizeof_rustomize_response {
+		return rzError
+	}
 	rzGive(&response.output, rzDescribe(&KustomizePlugin))
 	return rzOK
 }
 
 //export rustomize_plugin_run
 func rustomize_plugin_run(request *C.rustomize_request, response *C.rustomize_response) C.int32_t {
+	if response.size < C.sizeof_rustomize_response {
+		return rzError
+	}
+	if request.size < C.sizeof_rustomize_request {
+		rzGive(&response.error, "a request that is too short")
+		return rzError
+	}
 	status, text := rzRun(&KustomizePlugin, rzRequest{
 		mode:      uint32(request.mode),
 		config:    rzTake(request.config),

@@ -28,7 +28,7 @@ pub fn main() -> ExitCode {
         );
         return ExitCode::FAILURE;
     };
-    let served = match args.next().map(PathBuf::from) {
+    let Err(e) = match args.next().map(PathBuf::from) {
         None if path.as_os_str() == "report" => {
             return match confinement.report() {
                 Ok(parts) => {
@@ -38,14 +38,9 @@ pub fn main() -> ExitCode {
                 Err(_) => ExitCode::FAILURE,
             };
         }
-        Some(program) if path.as_os_str() == "exec" => host::exec(&program, args, &confinement).map(drop),
+        Some(program) if path.as_os_str() == "exec" => host::exec(&program, args, &confinement),
         _ => host::serve(&path, &confinement),
     };
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("Error: the process of the plugin: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    eprintln!("Error: the process of the plugin: {e}");
+    ExitCode::FAILURE
 }

@@ -7,17 +7,17 @@
 //! process once, and printing and reading the resources once each.
 
 use super::exec::explain;
-use super::host::answer;
 use super::isolation::{Grants, Isolation, Level};
 use super::options::FunctionOptions;
 use super::{PluginOptions, Runners};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::Root;
-use crate::process::conversation::{Conversation, Frame, head};
+use crate::process::conversation::Conversation;
 use crate::process::{Call, Failed, Limits};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::Pos;
+use rustomize_plugin_abi::frame::{Frame, answer, head};
 use rustomize_plugin_abi::{Asked, Mode as Task};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

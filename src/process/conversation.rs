@@ -4,83 +4,14 @@
 use super::{Call, Failed, Failure, GRACE, Keep, Limits, end, forget_group, orphans, read_in_thread, start, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
+use rustomize_plugin_abi::frame::{Frame, HEAD, READ_AHEAD, content_len};
 use std::io::{self, IoSlice, PipeReader, PipeWriter, Read, Write};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// A message: what it is about, and its content.
-///
-/// On the wire: one byte, the length of the content as 8 bytes, lowest first, and the content.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    pub kind: u8,
-    pub content: Vec<u8>,
-}
-
-/// Bytes before the content of a frame.
-const HEAD: usize = 9;
-
-/// The bytes before a content of `len` bytes.
-pub fn head(kind: u8, len: usize) -> [u8; HEAD] {
-    let mut head = [kind; HEAD];
-    head[1..].copy_from_slice(&(len as u64).to_le_bytes());
-    head
-}
-
-impl Frame {
-    /// Becomes the next frame of a stream, in the room that this one has; gives `false` at the end
-    /// of the stream.
-    ///
-    /// # Errors
-    /// The stream fails, or ends inside a frame.
-    pub fn read(&mut self, from: &mut impl Read) -> io::Result<bool> {
-        let mut head = [0; HEAD];
-        if from.read(&mut head[..1])? == 0 {
-            return Ok(false);
-        }
-        from.read_exact(&mut head[1..])?;
-        let len = content_len(&head);
-        self.kind = head[0];
-        self.content.clear();
-        self.content.reserve(len.min(READ_AHEAD) as usize);
-        if from.take(len).read_to_end(&mut self.content)? as u64 != len {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(true)
-    }
-
-    /// Writes a frame, in one go where the stream takes it so.
-    ///
-    /// # Errors
-    /// The stream fails.
-    pub fn write(kind: u8, content: &str, to: &mut impl Write) -> io::Result<()> {
-        let head = head(kind, content.len());
-        let mut parts = [IoSlice::new(&head), IoSlice::new(content.as_bytes())];
-        let mut parts = &mut parts[..];
-        // Forgets empty parts.
-        IoSlice::advance_slices(&mut parts, 0);
-        while !parts.is_empty() {
-            match to.write_vectored(parts) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(n) => IoSlice::advance_slices(&mut parts, n),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        to.flush()
-    }
-}
-
-fn content_len(head: &[u8; HEAD]) -> u64 {
-    head[1..].iter().rev().fold(0, |len, &byte| len << 8 | u64::from(byte))
-}
-
 /// How often a child that says nothing is looked at: it may have ended while another process holds
 /// its pipe.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Room for an answer before its first bytes are there.
-const READ_AHEAD: u64 = 64 << 20;
 
 /// A running child. When it is dropped, it ends, with its process group and with what has left
 /// that.

@@ -3,13 +3,17 @@
 //! the only one of the project with unsafe code.
 //!
 //! * [`types`]: the structs of the header.
-//! * [`plugin`]: the host's side: a shared object that was opened, behind functions that are safe
-//!   to call.
+//! * [`plugin`]: the host's side: a shared object that is open. Opening one is unsafe, calling it is
+//!   not.
 //! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no
 //!   unsafe code.
+//! * [`frame`]: the messages between a build and the process of a plugin.
+//! * [`process`]: that process, which is safe to become.
 
+pub mod frame;
 pub mod guest;
 pub mod plugin;
+pub mod process;
 pub mod types;
 
 pub use guest::{Asked, Guest};

@@ -62,17 +62,28 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// A text that a plugin has made. It lies in the plugin's own memory, and goes back when it is
-/// dropped.
-pub struct Output {
+/// A text that a plugin has made. It is in the plugin's own memory, and is freed by the plugin when
+/// this value is dropped.
+///
+/// Freeing is a call of the plugin, so the plugin cannot move to another thread before:
+///
+/// ```compile_fail,E0505
+/// fn send(plugin: rustomize_plugin_abi::Plugin) {
+///     let described = plugin.describe();
+///     std::thread::spawn(move || plugin.describe().is_ok());
+///     drop(described);
+/// }
+/// ```
+pub struct Output<'p> {
     buffer: Buffer,
     free: Free,
+    plugin: PhantomData<&'p Plugin>,
 }
 
-impl Output {
-    /// Takes what a plugin has made; text or not, it goes back once.
-    fn new(buffer: Buffer, free: Free) -> Result<Output, CallError> {
-        let output = Output { buffer, free };
+impl<'p> Output<'p> {
+    /// Takes a buffer of `plugin`; text or not, it is freed once.
+    fn new(buffer: Buffer, plugin: &'p Plugin) -> Result<Output<'p>, CallError> {
+        let output = Output { buffer, free: plugin.free, plugin: PhantomData };
         if output.buffer.data.is_null() && output.buffer.len > 0 {
             return Err(CallError::Broken(format!("{} bytes at no place", output.buffer.len)));
         }
@@ -96,7 +107,7 @@ impl Output {
     }
 }
 
-impl Deref for Output {
+impl Deref for Output<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -105,26 +116,26 @@ impl Deref for Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for Output<'_> {
     fn drop(&mut self) {
         // SAFETY: the buffer is the plugin's own, or all zero, and is freed once.
         unsafe { (self.free)(&raw mut self.buffer) };
     }
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for Output<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }
 }
 
-/// A plugin that was opened. It stays open until the process ends: what it has started could not be
-/// unloaded.
+/// A plugin that was opened. It stays open until the process ends: threads and handlers that it has
+/// started cannot be unloaded.
 ///
-/// The header promises a plugin that its calls come one after the other, from any thread: so this
-/// moves between threads and is not shared by them.
+/// The header promises a plugin that its calls come one after the other, from any thread: this value
+/// can move to another thread, and is not shared by threads.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// fn shared(plugin: &rustomize_plugin_abi::Plugin) -> impl Sync { plugin }
 /// ```
 pub struct Plugin {
@@ -135,40 +146,49 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Opens a shared object, and runs what it runs when it is loaded. Who wants to know what a
-    /// file is does so before.
+    /// Opens a shared object, which runs its constructors.
     ///
-    /// Whoever calls this answers for the file as for a program that is started: nothing can hold
-    /// what it runs to the rules of the header. So only a process calls this that was made for the
-    /// plugin, has confined itself, and holds nothing else.
+    /// Only the process of a plugin calls this: see [`serve`](crate::process::serve), which is safe.
+    ///
+    /// ```compile_fail,E0133
+    /// let plugin = rustomize_plugin_abi::Plugin::open("plugin.so".as_ref());
+    /// ```
+    ///
+    /// # Safety
+    /// The constructors of the file and of the libraries that it needs are sound to run here. If the
+    /// file exports `rustomize_plugin_abi_version`, it keeps the rules of the header: its functions
+    /// have the header's types, and write to no memory but the plugin's own and the response. No
+    /// other [`Plugin`] of the same file is called as long as a call of this one runs, or has an
+    /// [`Output`] that is not dropped.
     ///
     /// # Errors
     /// The loader refuses it, a function is missing, or it is for another version.
-    pub fn open(path: &Path) -> Result<Plugin, OpenError> {
-        // SAFETY: loading runs the file's constructors, which may do anything. That is what a
-        // plugin is for; it happens in a process that holds nothing but this plugin.
+    pub unsafe fn open(path: &Path) -> Result<Plugin, OpenError> {
+        // SAFETY: the caller says that the constructors are sound.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
-        // SAFETY: the header says that a symbol of this name is a function of this type.
+        // SAFETY: the caller says that a symbol of this name has the type of the header.
         let version = unsafe { symbol::<AbiVersion>(&library, ABI_SYMBOL)? };
         // SAFETY: it takes nothing, and the header says that it may be called at any time.
         let found = unsafe { version() };
         if found != ABI_VERSION {
             return Err(OpenError::Version(found));
         }
-        // SAFETY: as above, for this version of the header.
+        // SAFETY: as for the version; the caller answers for all that the functions do.
         unsafe {
-            Ok(Plugin {
-                describe: symbol(&library, "rustomize_plugin_describe")?,
-                run: symbol(&library, "rustomize_plugin_run")?,
-                free: symbol(&library, "rustomize_plugin_free")?,
-                serial: PhantomData,
-            })
+            Ok(Plugin::from_parts(
+                symbol(&library, "rustomize_plugin_describe")?,
+                symbol(&library, "rustomize_plugin_run")?,
+                symbol(&library, "rustomize_plugin_free")?,
+            ))
         }
     }
 
     /// A plugin of this process.
-    pub(crate) fn from_parts(describe: Describe, run: Run, free: Free) -> Plugin {
+    ///
+    /// # Safety
+    /// The functions keep the rules of the header, as in [`Plugin::open`].
+    pub(crate) unsafe fn from_parts(describe: Describe, run: Run, free: Free) -> Plugin {
         Plugin { describe, run, free, serial: PhantomData }
     }
 
@@ -176,7 +196,7 @@ impl Plugin {
     ///
     /// # Errors
     /// It fails, or its answer is no text.
-    pub fn describe(&self) -> Result<Output, CallError> {
+    pub fn describe(&self) -> Result<Output<'_>, CallError> {
         let mut response = response();
         // SAFETY: the response is ours, zeroed but for its size, and lives until the call has
         // returned.
@@ -188,7 +208,7 @@ impl Plugin {
     ///
     /// # Errors
     /// It fails, or its answer is no text.
-    pub fn run(&self, asked: &Asked<'_>) -> Result<Output, CallError> {
+    pub fn run(&self, asked: &Asked<'_>) -> Result<Output<'_>, CallError> {
         let request = Request {
             size: size_of::<Request>() as u32,
             mode: asked.mode as u32,
@@ -204,9 +224,9 @@ impl Plugin {
         self.take(status, response)
     }
 
-    fn take(&self, status: i32, response: Response) -> Result<Output, CallError> {
-        let output = Output::new(response.output, self.free);
-        let error = Output::new(response.error, self.free);
+    fn take(&self, status: i32, response: Response) -> Result<Output<'_>, CallError> {
+        let output = Output::new(response.output, self);
+        let error = Output::new(response.error, self);
         match status {
             0 => output,
             1 => Err(CallError::Failed(error?.to_owned())),
@@ -263,7 +283,8 @@ mod tests {
     #[test]
     fn a_length_that_no_memory_has_is_refused() {
         let asked = Asked { mode: Mode::Generate, config: "", root: "/", resources: "", options: "{}" };
-        let plugin = Plugin::from_parts(describe, run, free);
+        // SAFETY: they write to nothing but the response, and free nothing.
+        let plugin = unsafe { Plugin::from_parts(describe, run, free) };
         let broken = CallError::Broken(format!("a text of {} bytes", usize::MAX));
         assert_eq!(plugin.run(&asked).map(|output| output.to_owned()), Err(broken));
     }

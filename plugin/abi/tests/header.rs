@@ -112,7 +112,8 @@ fn call<'c>(mode: Mode, config: &'c str, resources: &'c str) -> Asked<'c> {
 #[test]
 fn a_plugin_in_c_is_called_and_its_buffers_go_back() {
     let Some((_directory, path)) = compile(ECHO, &SHARED) else { return };
-    let plugin = Plugin::open(&path).unwrap();
+    // SAFETY: the source above keeps the rules of the header.
+    let plugin = unsafe { Plugin::open(&path) }.unwrap();
     let run = |mode, config, resources| plugin.run(&call(mode, config, resources)).map(|output| output.to_owned());
     assert_eq!(&*plugin.describe().unwrap(), "");
     assert_eq!(run(Mode::Transform, "x", "a: \u{e9}\n"), Ok("a: \u{e9}\n".to_owned()));
@@ -133,7 +134,11 @@ fn a_plugin_in_c_is_called_and_its_buffers_go_back() {
 
 #[test]
 fn what_is_no_plugin_is_refused() {
-    let open = |source: &str| compile(source, &SHARED).map(|(_directory, path)| Plugin::open(&path).map(drop));
+    let open = |source: &str| {
+        let (_directory, path) = compile(source, &SHARED)?;
+        // SAFETY: the sources below have no constructors, and no function that does anything.
+        Some(unsafe { Plugin::open(&path) }.map(drop))
+    };
     let version = |n: u32| format!("uint32_t rustomize_plugin_abi_version(void) {{ return {n}; }}");
     let Some(none) = open("int f(void); int f(void) { return 1; }") else { return };
     assert!(matches!(none, Err(OpenError::Missing("rustomize_plugin_abi_version"))), "{none:?}");

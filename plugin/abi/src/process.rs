@@ -1,0 +1,129 @@
+//! [`serve`]: this process becomes the process of one plugin.
+
+use crate::frame::{Frame, answer};
+use crate::plugin::Plugin;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Signal, getpid, kill_process, kill_process_group};
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+
+/// Opens the shared object at `path` and answers the [`Frame`]s of `requests` on `answers`. When
+/// `requests` ends, it kills the process group, this process included: nothing that the plugin has
+/// started outlives it. It does not return once the plugin is opened.
+///
+/// # Soundness
+///
+/// A shared object may write to any memory of its process, and no check of the file rules that out.
+/// This function is safe to call for the reason that `exec` is: the process no longer belongs to its
+/// caller. Three facts make that true.
+///
+/// * No other thread runs code of the caller: the function returns an error, before it opens
+///   anything, if this process has a second thread.
+/// * The calling thread never returns to the caller, not even by a panic: every way out of this
+///   function kills the process. So no destructor and no exit handler of the caller runs.
+/// * The one other thread is of this module. It waits for the end of `requests`, to kill the process
+///   of a plugin that does not return.
+///
+/// A plugin that keeps the rules of the header damages nothing. A plugin that breaks them damages
+/// only its own process, which the caller has confined, and in which only this module runs. What it
+/// answers is a text that the reader of `answers` checks.
+///
+/// # Errors
+/// This process has a second thread, or cannot start one. The plugin was not opened then.
+pub fn serve(path: &Path, requests: File, mut answers: File) -> io::Result<Infallible> {
+    check_only_thread()?;
+    let watched = requests.try_clone()?;
+    std::thread::Builder::new().spawn(move || {
+        wait_for_end(&watched);
+        end();
+    })?;
+    let _guard = EndOnDrop;
+    // SAFETY: no safe code but this module's runs in this process from here on, as described above.
+    // The plugin is opened once and called by this thread alone.
+    let opened = unsafe { Plugin::open(path) };
+    // A reader that is gone needs no answer.
+    let _ = match opened {
+        Ok(plugin) => answer_all(&plugin, requests, &mut answers),
+        Err(e) => Frame::write(answer::NOT_OPENED, &e.to_string(), &mut answers),
+    };
+    end()
+}
+
+/// Answers requests until there are no more.
+fn answer_all(plugin: &Plugin, requests: File, answers: &mut File) -> io::Result<()> {
+    let mut requests = BufReader::new(requests);
+    Frame::reply(plugin.describe().as_deref(), answers)?;
+    let mut request = Frame::default();
+    while request.read(&mut requests)? {
+        match request.asked() {
+            Some(asked) => match std::env::set_current_dir(asked.root) {
+                Ok(()) => Frame::reply(plugin.run(&asked).as_deref(), answers)?,
+                Err(e) => {
+                    let why = format!("cannot change to the directory '{}': {e}", asked.root);
+                    Frame::write(answer::FAILED, &why, answers)?;
+                }
+            },
+            None => Frame::write(answer::BROKEN, "a malformed request", answers)?,
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no other thread runs in this process.
+#[cfg(target_os = "linux")]
+fn check_only_thread() -> io::Result<()> {
+    match std::fs::read_dir("/proc/self/task")?.count() {
+        1 => Ok(()),
+        n => Err(io::Error::other(format!("a plugin is opened in a process with one thread; this one has {n}"))),
+    }
+}
+
+/// Checks that no other thread was started in this process.
+#[cfg(target_vendor = "apple")]
+fn check_only_thread() -> io::Result<()> {
+    unsafe extern "C" {
+        safe fn pthread_is_threaded_np() -> std::ffi::c_int;
+    }
+    match pthread_is_threaded_np() {
+        0 => Ok(()),
+        _ => Err(io::Error::other("a plugin is opened in a process with one thread; this one has started others")),
+    }
+}
+
+/// Fails: the number of threads is unknown here.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn check_only_thread() -> io::Result<()> {
+    Err(io::Error::other("this system does not say how many threads a process has"))
+}
+
+/// Kills the process if a panic leaves [`serve`].
+struct EndOnDrop;
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        end();
+    }
+}
+
+/// Returns when the other end of a pipe is closed.
+fn wait_for_end(pipe: &File) {
+    loop {
+        // The end is always reported; readable bytes are not asked for.
+        let mut ends = [PollFd::new(pipe, PollFlags::empty())];
+        match poll(&mut ends, None) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+/// Kills the process group of this process.
+fn end() -> ! {
+    let _ = kill_process_group(getpid(), Signal::KILL);
+    // A process that a person started may not lead its group.
+    let _ = kill_process(getpid(), Signal::KILL);
+    // Not reached: no process outlives SIGKILL to itself. Runs no exit handler either.
+    std::process::abort()
+}
