@@ -4,6 +4,7 @@
 
 use super::content::{MADE, NODE_MODULES, is_executable, sha256};
 use super::discover::sum_name;
+use super::manifest::DENO_DIRECTORY;
 use super::name::MADE_SUFFIX;
 use super::place::LockedRoot;
 use crate::diag::{Error, ErrorKind, Result};
@@ -46,7 +47,8 @@ fn sum(path: &Path) -> io::Result<String> {
         if kind.is_dir() {
             lines.push(format!("d {name:?}"));
             for entry in fs::read_dir(&path)?.collect::<io::Result<Vec<_>>>()? {
-                if !is_cache(&path, &entry.file_name().to_string_lossy()) {
+                let is_deno = path.ends_with(Path::new(MADE).join(DENO_DIRECTORY));
+                if !(is_deno && is_analysis(&entry.file_name().to_string_lossy())) {
                     queue.push((format!("{name}/{}", entry.file_name().display()), entry.path()));
                 }
             }
@@ -64,10 +66,29 @@ fn sum(path: &Path) -> io::Result<String> {
     sha256(lines.join("\n").as_bytes())
 }
 
-/// Whether deno itself writes an entry of its directory each time that it runs outside of a
-/// sandbox: what it has worked out of the sources.
-fn is_cache(folder: &Path, name: &str) -> bool {
-    folder.ends_with(Path::new(MADE).join("deno")) && (name == "gen" || name.contains("_cache_v"))
+/// Whether an entry of deno's directory is a database of imports and exports, as
+/// `dep_analysis_cache_v2`. Deno writes it each time that it runs outside of a sandbox. It holds no
+/// code, and is in no sum.
+fn is_analysis(name: &str) -> bool {
+    name.contains("_analysis_cache_v")
+}
+
+/// Removes these databases from a directory of deno.
+///
+/// # Errors
+/// It is not a directory, or cannot be read or written.
+pub(super) fn remove_analyses(directory: &Path) -> io::Result<()> {
+    // The tool that wrote it may have put a link to a directory of the user there.
+    if !directory.symlink_metadata()?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if is_analysis(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// The sums of what was made when a plugin was installed; none where nothing was.

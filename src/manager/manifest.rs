@@ -29,8 +29,9 @@ pub enum Runtime {
     /// A shared object, which the tool itself runs.
     SharedObject,
     /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
-    /// U11). It is called with `run FILE ARGUMENT...`, and with `install-deps DIRECTORY` when a
-    /// plugin is installed.
+    /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called with
+    /// `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers `steps` with
+    /// these two words, and else with `install-deps DIRECTORY`.
     Program(String),
 }
 
@@ -75,7 +76,22 @@ impl Runtime {
 }
 
 /// How deno runs a file: what it needs was fetched, and nothing lies in a `node_modules`.
-const DENO: [&str; 6] = ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only"];
+/// The code that deno compiles is kept in no cache: that cache would be in no sum.
+const DENO: [&str; 7] =
+    ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only", "--no-code-cache"];
+
+/// The name of deno's directory, in what is made of a plugin.
+pub(super) const DENO_DIRECTORY: &str = "deno";
+
+/// The variables of deno with its directory. It keeps no compiled code there, and does not look for
+/// newer versions of itself.
+pub(super) fn deno_environment(directory: &Path) -> Vec<(&'static str, OsString)> {
+    vec![
+        ("DENO_DIR", directory.into()),
+        ("DENO_EMIT_CACHE_MODE", "disable".into()),
+        ("DENO_NO_UPDATE_CHECK", "1".into()),
+    ]
+}
 
 /// A directory's plugin.
 #[derive(Clone, Debug)]
@@ -296,7 +312,7 @@ impl Manifest {
     /// The variables that the runtime needs in a directory: where it keeps what it has fetched.
     pub fn environment(&self, directory: &Path) -> Vec<(&'static str, OsString)> {
         match self.runtime {
-            Runtime::Deno => vec![("DENO_DIR", directory.join(super::content::MADE).join("deno").into_os_string())],
+            Runtime::Deno => deno_environment(&directory.join(super::content::MADE).join(DENO_DIRECTORY)),
             _ => Vec::new(),
         }
     }

@@ -3,12 +3,13 @@
 //!
 //! It lies in the directory itself, under a name that is no part of the content. Only what a file
 //! of the plugin pins is fetched, and nothing of the plugin or of a package is run: no install
-//! scripts, no builds of packages, no settings of theirs. First a tool fetches, then one without
-//! network builds.
+//! scripts, no builds of packages, no settings of theirs. First a tool fetches, with the network,
+//! to a directory that is removed afterwards. Then a tool without the network makes what is kept.
 
-use super::manifest::{Manifest, Runtime};
+use super::made;
+use super::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
 use super::pinned;
-use super::workshop::{Step, Workshop};
+use super::workshop::{Step, Task, Workshop};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
 use std::ffi::{OsStr, OsString};
@@ -70,20 +71,20 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     let listed = shop.work.join("requirements.txt");
     write(&listed, &(requirements.join("\n") + "\n"))?;
     let python = tools.join("bin").join("python");
-    let pip = |fetches: bool, command: &[&OsStr]| {
+    let pip = |task: Task, command: &[&OsStr]| {
         let mut args = module("pip", command);
         args.extend(["-r".into(), listed.clone().into_os_string()]);
         args.extend(["--only-binary", ":all:", "--require-hashes", "--no-cache-dir"].map(OsString::from));
         args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
         // No file of settings; of the environment only what a step has.
         let environment = vec![("PIP_CONFIG_FILE", "/dev/null".into())];
-        shop.run(Step { fetches, environment, ..Step::new(&python, &shop.work, args) })
+        shop.run(Step { task, environment, ..Step::new(&python, &shop.work, args) })
     };
     let wheels = wheels.as_os_str();
-    pip(true, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
+    pip(Task::Fetch, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
     let packages = site_packages(&venv)?;
     let install = ["install", "--no-index", "--find-links"].map(OsStr::new);
-    pip(false, &[&install[..], &[wheels, OsStr::new("--target"), packages.as_os_str()]].concat())
+    pip(Task::Make, &[&install[..], &[wheels, OsStr::new("--target"), packages.as_os_str()]].concat())
 }
 
 /// The directory of an environment that Python finds packages in.
@@ -97,14 +98,11 @@ fn site_packages(venv: &Path) -> Result<PathBuf> {
 }
 
 /// npm works in a directory with the two files that say what there is, and finds no settings and no
-/// code of the plugin there.
+/// code of the plugin there. It installs twice: with the network to a directory that is removed,
+/// which fills npm's cache, and without the network from that cache, each package held to its sum.
 fn nodejs(shop: &Workshop<'_>) -> Result<()> {
-    let folder = shop.made.join("npm");
     let package = pinned::package_json(&shop.plugin.join("package.json"))?;
     let lock = pinned::package_lock(&shop.plugin.join("package-lock.json"))?;
-    make(&folder)?;
-    write(&folder.join("package-lock.json"), &lock)?;
-    write(&folder.join("package.json"), &package)?;
     let node = shop.ask(&shop.program("node")?, &["-p", "process.execPath"])?;
     // That of the same installation: a program called npm may be a shim.
     let beside = node.ancestors().nth(2).map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
@@ -131,9 +129,17 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
         args.push(format!("--{name}={}", shop.work.join(name).display()).into());
     }
     // npm's own files, wherever they are.
-    let read = npm.ancestors().nth(2).map(Path::to_owned).into_iter().collect();
-    shop.run(Step { fetches: true, read, ..Step::new(&node, &folder, args) })?;
-    let modules = folder.join("node_modules");
+    let read = || npm.ancestors().nth(2).map(Path::to_owned).into_iter().collect();
+    let (fetched, kept) = (shop.work.join("npm"), shop.made.join("npm"));
+    for (task, folder) in [(Task::Fetch, &fetched), (Task::Make, &kept)] {
+        make(folder)?;
+        write(&folder.join("package-lock.json"), &lock)?;
+        write(&folder.join("package.json"), &package)?;
+        let mut args = args.clone();
+        args.extend((task == Task::Make).then(|| "--offline".into()));
+        shop.run(Step { task, read: read(), ..Step::new(&node, folder, args) })?;
+    }
+    let modules = kept.join("node_modules");
     if modules.is_dir() {
         let link = shop.plugin.join("node_modules");
         let to = Path::new(super::content::MADE).join("npm/node_modules");
@@ -143,15 +149,22 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
 }
 
 /// Deno fetches what the lock has, and runs nothing: scripts of packages run only where there is a
-/// `node_modules`.
+/// `node_modules`. There is no second step: deno compiles a plugin when it runs it, without the
+/// network.
 fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     let deno = shop.program("deno")?;
     let mut lock = OsString::from("--lock=");
     lock.push(shop.plugin.join("deno.lock"));
     let mut args: Vec<OsString> = vec!["cache".into(), "--frozen".into(), lock, "--node-modules-dir=none".into()];
     args.push(shop.plugin.join(&manifest.entry).into());
-    let environment = manifest.environment(&shop.plugin);
-    shop.run(Step { fetches: true, environment, ..Step::new(&deno, &shop.work, args) })
+    let fetched = shop.work.join(DENO);
+    make(&fetched)?;
+    let environment = manifest::deno_environment(&fetched);
+    shop.run(Step { task: Task::Fetch, environment, ..Step::new(&deno, &shop.work, args) })?;
+    let kept = shop.made.join(DENO);
+    let cannot = |e| Error::new(ErrorKind::Io, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
+    made::remove_analyses(&fetched).map_err(cannot)?;
+    fs::rename(&fetched, &kept).map_err(cannot)
 }
 
 /// Modules come from a proxy and are held to `go.sum`; then the compiler runs alone.
@@ -185,7 +198,7 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     if has("go.sum") && !is_vendored {
         let args = ["mod", "download"];
         let step = Step::new(&go, &shop.plugin, args);
-        shop.run(Step { fetches: true, environment: environment(None), read: read(), ..step })?;
+        shop.run(Step { task: Task::Fetch, environment: environment(None), read: read(), ..step })?;
     }
     let mode = if is_vendored { "-mod=vendor" } else { "-mod=readonly" };
     let mut args = ["build", "-trimpath", "-buildvcs=false", mode, "-o"].map(OsString::from).to_vec();
@@ -193,9 +206,24 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     shop.run(Step { environment: environment(Some("off")), read: read(), ..Step::new(&go, &shop.plugin, args) })
 }
 
-/// A program of the machine for another language. It does all in one step, and so may fetch.
+/// What a program for another language answers to `steps` if it fetches in a step of its own.
+const TWO_STEPS: &str = "fetch-deps install-deps";
+
+/// A program of the machine for another language. One that knows no steps does all in one, and so
+/// has the network in it.
 fn other(shop: &Workshop<'_>, name: &str) -> Result<()> {
     let program = shop.program(&format!("rustomize-runtime-{name}"))?;
-    let args = ["install-deps".into(), shop.plugin.clone().into_os_string()];
-    shop.run(Step { fetches: true, ..Step::new(&program, &shop.work, args) })
+    let plugin = shop.plugin.as_os_str();
+    let steps = shop.ask(&program, &["steps"]);
+    if !steps.is_ok_and(|steps| steps.as_os_str() == TWO_STEPS) {
+        let step = Step::new(&program, &shop.work, [OsStr::new("install-deps"), plugin]);
+        return shop.run(Step { task: Task::FetchAndMake, ..step });
+    }
+    let fetched = shop.work.join("fetched");
+    make(&fetched)?;
+    for (task, command) in [(Task::Fetch, "fetch-deps"), (Task::Make, "install-deps")] {
+        let args = [OsStr::new(command), plugin, fetched.as_os_str()];
+        shop.run(Step { task, ..Step::new(&program, &shop.work, args) })?;
+    }
+    Ok(())
 }

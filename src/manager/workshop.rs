@@ -1,8 +1,9 @@
 //! [`Workshop`]: where the tools of a language make what a plugin needs when it is installed.
 //!
-//! Every tool runs in a sandbox: it reads the system and the plugin, writes what is made and a
-//! directory that goes afterwards, and has the network only to fetch. No variable, file or setting
-//! of the user reaches it but those that are named here.
+//! Every tool runs in a sandbox: it reads the system and the plugin. A step that fetches has the
+//! network, and writes to a directory that is removed afterwards. A step that makes what is kept has
+//! no network. No variable, file or setting of the user reaches a tool but those that are named
+//! here.
 
 use super::content::MADE;
 use crate::diag::{Error, ErrorKind, Result};
@@ -61,6 +62,18 @@ pub(super) struct Workshop<'w> {
     pub(super) work: PathBuf,
 }
 
+/// What a step does, and so what it may do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// Fetches: it has the network, and writes to [`Workshop::work`] alone. No code of a plugin runs
+    /// in it.
+    Fetch,
+    /// Makes what is kept: it has no network, and writes to [`Workshop::made`], too.
+    Make,
+    /// Does both at once, for a `rustomize-runtime-...` program that has one step.
+    FetchAndMake,
+}
+
 /// One tool that is run.
 pub(super) struct Step<'s> {
     /// Its path.
@@ -68,21 +81,20 @@ pub(super) struct Step<'s> {
     pub(super) args: Vec<OsString>,
     pub(super) directory: &'s Path,
     pub(super) environment: Vec<(&'static str, OsString)>,
-    /// Whether it fetches. No code of a plugin runs in a step that does.
-    pub(super) fetches: bool,
+    pub(super) task: Task,
     /// What it reads, beside the system, its own folder and the plugin.
     pub(super) read: Vec<PathBuf>,
 }
 
 impl<'s> Step<'s> {
-    /// One that does not fetch.
+    /// One that makes what is kept.
     pub(super) fn new<A: Into<OsString>>(
         program: &'s Path,
         directory: &'s Path,
         args: impl IntoIterator<Item = A>,
     ) -> Self {
         let args = args.into_iter().map(Into::into).collect();
-        Step { program, args, directory, environment: Vec::new(), fetches: false, read: Vec::new() }
+        Step { program, args, directory, environment: Vec::new(), task: Task::Make, read: Vec::new() }
     }
 }
 
@@ -197,18 +209,22 @@ impl<'w> Workshop<'w> {
         };
         let mut variables = named(&LANGUAGE);
         let mut read = [&self.options.isolation.read[..], &step.read].concat();
-        if step.fetches {
+        let fetches = step.task != Task::Make;
+        if fetches {
             variables.extend([&NETWORK[..], &CERTIFICATES].iter().flat_map(|names| named(names)));
             let certificates = CERTIFICATES.iter().filter_map(value).map(PathBuf::from);
             read.extend(certificates.filter(|path| path.is_absolute()));
         }
-        let write = vec![self.made.clone(), self.work.clone()];
+        let mut write = vec![self.work.clone()];
+        if step.task != Task::Fetch {
+            write.push(self.made.clone());
+        }
         Isolation {
             level,
             is_apart: true,
             read,
             write,
-            network: step.fetches,
+            network: fetches,
             modes: true,
             variables,
             ..Isolation::default()

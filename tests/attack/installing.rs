@@ -293,27 +293,185 @@ fn is_confined(tree: &Tree) {
     assert!(!installed(tree).join("more").exists());
 }
 
-/// A stand-in for go, that says of each step whether the network is there.
+/// The beginning of a stand-in for a tool. Its function `note` says of a step whether it has the
+/// network and whether it can write to what is kept, in the tool's home, which is removed.
+fn notes(tree: &Tree, port: &str) -> String {
+    let kept = installed(tree).join(".rustomize");
+    format!(
+        "#!/bin/bash\nkept='{}'\nnote() {{\n\
+         if (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; then net=network; else net=alone; fi\n\
+         if (: > \"$kept/x\") 2>/dev/null; then rm \"$kept/x\"; writes=kept; else writes=removed; fi\n\
+         echo \"$1 $net $writes\" >> \"$HOME/log\"\n}}\n",
+        kept.display()
+    )
+}
+
+/// A stand-in, its place below the home, what the files of a plugin are called, and where the
+/// stand-in leaves its notes.
+type StandIn = (&'static str, &'static str, &'static [&'static str], &'static str);
+
+const STAND_INS: [(&str, StandIn, &str); 5] = [
+    (
+        "go",
+        (
+            "bin/go",
+            "[ \"$1\" = env ] && exit 0\nnote \"$1\"\n\
+             while [ $# -gt 1 ]; do if [ \"$1\" = -o ]; then cp \"$HOME/log\" \"$2\"; fi; shift; done\n",
+            &["go.mod", "go.sum"],
+            "bin/plugin",
+        ),
+        "mod network removed\nbuild alone kept\n",
+    ),
+    (
+        "nodejs",
+        (
+            "bin/node",
+            "[ \"$1\" = -p ] && echo \"$0\" && exit 0\n\
+             note \"$2 $(echo \"$*\" | grep -o -e --ignore-scripts -e --offline | tr '\\n' ' ')$(ls)\"\n\
+             mkdir node_modules; cp \"$HOME/log\" node_modules/log\n",
+            &["package.json", "package-lock.json"],
+            "npm/node_modules/log",
+        ),
+        "ci --ignore-scripts package-lock.json\npackage.json network removed\n\
+         ci --ignore-scripts --offline package-lock.json\npackage.json alone kept\n",
+    ),
+    (
+        "deno",
+        (
+            "bin/deno",
+            "note \"$1 $2\"; cp \"$HOME/log\" \"$DENO_DIR/log\"; echo > \"$DENO_DIR/dep_analysis_cache_v2-wal\"\n",
+            &["deno.lock", "main.ts"],
+            "deno/log",
+        ),
+        "cache --frozen network removed\n",
+    ),
+    (
+        "apart",
+        (
+            "bin/rustomize-runtime-apart",
+            "[ \"$1\" = steps ] && echo fetch-deps install-deps && exit 0\nnote \"$1\"\n\
+             [ \"$1\" = fetch-deps ] && echo fetched > \"$3/dep\"\n\
+             [ \"$1\" = install-deps ] && cat \"$3/dep\" \"$HOME/log\" > \"$2/.rustomize/log\"\nexit 0\n",
+            &["main"],
+            "log",
+        ),
+        "fetched\nfetch-deps network removed\ninstall-deps alone kept\n",
+    ),
+    (
+        "single",
+        (
+            "bin/rustomize-runtime-single",
+            "[ \"$1\" = steps ] && exit 1\nnote \"$1 $#\"\ncp \"$HOME/log\" \"$2/.rustomize/log\"\n",
+            &["main"],
+            "log",
+        ),
+        "install-deps 2 network kept\n",
+    ),
+];
+
 #[test]
-fn s2_only_what_fetches_has_the_network() {
+fn s2_only_what_fetches_has_the_network_and_it_writes_nothing_that_is_kept() {
     if !can_isolate() {
         return;
     }
-    let mut tree = tree("go", &[("go.mod", "module app\n"), ("go.sum", ""), ("main.go", GO)]);
-    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
-    tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
     let server = serve(|_| Reply::ok("x"));
     let port = server.rsplit_once(':').unwrap().1;
-    let go = format!(
-        "#!/bin/bash\n[ \"$1\" = env ] && exit 0\n\
-         if (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; then net=network; else net=alone; fi\n\
-         echo \"$1 $net\" >> \"$GOMODCACHE.log\"\n\
-         while [ $# -gt 1 ]; do if [ \"$1\" = -o ]; then cp \"$GOMODCACHE.log\" \"$2\"; fi; shift; done\n"
+    for (runtime, (program, script, files, log), want) in STAND_INS {
+        let mut tree = tree(runtime, &[]);
+        for name in files {
+            let is_lock = *name == "package-lock.json";
+            let text = if is_lock { "{\"lockfileVersion\": 3, \"packages\": {}}" } else { "{}" };
+            tree.write(&format!("plugins/app/{name}"), text);
+        }
+        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
+        tree.write(&format!("../home/{program}"), &(notes(&tree, port) + script));
+        tree.write("../home/lib/node_modules/npm/bin/npm-cli.js", "");
+        tree.run(&["plugin", "install"]).ok();
+        let made = installed(&tree).join(".rustomize");
+        assert_eq!(fs::read_to_string(made.join(log)).unwrap(), want, "{runtime}");
+        assert!(!made.join("deno/dep_analysis_cache_v2-wal").exists());
+    }
+}
+
+/// With stand-ins for deno: one leaves a link where its directory was, one writes what a run of deno
+/// writes outside of a sandbox.
+#[test]
+fn s10_what_deno_fetched_is_in_a_sum_and_code_that_it_compiled_is_not_used() {
+    let mut tree = tree("deno", &[("main.ts", ""), ("deno.lock", "{}")]);
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+    tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
+    let deno = |script: &str| tree.write("../home/bin/deno", &format!("#!/bin/bash\n{script}\n"));
+    let caches = tree.home().join("caches");
+    fs::create_dir(&caches).unwrap();
+    fs::write(caches.join("dep_analysis_cache_v2"), "of the user").unwrap();
+    deno(&format!("rmdir \"$DENO_DIR\" && ln -s '{}' \"$DENO_DIR\"", caches.display()));
+    tree.run(&["plugin", "install"]).fails_with(&["cannot keep what deno fetched"]);
+    assert!(caches.join("dep_analysis_cache_v2").exists());
+    deno(
+        "if [ \"$1\" = cache ]; then mkdir \"$DENO_DIR/remote\"; echo dep > \"$DENO_DIR/remote/dep\"; exit; fi\n\
+         : > \"$DENO_DIR/node_analysis_cache_v2\"\n\
+         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s}\\n' \"$DENO_EMIT_CACHE_MODE $(echo \"$*\" | grep -c -e --no-code-cache)\"",
     );
-    tree.write("../home/bin/go", &go);
     tree.run(&["plugin", "install"]).ok();
-    let log = fs::read_to_string(installed(&tree).join(".rustomize/bin/plugin")).unwrap();
-    assert_eq!(log, "mod network\nbuild alone\n");
+    let built = tree.build(&["--frozen", "--plugin-isolation=off"]).ok();
+    assert!(built.contains("v: disable 1\n"), "{built}");
+    tree.run(&["plugin", "verify"]).ok();
+    let kept = installed(&tree).join(".rustomize/deno");
+    assert!(kept.join("node_analysis_cache_v2").exists());
+    for changed in ["remote/dep", "remote/more", "gen", "v8_code_cache_v2"] {
+        let before = fs::read(kept.join(changed)).ok();
+        fs::write(kept.join(changed), "changed").unwrap();
+        tree.build(&["--frozen"]).fails_with(&["'.rustomize/deno'", "made when it was installed"]);
+        match before {
+            Some(before) => fs::write(kept.join(changed), before).unwrap(),
+            None => fs::remove_file(kept.join(changed)).unwrap(),
+        }
+        tree.build(&["--frozen"]).ok();
+    }
+}
+
+#[test]
+fn s2_a_package_of_deno_is_fetched_and_its_scripts_are_not_run() {
+    if !has("deno") {
+        return;
+    }
+    let main = "import v from \"npm:dep@1.0.0\";\nconst text: string = v;\n\
+        console.log(`apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: ${text}}`);\n";
+    let mut tree = tree("deno", &[("main.ts", main)]);
+    let package = format!(
+        "{{\"name\": \"dep\", \"version\": \"1.0.0\", \"scripts\": {{\"preinstall\": \"touch {}\"}}}}",
+        mark(&tree).display()
+    );
+    let tarball =
+        tar_gz(&[("package/package.json", &package), ("package/index.js", "module.exports = 'of the package'\n")]);
+    let sum = base64::engine::general_purpose::STANDARD.encode(sha2::Sha512::digest(&tarball));
+    let files = Files::default();
+    files.put("/dep/-/dep-1.0.0.tgz", tarball);
+    let address = files.serve();
+    files.put(
+        "/dep",
+        format!(
+            "{{\"name\": \"dep\", \"dist-tags\": {{\"latest\": \"1.0.0\"}}, \"versions\": {{\"1.0.0\": {{\"name\": \"dep\", \"version\": \"1.0.0\", \
+             \"hasInstallScript\": true, \"dist\": {{\"tarball\": \"http://{address}/dep/-/dep-1.0.0.tgz\", \"integrity\": \"sha512-{sum}\"}}}}}}}}"
+        ),
+    );
+    tree.write(
+        "plugins/app/deno.lock",
+        &format!(
+            "{{\"version\": \"5\", \"specifiers\": {{\"npm:dep@1.0.0\": \"1.0.0\"}}, \"npm\": {{\"dep@1.0.0\": {{\"integrity\": \"sha512-{sum}\", \"scripts\": true}}}}}}"
+        ),
+    );
+    // Deno asks its cache for a package of this registry, also when it runs.
+    tree.variables.insert("NPM_CONFIG_REGISTRY", format!("http://{address}/"));
+    tree.run(&["plugin", "install"]).ok();
+    let built = tree.build(&["--offline", "--frozen", "--plugin-allow-env=NPM_CONFIG_REGISTRY"]).ok();
+    assert!(!mark(&tree).exists() && built.contains("v: of the package\n"), "{built}");
+    tree.run(&["plugin", "verify"]).ok();
+    let kept = installed(&tree).join(".rustomize/deno");
+    let names: Vec<String> = crate::support::files(&kept, "").iter().map(|path| path.display().to_string()).collect();
+    assert!(names.iter().any(|name| name.ends_with("dep/1.0.0/index.js")), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("_cache_v")), "{names:?}");
 }
 
 fn zip(files: &[(&str, &str)]) -> Vec<u8> {
