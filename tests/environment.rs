@@ -178,7 +178,7 @@ fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() {
                 queue.push((format!("{name}/"), entry.path()));
-            } else {
+            } else if name != "server" {
                 let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
                 found.insert(name, (fs::read(entry.path()).unwrap(), mode));
             }

@@ -87,9 +87,9 @@ pub fn manager(directory: &Path, environment: Option<&Environment>, policy: Poli
     };
     if let Some(environment) = environment {
         manager.projects.push(Project::read(&environment.directory)?);
-        let (synced, own): (Vec<_>, Vec<_>) = environment.bundles()?.into_iter().partition(Bundle::is_synced);
-        manager.bundles = own.iter().map(Bundle::home).collect();
-        manager.synced = synced.first().map(Bundle::home);
+        let bundles = environment.bundles()?;
+        manager.bundles = bundles.iter().filter(|bundle| !bundle.is_synced()).map(Bundle::home).collect();
+        manager.synced = environment.synced_bundle()?;
     }
     Ok(manager)
 }

@@ -220,11 +220,18 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
         && let Some(server) =
             environment.sync.as_deref().filter(|_| may_sync && !offline && !flags.no_sync && !is_frozen)
     {
-        sync_environment(environment, server)
+        sync_environment(environment, server, &managed::policy(Some(is_frozen))?)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
     let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
     let schemas = bundles.iter().flat_map(Bundle::schemas).collect();
+    if let Some(synced) = environment.as_ref().map_or(Ok(None), Environment::synced_bundle)?
+        && !synced.bundle.schemas().is_empty()
+    {
+        let policy = managed::policy(Some(is_frozen))?;
+        policy.check_unlocked(&format!("a schema that was synced for '{}'", synced.environment))?;
+        synced.check(&policy.trust)?;
+    }
     let directory = directory.to_owned();
     let managed = Managed::new(move || {
         let (host, variable) = (plugin_host::program(), managed::variable);

@@ -372,7 +372,7 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
                 environment.name
             );
         };
-        let done = sync_environment(&environment, server)?;
+        let done = sync_environment(&environment, server, &policy(args.frozen)?)?;
         let Synced { files, fetched, removed } = done;
         let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
         report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);
@@ -397,17 +397,14 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
 /// Makes what was synced for an environment what its server has.
 ///
 /// # Errors
-/// The server cannot be asked, or it cannot be written.
-pub fn sync_environment(environment: &Environment, server: &str) -> Result<Synced> {
+/// The server is not trusted or cannot be asked, or it cannot be written.
+pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy) -> Result<Synced> {
+    let server = server.trim_end_matches('/');
+    policy.trust.check_server(server, &environment.name)?;
     let Some(place) = &environment.synced else {
         bail!("no place to sync to: set HOME, XDG_CACHE_HOME or RUSTOMIZE_CACHE_DIR")
     };
-    Ok(sync::sync(
-        &transfer(false, FetchLimits::default().size, None),
-        server.trim_end_matches('/'),
-        &environment.name,
-        place,
-    )?)
+    Ok(sync::sync(&transfer(false, FetchLimits::default().size, None), server, &environment.name, place)?)
 }
 
 /// Runs `plugin serve`, until it is ended.

@@ -6,6 +6,7 @@
 
 use super::content;
 use super::requirements::check_head;
+use super::trust::Trust;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::FileLimit;
@@ -21,6 +22,9 @@ pub const DEFAULT: &str = "default";
 pub const FILE: &str = "environment.yaml";
 
 const KIND: &str = "Environment";
+
+/// The file of a synced bundle with the URL of its server.
+pub(super) const SERVER: &str = "server";
 
 /// What version control keeps beside bundles.
 const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];
@@ -53,6 +57,12 @@ impl Bundle {
         self.name.is_empty()
     }
 
+    /// The server that it was synced from; `None` if no file says so.
+    fn server(&self) -> Option<String> {
+        let text = FileLimit::default().read_to_string(&self.directory.join(SERVER)).ok()?;
+        Some(text.trim_end().to_owned())
+    }
+
     /// Where its plugins are, laid out as a plugin home.
     pub fn home(&self) -> PathBuf {
         self.directory.join("plugin")
@@ -63,6 +73,32 @@ impl Bundle {
         let folder = self.directory.join("schemas");
         let files = if folder.is_dir() { content::files(&folder).unwrap_or_default() } else { Vec::new() };
         files.into_iter().filter(|(name, _)| is_schema(name)).map(|(_, path)| path).collect()
+    }
+}
+
+/// The bundle that was synced for an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncedBundle {
+    /// The name of the environment.
+    pub environment: String,
+    pub bundle: Bundle,
+}
+
+impl SyncedBundle {
+    /// Checks that its server is trusted for the environment.
+    ///
+    /// # Errors
+    /// It is not, or nothing says which server it is.
+    pub fn check(&self, trust: &Trust) -> Result<()> {
+        if !trust.is_there() {
+            return Ok(());
+        }
+        let Some(server) = self.bundle.server() else {
+            let message = format!("nothing says from which server '{}' was synced", self.environment);
+            let command = format!("rustomize plugin sync --environment {}", self.environment);
+            return Err(Error::new(ErrorKind::Plugin, message).hint(format!("sync it again: {command}")));
+        };
+        trust.check_server(&server, &self.environment)
     }
 }
 
@@ -142,6 +178,15 @@ impl Environment {
             self.sync = Some(raw.sync.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty());
             Ok(())
         })
+    }
+
+    /// What was synced, if anything was. A bundle of [`Environment::bundles`].
+    ///
+    /// # Errors
+    /// As [`Environment::bundles`].
+    pub fn synced_bundle(&self) -> Result<Option<SyncedBundle>> {
+        let synced = self.bundles()?.into_iter().find(Bundle::is_synced);
+        Ok(synced.map(|bundle| SyncedBundle { environment: self.name.clone(), bundle }))
     }
 
     /// All bundles: in the order of the module path, then by name; of those with one name the

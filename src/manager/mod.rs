@@ -17,7 +17,7 @@
 //!   from where ([`origin`], [`pattern`]); [`amend`]: one more rule; [`permissions`]: what they may
 //!   do.
 //! * [`scaffold`]: a new plugin to begin with.
-//! * [`serve`] and [`sync`]: bundles for other machines.
+//! * [`serve`] and [`sync`]: bundles for other machines; `listing`: what a server lists.
 //! * [`environment`]: bundles of plugins that are there without being installed.
 //! * [`placement`]: installed plugins for kustomize and kubectl.
 //! * [`install`]: from a requirement to a plugin that runs, and `prepare`, what of it is done for
@@ -35,6 +35,7 @@ pub mod fetch;
 pub mod held;
 pub mod host;
 pub mod install;
+mod listing;
 pub mod location;
 pub mod lock;
 mod made;

@@ -6,6 +6,7 @@
 use super::content;
 use super::describe::{Component, Description, Protocol, Role};
 use super::discover::{Candidate, Installed, Refusal, Verified, all, candidates, choose};
+use super::environment::SyncedBundle;
 use super::held;
 use super::location::Location;
 use super::lock::Lock;
@@ -47,8 +48,8 @@ pub struct Manager {
     pub projects: Vec<Project>,
     /// The homes of the environment's bundles, first that has something.
     pub bundles: Vec<PathBuf>,
-    /// The home of what was synced for the environment, behind its bundles.
-    pub synced: Option<PathBuf>,
+    /// What was synced for the environment, behind its bundles.
+    pub synced: Option<SyncedBundle>,
     /// What may be used.
     pub policy: Policy,
     /// The directories with programs that may be plugins (U08); none where those do not count.
@@ -189,9 +190,10 @@ impl Manager {
                     return Ok(Some(Use::Bundled(bundled)));
                 }
             }
-            if let Some(home) = &self.synced
-                && let Some(synced) = locate_in(home, options, id)?
+            if let Some(bundle) = &self.synced
+                && let Some(synced) = locate_in(&bundle.bundle.home(), options, id)?
             {
+                bundle.check(&self.policy.trust)?;
                 return Ok(Some(Use::Synced(synced)));
             }
         }

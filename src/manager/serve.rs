@@ -7,6 +7,7 @@
 use super::clients::{Client, Clients};
 use super::content;
 use super::environment::{Environment, is_schema};
+use super::listing::Listing;
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How many clients may be connected at once.
@@ -138,19 +139,11 @@ fn sorted_out(home: &Path) -> io::Result<SortedOut> {
     Ok((found, strays))
 }
 
-fn metadata(path: String, file: &Path) -> io::Result<Metadata> {
-    use std::os::unix::fs::MetadataExt;
-    let opened = File::open(file)?;
-    let of = opened.metadata()?;
-    let mode = if of.mode() & 0o111 == 0 { 0o644 } else { 0o755 };
-    Ok(Metadata { path, size: of.len(), mode, uid: of.uid(), gid: of.gid(), sha256: content::sha256(opened)? })
-}
-
 /// Answers whoever connects, for ever, each in a thread of its own. `log` is told each request and
 /// how it was answered.
 pub fn serve(listener: &TcpListener, environment: &Environment, log: &(dyn Fn(String) + Sync)) {
     let clients = Clients::new(MOST_CLIENTS);
-    let server = &Server { environment, listed: MOUNTS.map(|_| RwLock::default()) };
+    let server = &Server { environment, listed: MOUNTS.map(|_| Listing::default()) };
     std::thread::scope(|scope| {
         loop {
             let accepted = listener.accept().and_then(|(stream, _)| Ok((clients.enter(&stream)?, stream)));
@@ -220,16 +213,17 @@ enum Answer {
 }
 
 /// The files of a mount, by their path below it.
-type Files = BTreeMap<String, PathBuf>;
+pub(super) type Files = BTreeMap<String, PathBuf>;
 
 struct Server<'e> {
     environment: &'e Environment,
-    /// For each of [`MOUNTS`] the files that it was last listed with.
-    listed: [RwLock<Arc<Files>>; 2],
+    /// The files of each of [`MOUNTS`].
+    listed: [Listing; 2],
 }
 
 impl Server<'_> {
     fn answer(&self, target: &str) -> io::Result<Option<Answer>> {
+        let asked_at = Instant::now();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let asked = query.split('&').find_map(|pair| pair.strip_prefix("environment="));
         if asked.is_some_and(|asked| decoded(asked) != self.environment.name) {
@@ -238,34 +232,28 @@ impl Server<'_> {
         let mount = |name: &str| MOUNTS.iter().position(|(known, _)| *known == name);
         if let Some(name) = path.strip_prefix("/v3/file_metadatas/") {
             let Some(mount) = mount(name) else { return Ok(None) };
-            let all = self.list(mount)?;
-            let all = all.iter().map(|(path, file)| metadata(path.clone(), file));
-            return Ok(Some(Answer::Text(serde_json::to_string(&all.collect::<io::Result<Vec<_>>>()?)?)));
+            let all = self.listed[mount].metadata(&*self.list(mount, asked_at)?)?;
+            return Ok(Some(Answer::Text(serde_json::to_string(&all)?)));
         }
         let asked = path.strip_prefix("/v3/file_content/").and_then(|rest| rest.split_once('/'));
         let Some((Some(mount), path)) = asked.map(|(name, path)| (mount(name), path)) else { return Ok(None) };
         // Only a file that is listed is given: a path is looked up, and never joined.
-        let Some(file) = self.file(mount, &decoded(path))? else { return Ok(None) };
+        let path = decoded(path);
+        let file = match self.listed[mount].last(&path).map(File::open) {
+            Some(Ok(file)) => file,
+            // It may be newer than the last list.
+            _ => match self.list(mount, asked_at)?.get(&path) {
+                Some(file) => File::open(file)?,
+                None => return Ok(None),
+            },
+        };
         let size = file.metadata()?.len();
         Ok(Some(Answer::File(file, size)))
     }
 
-    /// Lists a mount anew. O(files of the bundles), once for a client's sync.
-    fn list(&self, mount: usize) -> io::Result<Arc<Files>> {
-        let all = Arc::new(files(self.environment, MOUNTS[mount].0)?);
-        *self.listed[mount].write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&all);
-        Ok(all)
-    }
-
-    /// A file of a mount, which is listed anew where the last list does not lead to the file.
-    fn file(&self, mount: usize, path: &str) -> io::Result<Option<File>> {
-        let listed = self.listed[mount].read().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
-        // A link that has taken the place of a listed file is followed nowhere.
-        let listed = listed.filter(|file| fs::canonicalize(file).is_ok_and(|now| now == *file));
-        if let Some(Ok(file)) = listed.map(File::open) {
-            return Ok(Some(file));
-        }
-        self.list(mount)?.get(path).map(File::open).transpose()
+    /// The files of a mount, listed after `asked_at`.
+    fn list(&self, mount: usize, asked_at: Instant) -> io::Result<Arc<Files>> {
+        self.listed[mount].since(asked_at, || files(self.environment, MOUNTS[mount].0))
     }
 }
 

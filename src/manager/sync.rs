@@ -2,10 +2,11 @@
 //! to M08, M10 to M15).
 //!
 //! The metadata come first; only files that are not here with the same content are fetched. All
-//! files go into a directory of their own, and one link says which of these directories counts:
-//! whoever is cut off has changed nothing.
+//! files go into a directory of their own, with the URL of the server, and one link says which of
+//! these directories counts: whoever is cut off has changed nothing.
 
 use super::content::{self, sha256};
+use super::environment::SERVER;
 use super::fetch::Transfer;
 use super::place::LockedRoot;
 use super::serve::{MOUNTS, Metadata};
@@ -87,9 +88,10 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
             local.sha256 == file.sha256 && local.mode == file.mode && is_owned
         })
     };
+    let is_same_server = fs::read_to_string(current.join(SERVER)).is_ok_and(|text| text.trim_end() == server);
     let removed = here.keys().filter(|path| !wanted.contains_key(*path)).count();
     let mut done = Synced { files: wanted.len(), fetched: 0, removed };
-    if removed == 0 && current.is_dir() && wanted.iter().all(|(path, (file, _))| is_same(path, file)) {
+    if removed == 0 && is_same_server && wanted.iter().all(|(path, (file, _))| is_same(path, file)) {
         return Ok(done);
     }
     let staged = root.stage()?;
@@ -114,6 +116,8 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
             chown(&target, Some(file.uid), Some(file.gid)).map_err(io("change the owner of", &target))?;
         }
     }
+    let record = staged.path().join(SERVER);
+    fs::write(&record, format!("{server}\n")).map_err(io("write", &record))?;
     fs::set_permissions(staged.path(), fs::Permissions::from_mode(0o755)).map_err(io("write to", place))?;
     let before = fs::read_link(&current).ok();
     let generation = staged.path().file_name().unwrap_or_default().to_string_lossy().trim_start_matches('.').to_owned();
@@ -161,7 +165,8 @@ fn here(current: &Path) -> Result<BTreeMap<String, Metadata>> {
         let metadata = Metadata { path: path.clone(), sha256: sha256(opened)?, size, mode, uid, gid };
         Ok((path, metadata))
     };
-    let files = content::files(current).map_err(io("read", current))?;
+    let mut files = content::files(current).map_err(io("read", current))?;
+    files.retain(|(path, _)| path != SERVER);
     let read = |(path, file): (String, PathBuf)| match read(path, &file) {
         // What cannot be read is fetched again.
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,

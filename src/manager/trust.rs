@@ -5,6 +5,7 @@
 //! installed, as what it was when it was locked.
 
 use super::discover::Installed;
+use super::host;
 use super::origin::Origin;
 use super::pattern::{Pattern, matches};
 use super::requirements::check_head;
@@ -180,6 +181,37 @@ impl Trust {
             .at(rule.place.clone()))
     }
 
+    /// Whether there is a file.
+    pub fn is_there(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Checks that a server may be asked for the bundles of an environment. Rules know these as the
+    /// source `<host and path of the server>/environment/<name in lower case>`. Bundles have no
+    /// signature and no age, so no rule that asks for one is met.
+    ///
+    /// # Errors
+    /// It is denied, no rule allows it, or the rule asks for a signature or an age.
+    pub fn check_server(&self, server: &str, environment: &str) -> Result<()> {
+        if !self.is_there() {
+            return Ok(());
+        }
+        let url = host::without_user(server);
+        let source: Source = bundles_of(server, environment)
+            .parse()
+            .map_err(|e| refused(format!("no rule can be for '{environment}' of '{url}': its source {e}")))?;
+        let Some(rule) = self.rule(&source, &Origin::Own)? else { return Ok(()) };
+        let asked = match rule {
+            _ if rule.wants_signature() => "a signature",
+            _ if rule.min_age.is_some() => "an age",
+            _ => return Ok(()),
+        };
+        let message = format!("'{environment}' of '{url}' has no signature and no age, and a rule asks for {asked}");
+        Err(refused(message)
+            .at(rule.place.clone())
+            .hint(format!("a rule for it alone, before that one: - source: {source}")))
+    }
+
     /// The rule for what is installed, which was signed where that is asked for.
     ///
     /// # Errors
@@ -194,6 +226,16 @@ impl Trust {
             "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
         )))
     }
+}
+
+/// The source, as rules name it, of the bundles that a server has for an environment.
+fn bundles_of(server: &str, environment: &str) -> String {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host::canonical(host).unwrap_or_else(|| host.to_owned());
+    let name = environment.to_lowercase();
+    let parts = [&host, path.trim_end_matches('/'), "environment", &name];
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/")
 }
 
 /// Why a plugin may not run: it asks for what nobody has granted.
@@ -402,6 +444,32 @@ mod tests {
         ] {
             assert_eq!(line(source, from), want, "{source} {from}");
         }
+    }
+
+    #[test]
+    fn a_server_is_a_source_for_each_environment() {
+        let trust = parse(
+            "rules:\n- {source: 'evil.io/**', deny: true}\n- {source: h.io/environment/prod}\n\
+             - {source: h.io/a/b/environment/prod}\n- {source: 'old.io/**', minReleaseAge: 1h}\n",
+        )
+        .unwrap();
+        let check = |server: &str, name: &str| trust.check_server(server, name).map_err(|e| e.to_string());
+        for (server, name, words) in [
+            ("https://h.io", "prod", ""),
+            ("https://u:p@H.io.:443/", "Prod", ""),
+            ("https://h.io/a/b/", "prod", ""),
+            ("https://h.io", "test", "no rule in 'trust.yaml' is for it"),
+            ("https://h.io/a", "prod", "plugin trust h.io/a/environment/prod"),
+            ("https://h.io:8443", "prod", "h.io:8443/environment/prod"),
+            ("https://h.io/A/b", "prod", "no rule can be for 'prod' of 'https://h.io/A/b'"),
+            ("https://h.io/a?x", "prod", "no rule can be for"),
+            ("https://evil.io", "prod", "is denied by 'evil.io/**'"),
+            ("https://old.io", "prod", "a rule asks for an age"),
+        ] {
+            let said = check(server, name).err().unwrap_or_default();
+            assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{server} {name}: {said}");
+        }
+        assert!(Trust::default().check_server("https://any", "prod").is_ok());
     }
 
     #[test]

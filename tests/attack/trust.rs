@@ -515,3 +515,83 @@ fn s8_what_was_synced_runs_in_a_sandbox() {
         assert!(seen.contains("v: saw-\n"), "{seen}");
     }
 }
+
+/// A host with a bundle that has a plugin and a schema, and a client that syncs from it.
+fn synced() -> (Tree, Server, Tree) {
+    let (host, client) = (Tree::new(""), tree());
+    let script =
+        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: synced}\\n'\n";
+    host.write("../home/.config/rustomize/environments/prod/modules/one/plugin/ex.io/v1/made/Made", script);
+    host.write("../home/.config/rustomize/environments/prod/modules/one/schemas/a.yaml", "definitions: {}\n");
+    client.write("../home/.config/rustomize/environments/prod/modules/one/README", "none");
+    let server = Server::start(&host, "prod");
+    (host, server, client)
+}
+
+#[test]
+fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
+    let (_host, mut server, client) = synced();
+    let url = server.url.clone();
+    let environment = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {url}\n");
+    client.write("../home/.config/rustomize/environments/prod/environment.yaml", &environment);
+    let source = format!("{}/environment/prod", url.trim_start_matches("http://"));
+    let rules = |text: &str| {
+        let text = format!("apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules:\n{text}");
+        client.write("../home/.config/rustomize/trust.yaml", &text);
+    };
+    let syncs: [&[&str]; 3] = [
+        &["plugin", "sync", "--environment", "prod"],
+        &["plugin", "sync", "--environment", "prod", "--from", &url],
+        &["build", "--enable-alpha-plugins", "--environment", "prod"],
+    ];
+    let denied = format!("- {{source: '{}/**', deny: true}}\n- source: '**'\n", source.split('/').next().unwrap());
+    let signed = "- {source: '**', keys: [RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3]}\n";
+    for (text, words) in [
+        ("- source: 'h.io/**'\n", "is not trusted: no rule in"),
+        (denied.as_str(), "is denied by"),
+        ("- {source: '**', minReleaseAge: 1h}\n", "a rule asks for an age"),
+        (signed, "a rule asks for a signature"),
+    ] {
+        rules(text);
+        for args in syncs {
+            client.run(args).fails_with(&[&source, words]);
+        }
+        assert_eq!(server.asked(), (0, 0), "{text}");
+    }
+    // The rule that the hint proposes.
+    rules("- source: 'h.io/**'\n");
+    client.run(&["plugin", "trust", &source]).ok();
+    for args in syncs {
+        client.run(args).ok();
+    }
+    assert_eq!(server.asked(), (6, 2));
+    // What is here needs the rule, too: its plugins and its schemas.
+    let build = || client.build(&["--environment", "prod", "--no-sync"]);
+    assert!(build().ok().contains("v: synced"));
+    let current = client.home().join(".cache/rustomize/sync/prod/current");
+    rules("- source: 'h.io/**'\n");
+    build().fails_with(&[&source, "is not trusted"]);
+    fs::remove_dir_all(current.join("schemas")).unwrap();
+    build().fails_with(&[&source, "is not trusted"]);
+    rules(&format!("- source: {source}\n"));
+    assert!(build().ok().contains("v: synced"));
+    // Synced from elsewhere, or by a version that did not write it down.
+    fs::write(current.join("server"), "https://evil.io\n").unwrap();
+    build().fails_with(&["evil.io/environment/prod", "is not trusted"]);
+    fs::remove_file(current.join("server")).unwrap();
+    build().fails_with(&["nothing says from which server 'prod' was synced", "plugin sync --environment prod"]);
+    client.run(&["plugin", "sync", "--environment", "prod"]).ok();
+    assert!(build().ok().contains("v: synced"));
+}
+
+#[test]
+fn s8_a_schema_that_was_synced_is_not_used_where_only_what_is_locked_may_be() {
+    let (_host, server, client) = synced();
+    client.run(&["plugin", "sync", "--environment", "prod", "--from", &server.url]).ok();
+    client.write("kustomization.yaml", "resources: [g.yaml]\n");
+    let build = |frozen: &[&str]| client.build(&[&["--environment", "prod", "--no-sync"], frozen].concat());
+    build(&["--frozen"]).fails_with(&["a schema that was synced for 'prod' is not locked", "--frozen=false"]);
+    build(&[]).ok();
+    fs::remove_dir_all(client.home().join(".cache/rustomize/sync/prod/current/schemas")).unwrap();
+    build(&["--frozen"]).ok();
+}
