@@ -80,6 +80,14 @@ impl Runtime {
 const DENO: [&str; 7] =
     ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only", "--no-code-cache"];
 
+/// What holds deno to the `deno.lock` of a plugin, if it has one.
+pub(super) fn deno_lock(directory: &Path) -> Vec<OsString> {
+    let file = directory.join("deno.lock");
+    let mut lock = OsString::from("--lock=");
+    lock.push(&file);
+    if file.is_file() { vec!["--frozen".into(), lock] } else { Vec::new() }
+}
+
 /// The name of deno's directory, in what is made of a plugin.
 pub(super) const DENO_DIRECTORY: &str = "deno";
 
@@ -298,7 +306,10 @@ impl Manifest {
             }
             Runtime::Nodejs => ("node".into(), words(&[])),
             Runtime::Go => (made.join("bin").join("plugin"), Vec::new()),
-            Runtime::Deno => ("deno".into(), words(&DENO)),
+            Runtime::Deno => (
+                "deno".into(),
+                DENO.map(OsString::from).into_iter().chain(deno_lock(directory)).chain([entry]).collect(),
+            ),
             Runtime::Bash => ("bash".into(), words(&[])),
             Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),

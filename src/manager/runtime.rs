@@ -153,9 +153,8 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
 /// network.
 fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     let deno = shop.program("deno")?;
-    let mut lock = OsString::from("--lock=");
-    lock.push(shop.plugin.join("deno.lock"));
-    let mut args: Vec<OsString> = vec!["cache".into(), "--frozen".into(), lock, "--node-modules-dir=none".into()];
+    let mut args: Vec<OsString> = vec!["cache".into(), "--node-modules-dir=none".into()];
+    args.extend(manifest::deno_lock(&shop.plugin));
     args.push(shop.plugin.join(&manifest.entry).into());
     let fetched = shop.work.join(DENO);
     make(&fetched)?;

@@ -343,7 +343,7 @@ const STAND_INS: [(&str, StandIn, &str); 5] = [
             &["deno.lock", "main.ts"],
             "deno/log",
         ),
-        "cache --frozen network removed\n",
+        "cache --node-modules-dir=none network removed\n",
     ),
     (
         "apart",
@@ -411,7 +411,7 @@ fn s10_what_deno_fetched_is_in_a_sum_and_code_that_it_compiled_is_not_used() {
     deno(
         "if [ \"$1\" = cache ]; then mkdir \"$DENO_DIR/remote\"; echo dep > \"$DENO_DIR/remote/dep\"; exit; fi\n\
          : > \"$DENO_DIR/node_analysis_cache_v2\"\n\
-         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s}\\n' \"$DENO_EMIT_CACHE_MODE $(echo \"$*\" | grep -c -e --no-code-cache)\"",
+         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s}\\n' \"$DENO_EMIT_CACHE_MODE $(echo \"$*\" | grep -c -e '--no-code-cache --frozen --lock=/.*/deno.lock /')\"",
     );
     tree.run(&["plugin", "install"]).ok();
     let built = tree.build(&["--frozen", "--plugin-isolation=off"]).ok();
