@@ -1,10 +1,11 @@
 //! What the files of a plugin would do while it is installed.
 
+use super::secrets::as_ordinary_user;
 use crate::install::tar_gz;
 use crate::isolation::can_isolate;
 use crate::manager::{require, root};
 use crate::servers::{Files, Reply, serve, sha256};
-use crate::support::{Run, Tree, git};
+use crate::support::{Run, Tree, git, run};
 use base64::Engine;
 use sha2::Digest;
 use std::fs;
@@ -46,6 +47,21 @@ fn has(program: &str) -> bool {
         println!("skipped: no {program}");
     }
     is_there
+}
+
+/// Runs a command that succeeds, with nothing installed before: as this user, and where that is
+/// root, as an ordinary user, too. `check` looks at what came of each.
+fn as_each_user(tree: &Tree, args: &[&str], check: impl Fn()) {
+    let _ = fs::remove_dir_all(root(tree));
+    tree.run(args).ok();
+    check();
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let _ = fs::remove_dir_all(root(tree));
+    let Some(mut command) = as_ordinary_user(tree, &[]) else { return };
+    run(command.args(args)).ok();
+    check();
 }
 
 /// Installs, in both ways, and expects that no code of the plugin ran.
@@ -275,9 +291,7 @@ fn s2_an_installation_step_is_confined() {
     );
     tree.write("../home/bin/rustomize-runtime-probe", &probe);
     for args in [&["plugin", "install"][..], &["build", "--enable-alpha-plugins", "--plugin-isolation=off"]] {
-        let _ = fs::remove_dir_all(root(&tree));
-        tree.run(args).ok();
-        is_confined(&tree);
+        as_each_user(&tree, args, || is_confined(&tree));
     }
 }
 
@@ -387,10 +401,11 @@ fn s2_only_what_fetches_has_the_network_and_it_writes_nothing_that_is_kept() {
         tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
         tree.write(&format!("../home/{program}"), &(notes(&tree, port) + script));
         tree.write("../home/lib/node_modules/npm/bin/npm-cli.js", "");
-        tree.run(&["plugin", "install"]).ok();
-        let made = installed(&tree).join(".rustomize");
-        assert_eq!(fs::read_to_string(made.join(log)).unwrap(), want, "{runtime}");
-        assert!(!made.join("deno/dep_analysis_cache_v2-wal").exists());
+        as_each_user(&tree, &["plugin", "install"], || {
+            let made = installed(&tree).join(".rustomize");
+            assert_eq!(fs::read_to_string(made.join(log)).unwrap(), want, "{runtime}");
+            assert!(!made.join("deno/dep_analysis_cache_v2-wal").exists());
+        });
     }
 }
 
