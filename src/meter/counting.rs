@@ -245,10 +245,10 @@ impl<I: FusedIterator> FusedIterator for Counted<I> {}
 /// The state of hash tables: counts each key that is hashed, which every look-up and every change
 /// of a table does.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::disallowed_types, reason = "what it counts for")]
+#[expect(clippy::disallowed_types, reason = "its look-ups are counted here")]
 pub struct RandomState(foldhash::fast::RandomState);
 
-#[expect(clippy::disallowed_types, reason = "what it counts for")]
+#[expect(clippy::disallowed_types, reason = "its look-ups are counted here")]
 impl BuildHasher for RandomState {
     type Hasher = <foldhash::fast::RandomState as BuildHasher>::Hasher;
 

@@ -69,7 +69,7 @@ fn objects(n: usize, kind: &str, fields: impl Fn(usize) -> String) -> String {
     list(n, one)
 }
 
-/// Objects in files, for what the YAML of a kustomization would have to indent.
+/// The text of a ConfigMap.
 fn config_map(name: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{k: v}}\n")
 }
@@ -120,10 +120,8 @@ static TABLE: &[Line] = &[
     line("generatorOptions", &[], |_| " {labels: {made: here}, annotations: {by: us}}\n".into()),
     line("generators", &["IAMPolicyGenerator"], |n| {
         objects(n, "IAMPolicyGenerator", |i| {
-            format!("{{cloud: gke, kubernetesService: {{name: new-{i}}}, serviceAccount: {{name: a, projectId: p}}}}")
-                .replace(['{', '}'], "")
-                .replace("cloud: gke, kubernetesService: name", "cloud: gke\n  kubernetesService:\n    name")
-                .replace(", serviceAccount: name: a, projectId", "\n  serviceAccount:\n    name: a\n    projectId")
+            let account = "serviceAccount: {name: a, projectId: p}";
+            format!("cloud: gke\n  kubernetesService: {{name: new-{i}}}\n  {account}")
         })
     }),
     line("transformers", &["AnnotationsTransformer"], |_| {
@@ -276,6 +274,7 @@ fn files_of(chosen: &[&Line], n: usize) -> Files {
     files
 }
 
+/// The steps of a build with some lines of the table.
 fn steps(chosen: &[&Line], n: usize) -> f64 {
     steps_taken(&files_of(chosen, n)) as f64
 }
