@@ -2,10 +2,10 @@
 
 use super::decode::{Decode, Decoder, for_builtin};
 use crate::diag::{Error, Result};
+use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value};
-use hashbrown::HashMap;
 use std::cmp::Ordering;
 
 /// A field spec as the tables hold it.
@@ -170,8 +170,6 @@ pub fn walk<'a>(
     }
 }
 
-type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
-
 /// A list of field specs that others are merged into.
 #[derive(Clone, Debug, Default)]
 pub struct MergedSpecs<'a> {
@@ -184,8 +182,8 @@ pub struct MergedSpecs<'a> {
 /// Specs by path: those for one kind, and all.
 #[derive(Clone, Debug, Default)]
 struct KnownSpecs<'a> {
-    of_kind: Table<(&'a str, &'a str), Group<'a>>,
-    of_path: Table<&'a str, Group<'a>>,
+    of_kind: FastMap<(&'a str, &'a str), Group<'a>>,
+    of_path: FastMap<&'a str, Group<'a>>,
     /// Whether the specs of the list are known.
     is_complete: bool,
     /// How many merges there have been, into a list that is sorted.

@@ -2,20 +2,17 @@
 
 use super::FieldSpec;
 use super::field_spec::{Step, split};
-use crate::meter;
+use crate::meter::{self, FastMap};
 use crate::schema::Gvk;
 use crate::yaml::{Arena, Node, Value};
-use hashbrown::HashMap;
 use std::collections::BTreeMap;
-
-type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// A list of field specs, with their paths split, and for each kind the ones that apply.
 #[derive(Clone, Debug, Default)]
 pub struct FieldSpecs<'a> {
     specs: Vec<(FieldSpec<'a>, Vec<Step<'a>>)>,
     /// Where the specs of each kind are.
-    by_kind: Table<&'a str, Group<'a>>,
+    by_kind: FastMap<&'a str, Group<'a>>,
     /// Where the specs for all kinds are.
     general: Group<'a>,
     /// Specs that lead to the name of a resource.

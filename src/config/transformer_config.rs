@@ -18,10 +18,10 @@ use super::decode::{Decode, Decoder};
 use super::defaults::{self, DefaultReference};
 use super::field_spec::{DefaultSpec, FieldSpec, MergedSpecs};
 use crate::diag::Result;
+use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
 use crate::yaml::Node;
-use hashbrown::HashMap;
 
 /// What a name reference points to, and the fields that hold it.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ pub struct TransformerConfig<'a> {
     pub var_reference: MergedSpecs<'a>,
     pub name_reference: Vec<NameBackReferences<'a>>,
     /// Where the references to each kind are, in the list that others were merged into.
-    references: Option<HashMap<Gvk<'a>, usize, crate::meter::RandomState>>,
+    references: Option<FastMap<Gvk<'a>, usize>>,
 }
 
 impl<'a> Decode<'a> for TransformerConfig<'a> {

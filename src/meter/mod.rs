@@ -16,6 +16,15 @@ pub use counting::{Counted, List, RandomState, counted};
 #[cfg(not(debug_assertions))]
 pub use plain::{Counted, List, RandomState, counted};
 
+/// A hash table of a build.
+pub type FastMap<K, V> = hashbrown::HashMap<K, V, RandomState>;
+
+/// A set of a build.
+pub type FastSet<T> = hashbrown::HashSet<T, RandomState>;
+
+/// A hash table of a build that keeps its entries in their order.
+pub type FastIndexMap<K, V> = indexmap::IndexMap<K, V, RandomState>;
+
 #[cfg(debug_assertions)]
 thread_local! {
     static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };

@@ -20,12 +20,12 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
+use crate::meter::FastIndexMap;
 use crate::parallel;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
 use crate::stage::{Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
-use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// What has been accumulated: resources, and the field specs that the transformers of this and all
@@ -40,7 +40,7 @@ pub struct Accumulator<'a> {
 }
 
 /// Vars by name, in the order in which they came.
-pub type Vars<'a> = IndexMap<&'a str, Var<'a>, crate::meter::RandomState>;
+pub type Vars<'a> = FastIndexMap<&'a str, Var<'a>>;
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its
 /// components; then its transformers work on everything that is there.

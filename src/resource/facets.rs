@@ -1,10 +1,9 @@
 //! [`Facets`]: finds the resources that a selector may select, without looking at the others.
 
 use super::{DEFAULT_NAMESPACE, Places, Resource};
-use crate::meter::{self, RandomState};
+use crate::meter::{self, FastMap, RandomState};
 use crate::schema::Gvk;
 use crate::yaml::Node;
-use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Bound;
@@ -108,7 +107,7 @@ impl List<'_> {
     }
 }
 
-type Table = HashMap<u64, Places, RandomState>;
+type Table = FastMap<u64, Places>;
 
 /// Indexes of resources, each made when it is first asked for. An answer has all resources that are
 /// asked for, and may have others: resources that have changed since, or whose texts share a hash.

@@ -11,9 +11,9 @@
 //! *Example*: `testdata/reference/order.txtar`
 
 use super::{ResId, ResMap};
+use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::{compare_gvk, legacy_rank, or};
-use hashbrown::HashMap;
 use std::cmp::Ordering;
 
 /// How the output is ordered.
@@ -28,7 +28,7 @@ pub enum Order {
 }
 
 /// The ranks of the kinds that are in two lists: see [`rank`].
-fn ranks<'l>(first: &'l [String], last: &'l [String]) -> HashMap<&'l str, i32, crate::meter::RandomState> {
+fn ranks<'l>(first: &'l [String], last: &'l [String]) -> FastMap<&'l str, i32> {
     let of_first = first.iter().enumerate().map(|(k, kind)| (kind.as_str(), k as i32 - first.len() as i32));
     let of_last = last.iter().enumerate().map(|(k, kind)| (kind.as_str(), 1 + k as i32));
     of_first.chain(of_last).collect()
@@ -55,7 +55,7 @@ pub fn sort(map: &mut ResMap<'_>, order: &Order) {
 /// and then the resources by the place of their kind.
 fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&str) -> i32) {
     let mut kinds: Vec<Gvk<'_>> = Vec::new();
-    let mut places: HashMap<Gvk<'_>, usize, crate::meter::RandomState> = HashMap::default();
+    let mut places: FastMap<Gvk<'_>, usize> = FastMap::default();
     for resource in map.iter() {
         let gvk = resource.id().gvk;
         places.entry(gvk).or_insert_with(|| {
@@ -79,10 +79,10 @@ fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&s
 
 /// The places of all namespaces, in order. There are none if one of them contains the `|` of
 /// [`compare_names`].
-fn namespace_places<'a>(map: &ResMap<'a>) -> HashMap<&'a str, usize, crate::meter::RandomState> {
-    let mut places: HashMap<&str, usize, _> = map.iter().map(|r| (r.id().namespace, 0)).collect();
+fn namespace_places<'a>(map: &ResMap<'a>) -> FastMap<&'a str, usize> {
+    let mut places: FastMap<&str, usize> = map.iter().map(|r| (r.id().namespace, 0)).collect();
     if places.keys().any(|namespace| namespace.contains('|')) {
-        return HashMap::default();
+        return FastMap::default();
     }
     let mut texts: Vec<String> = places.keys().map(|namespace| format!("{}|", or(namespace, "~X"))).collect();
     texts.sort_unstable();

@@ -2,13 +2,12 @@
 
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Error, Result};
-use crate::meter::{Counted, List, RandomState};
+use crate::meter::{Counted, FastMap, List};
 use crate::parallel;
 use crate::yaml::{Arena, Node};
-use hashbrown::HashMap;
 
 /// What is found by an id.
-pub type Index<'a, V> = HashMap<ResId<'a>, V, RandomState>;
+pub type Index<'a, V> = FastMap<ResId<'a>, V>;
 
 /// Resources in output order. Indexes are made when they are first asked for, kept up to date by
 /// single edits, and dropped by steps that touch every resource: so no step scans all resources for

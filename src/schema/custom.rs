@@ -2,17 +2,14 @@
 
 use super::Gvk;
 use super::{Place, builtin};
+use crate::meter::{FastIndexMap, FastMap, FastSet};
 use crate::yaml::{Mapping, Node, Value};
-use hashbrown::{HashMap, HashSet};
-use indexmap::IndexMap;
-
-type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// References that lead to references: more than any schema has.
 const MAX_REFERENCES: usize = 64;
 
 /// Types by name, each with its properties.
-pub type Types<'n, 'a> = IndexMap<&'a str, &'n Mapping<'a>, crate::meter::RandomState>;
+pub type Types<'n, 'a> = FastIndexMap<&'a str, &'n Mapping<'a>>;
 
 /// What holds schemas.
 #[derive(Clone, Debug)]
@@ -27,15 +24,15 @@ pub enum Document<'a> {
 /// Schema documents: their kinds, and for each schema object in it what merging needs to know.
 #[derive(Debug, Default)]
 pub struct Custom<'a> {
-    kinds: Table<Gvk<'a>, u32>,
+    kinds: FastMap<Gvk<'a>, u32>,
     nodes: Vec<Object<'a>>,
-    cluster_scoped: HashSet<Gvk<'a>, crate::meter::RandomState>,
+    cluster_scoped: FastSet<Gvk<'a>>,
 }
 
 /// A schema object: that of a mapping, a list or a scalar.
 #[derive(Debug, Default)]
 struct Object<'a> {
-    fields: Table<&'a str, Place>,
+    fields: FastMap<&'a str, Place>,
     /// The schema of all other fields.
     additional: Option<Place>,
     items: Option<Place>,
@@ -100,9 +97,9 @@ impl<'a> Custom<'a> {
 }
 
 struct Reader<'a> {
-    definitions: Table<&'a str, Node<'a>>,
+    definitions: FastMap<&'a str, Node<'a>>,
     /// Definitions that have a number: references may go round in circles.
-    known: Table<&'a str, u32>,
+    known: FastMap<&'a str, u32>,
     custom: Custom<'a>,
     with_builtin: bool,
     /// Whether lists name their keys as CustomResourceDefinitions do.
@@ -214,7 +211,7 @@ impl<'a> Reader<'a> {
 
     /// Paths without a namespace make a kind cluster-scoped, unless another one has it.
     fn scopes(&mut self, document: &Node<'a>) {
-        let mut namespaced: HashSet<Gvk<'a>> = HashSet::default();
+        let mut namespaced: FastSet<Gvk<'a>> = FastSet::default();
         for entry in document.get("paths").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
             let Some(gvk) = entry.value.get("get").and_then(|get| get.get("x-kubernetes-group-version-kind")).map(gvk)
             else {

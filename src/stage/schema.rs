@@ -1,8 +1,8 @@
 //! The schema of a build: by which lists are merged, and which kinds have no namespace.
 
+use crate::meter::FastSet;
 use crate::resource::Resource;
 use crate::schema::{self, Custom, Document, Gvk, Schemas};
-use hashbrown::HashSet;
 use std::rc::Rc;
 
 /// The schema of a build, and whether it still can be chosen.
@@ -55,7 +55,7 @@ impl<'a> BuildSchema<'a> {
 
     /// Lets resources know what the schema says about their scope.
     pub fn note_scope(&mut self, resources: &mut [Resource<'a>]) {
-        let kinds: HashSet<Gvk<'a>, crate::meter::RandomState> = resources.iter().map(|r| r.id().gvk).collect();
+        let kinds: FastSet<Gvk<'a>> = resources.iter().map(|r| r.id().gvk).collect();
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
         if self.chosen.is_none() && !kinds.iter().all(schema::is_scope_known) {

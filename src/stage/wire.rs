@@ -3,11 +3,11 @@
 
 use super::{Build, documents_to_resources};
 use crate::diag::{Error, ErrorKind, Result};
+use crate::meter::FastMap;
 use crate::resource::{
     Behavior, Index, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, print_one,
 };
 use crate::yaml::{Arena, Heap, Mapping, Node, Scalar, documents, emit, json};
-use hashbrown::HashMap;
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
 const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";
@@ -371,7 +371,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
 pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
     let mut keys: Vec<u32> = Vec::with_capacity(printed.len());
     let mut taken = vec![false; old.len()];
-    let mut appended: HashMap<ResId<'a>, (), crate::meter::RandomState> = HashMap::default();
+    let mut appended: FastMap<ResId<'a>, ()> = FastMap::default();
     for resource in &mut printed {
         take_build_annotations(resource);
         let id = *resource.id();

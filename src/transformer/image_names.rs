@@ -1,8 +1,8 @@
 //! Which entries of `images` an image matches: [`ImageNames`].
 
 use crate::config::go_regexp::{GoRegex, PatternError};
+use crate::meter::FastMap;
 use crate::resource::matcher::META;
-use hashbrown::HashMap;
 use std::borrow::Cow;
 
 /// The names of all entries. A name is a pattern, but nearly all have no other characters with a
@@ -16,7 +16,7 @@ pub struct ImageNames<'a> {
 }
 
 /// Names, each with the places of its entries in ascending order.
-type Table<'a> = HashMap<&'a str, Vec<usize>, crate::meter::RandomState>;
+type Table<'a> = FastMap<&'a str, Vec<usize>>;
 
 impl<'a> ImageNames<'a> {
     /// Sorts the names of entries into tables and patterns. O(length of the names).
@@ -25,7 +25,7 @@ impl<'a> ImageNames<'a> {
     /// A name is not a valid regular expression; its place comes along.
     pub fn new(names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
         let mut all = ImageNames::default();
-        let mut table_of: HashMap<Vec<usize>, usize, crate::meter::RandomState> = HashMap::default();
+        let mut table_of: FastMap<Vec<usize>, usize> = FastMap::default();
         for (entry, name) in names.enumerate() {
             if name.contains(|c| c != '.' && META.contains(&c)) {
                 let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");

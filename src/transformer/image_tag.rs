@@ -21,10 +21,10 @@ use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
+use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
 use crate::yaml::{Arena, Node, Tag, Value};
-use hashbrown::HashMap;
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
@@ -38,7 +38,7 @@ struct ImageEditor<'s, 'a> {
     stage: &'s ImageTagTransformer<'a>,
     arena: Arena<'a>,
     /// What becomes of image texts; `None` if no entry matches.
-    outcomes: HashMap<State<'a>, Option<&'a str>, crate::meter::RandomState>,
+    outcomes: FastMap<State<'a>, Option<&'a str>>,
 }
 
 /// An image text on its way through the entries.
@@ -155,7 +155,7 @@ impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
 
 impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        let mut editor = ImageEditor { stage: self, arena, outcomes: HashMap::default() };
+        let mut editor = ImageEditor { stage: self, arena, outcomes: FastMap::default() };
         Box::new(move |resource| editor.edit(resource))
     }
 }

@@ -18,16 +18,13 @@ use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Error, Result};
+use crate::meter::{FastIndexMap, FastMap, FastSet};
 use crate::parallel;
 use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::Kind;
 use crate::yaml::{Arena, Mapping, Node, Tag, Value};
-use hashbrown::{HashMap, HashSet};
-use indexmap::IndexMap;
-
-type Table<K, V> = HashMap<K, V, crate::meter::RandomState>;
 
 /// The name reference fix-up, for the references of all layers.
 pub struct NameReferenceTransformer<'a> {
@@ -39,7 +36,7 @@ pub struct NameReferenceTransformer<'a> {
 #[derive(Default)]
 struct Trie<'a> {
     /// The ways on, by the keys of their steps.
-    children: IndexMap<&'a str, (Step<'a>, Trie<'a>), crate::meter::RandomState>,
+    children: FastIndexMap<&'a str, (Step<'a>, Trie<'a>)>,
     actions: Vec<Action<'a>>,
     /// Whether a step of a child is not the name of a field: no mapping can be walked then.
     has_wrong_step: bool,
@@ -55,7 +52,7 @@ struct Action<'a> {
 /// The fields that refer to others, by the kinds that have them.
 struct Fields<'a> {
     all: Vec<(Gvk<'a>, FieldSpec<'a>)>,
-    by_kind: Table<&'a str, Vec<usize>>,
+    by_kind: FastMap<&'a str, Vec<usize>>,
     /// Fields of all kinds.
     general: Vec<usize>,
 }
@@ -199,10 +196,10 @@ impl<'a> NameReferenceTransformer<'a> {
     }
 
     /// The paths of references of each kind that is there, or of the kinds with a suffix.
-    fn tries(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> Table<Gvk<'a>, Trie<'a>> {
+    fn tries(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> FastMap<Gvk<'a>, Trie<'a>> {
         let has_suffix = |r: &&Resource<'a>| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
         let mut kinds = map.iter().filter(has_suffix).map(referrer_gvk).peekable();
-        let mut tries: Table<Gvk<'a>, Trie<'a>> = Table::default();
+        let mut tries: FastMap<Gvk<'a>, Trie<'a>> = FastMap::default();
         if kinds.peek().is_none() {
             return tries;
         }
@@ -215,7 +212,7 @@ impl<'a> NameReferenceTransformer<'a> {
 }
 
 /// The kinds that anything there may refer to; an empty one stands for any.
-fn wanted_kinds<'a>(tries: &Table<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
+fn wanted_kinds<'a>(tries: &FastMap<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
     fn collect<'a>(trie: &Trie<'a>, kinds: &mut Vec<&'a str>) {
         kinds.extend(trie.actions.iter().map(|action| action.target.kind));
         trie.children.values().for_each(|(_, child)| collect(child, kinds));
@@ -272,7 +269,7 @@ struct Referrer<'c, 'a> {
     id: ResId<'a>,
     role_ref: Option<(&'a str, &'a str)>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
-    subject_namespaces: HashSet<&'a str, crate::meter::RandomState>,
+    subject_namespaces: FastSet<&'a str>,
     /// `None` where no name has changed.
     renamed: Option<&'c Referents<'c, 'a>>,
 }
@@ -280,7 +277,7 @@ struct Referrer<'c, 'a> {
 impl<'c, 'a> Referrer<'c, 'a> {
     fn of(resource: &'c Resource<'a>, node: &Node<'a>, renamed: Option<&'c Referents<'c, 'a>>) -> Result<Self> {
         let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
-        let mut subject_namespaces = HashSet::default();
+        let mut subject_namespaces = FastSet::default();
         if resource.id().gvk.kind == "RoleBinding" {
             for subject in node.get("subjects").and_then(Node::as_sequence).into_iter().flatten() {
                 subject_namespaces.extend(account_namespace(subject, resource.id())?);

@@ -17,13 +17,12 @@ use crate::config::field_spec::Create;
 use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
+use crate::meter::{FastIndexMap, FastMap};
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, Value};
 use base64::Engine;
-use hashbrown::HashMap;
-use indexmap::IndexMap;
 use std::cell::{Cell, RefCell};
 
 /// The vars of all layers.
@@ -73,7 +72,7 @@ struct Named<'a> {
 }
 
 /// The values of vars by their names, in the order of the vars.
-type Values<'a> = IndexMap<&'a str, Named<'a>, crate::meter::RandomState>;
+type Values<'a> = FastIndexMap<&'a str, Named<'a>>;
 
 impl<'a> Transformer<'a> for RefVarTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
@@ -104,7 +103,7 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
 impl<'a> RefVarTransformer<'a> {
     /// The values of all vars, read before any is used.
     fn values(&self, map: &ResMap<'a>, arena: Arena<'a>) -> Result<Values<'a>> {
-        let mut holders: HashMap<&str, &Resource<'a>, crate::meter::RandomState> = HashMap::default();
+        let mut holders: FastMap<&str, &Resource<'a>> = FastMap::default();
         for resource in map.iter() {
             for name in resource.vars() {
                 holders.entry(name).or_insert(resource);

@@ -1,12 +1,9 @@
 //! [`Referents`]: the resources that have or have had another name, for the references to them.
 
+use crate::meter::{FastMap, FastSet, RandomState};
 use crate::resource::{Places, ResMap, Resource};
-use hashbrown::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
-
-type Hasher = crate::meter::RandomState;
-type Table<K, V> = HashMap<K, V, Hasher>;
 
 /// More combinations of affixes than this are not listed.
 const MAX_AFFIXES: usize = 1024;
@@ -14,22 +11,22 @@ const MAX_AFFIXES: usize = 1024;
 /// Renamed resources: found by kind, a name that they had, and their namespace.
 pub(super) struct Referents<'m, 'a> {
     map: &'m ResMap<'a>,
-    hasher: Hasher,
+    hasher: RandomState,
     /// By the hash of kind, name and namespace: there are many names, and few that are referred to.
     /// An answer is compared with the resource.
-    by_namespace: Table<u64, Places>,
+    by_namespace: FastMap<u64, Places>,
     /// The same with the namespace that the resource had at first, made when it is first asked for.
-    by_original: OnceLock<Table<u64, Places>>,
+    by_original: OnceLock<FastMap<u64, Places>>,
     /// The same without the namespace.
-    anywhere: OnceLock<Table<u64, Places>>,
+    anywhere: OnceLock<FastMap<u64, Places>>,
     /// By the hash of the name.
-    named: OnceLock<Table<u64, Places>>,
+    named: OnceLock<FastMap<u64, Places>>,
     /// The current namespaces of all resources by their original ones.
-    pub(super) namespaces: Table<&'a str, HashSet<&'a str, Hasher>>,
+    pub(super) namespaces: FastMap<&'a str, FastSet<&'a str>>,
     /// For answers with many resources: which of them have some prefixes and suffixes.
-    affixes: Mutex<Table<u64, Table<u64, Places>>>,
+    affixes: Mutex<FastMap<u64, FastMap<u64, Places>>>,
     /// What references to answers with many resources lead to.
-    known: Mutex<Table<u64, Option<u32>>>,
+    known: Mutex<FastMap<u64, Option<u32>>>,
 }
 
 /// Resources that a name may refer to, in order. The key is that of this answer.
@@ -46,9 +43,9 @@ impl<'m, 'a> Referents<'m, 'a> {
         let is_wanted = |kind: &str| kinds.binary_search(&kind).is_ok();
         let wanted = |r: &&Resource<'a>| r.previous().iter().any(|p| is_wanted(p.kind));
         let names = map.iter().filter(wanted).map(|r| r.previous().len()).sum();
-        let hasher = Hasher::default();
-        let mut by_namespace: Table<u64, Places> = Table::with_capacity_and_hasher(names, Hasher::default());
-        let mut namespaces: Table<&str, HashSet<&str, Hasher>> = Table::default();
+        let hasher = RandomState::default();
+        let mut by_namespace: FastMap<u64, Places> = FastMap::with_capacity_and_hasher(names, RandomState::default());
+        let mut namespaces: FastMap<&str, FastSet<&str>> = FastMap::default();
         let mut last = ("", "");
         for (i, resource) in map.iter().enumerate() {
             let namespace = resource.id().effective_namespace();
@@ -99,8 +96,8 @@ impl<'m, 'a> Referents<'m, 'a> {
         answer(table, self.hasher.hash_one(name))
     }
 
-    fn table(&self, key: impl Fn(&Resource<'a>, &str, &str) -> u64) -> Table<u64, Places> {
-        let mut table = Table::default();
+    fn table(&self, key: impl Fn(&Resource<'a>, &str, &str) -> u64) -> FastMap<u64, Places> {
+        let mut table = FastMap::default();
         for (i, resource) in self.map.iter().enumerate() {
             each_name(resource, |kind, name| add(&mut table, key(resource, kind, name), i as u32));
         }
@@ -150,13 +147,13 @@ impl<'m, 'a> Referents<'m, 'a> {
 
     /// Places by what the prefixes and suffixes end in; with each end comes whether it is all of
     /// them. Empty if there are too many.
-    fn by_affixes(&self, places: &[u32]) -> Table<u64, Places> {
-        let mut table = Table::default();
+    fn by_affixes(&self, places: &[u32]) -> FastMap<u64, Places> {
+        let mut table = FastMap::default();
         for &i in places {
             let resource = self.get(i);
             let (prefixes, suffixes) = (&resource.prefixes, &resource.suffixes);
             if (prefixes.len() + 1) * (suffixes.len() + 1) > MAX_AFFIXES {
-                return Table::default();
+                return FastMap::default();
             }
             for p in 0..=prefixes.len() {
                 for s in 0..=suffixes.len() {
@@ -169,12 +166,12 @@ impl<'m, 'a> Referents<'m, 'a> {
     }
 }
 
-fn answer(table: &Table<u64, Places>, key: u64) -> Answer<'_> {
+fn answer(table: &FastMap<u64, Places>, key: u64) -> Answer<'_> {
     let places = table.get(&key).map_or(&[][..], Places::as_slice);
     Answer { key, places }
 }
 
-fn add(table: &mut Table<u64, Places>, key: u64, i: u32) {
+fn add(table: &mut FastMap<u64, Places>, key: u64, i: u32) {
     table.entry(key).and_modify(|places| places.add(i)).or_insert(Places::One(i));
 }
 

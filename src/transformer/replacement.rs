@@ -24,12 +24,12 @@ use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, Ta
 use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Error, Result};
 use crate::load::Root;
+use crate::meter::FastSet;
 use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::{DEFAULT_NAMESPACE, Hint, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value, first_document, json, shared};
-use hashbrown::HashSet;
 use std::borrow::Cow;
 
 /// All entries of `replacements`.
@@ -412,7 +412,7 @@ impl<'a> Target<'a> {
         if selected.is_empty() || self.reject.is_empty() {
             return Ok(selected);
         }
-        let mut rejected = HashSet::with_hasher(crate::meter::RandomState::default());
+        let mut rejected = FastSet::default();
         for reject in &self.reject {
             for hint in reject.reject_hints() {
                 let few = map.few_candidates(&hint, selected.len());

@@ -6,7 +6,7 @@
 
 use super::class;
 use super::{PatternError, Reason};
-use hashbrown::HashMap;
+use crate::meter::FastMap;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition};
 
 /// The largest count of a repetition, and the largest product of counts of repetitions inside
@@ -30,7 +30,7 @@ pub fn translate(pattern: &str) -> Result<(Hir, u32), PatternError> {
         flags: Flags::default(),
         open: vec![Group::default()],
         ranges: 0,
-        tables: HashMap::default(),
+        tables: FastMap::default(),
     };
     let mut last_repetition = None;
     while translator.at < pattern.len() {
@@ -193,7 +193,7 @@ struct Translator<'p> {
     /// How many ranges the sets of the pattern have so far.
     ranges: usize,
     /// Sets that are used by name, folded or not.
-    tables: HashMap<(&'p str, bool), Option<ClassUnicode>, crate::meter::RandomState>,
+    tables: FastMap<(&'p str, bool), Option<ClassUnicode>>,
 }
 
 impl<'p> Translator<'p> {

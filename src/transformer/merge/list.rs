@@ -17,11 +17,10 @@ use super::elements::{Elements, Test, is_blank, text_at};
 use super::tuples::Tuples;
 use super::{DIRECTIVE, Directive, Merged, directive, quote};
 use crate::diag::{Error, Result};
-use crate::meter::{List, RandomState};
+use crate::meter::{FastMap, FastSet, List};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
 use crate::yaml::{Node, Scalar, Style, Tag, Value};
-use hashbrown::{HashMap, HashSet};
 
 type Keys<'s> = &'s [&'s str];
 
@@ -124,7 +123,7 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<List<&'a str
     let is_distinct = if texts.len() <= FEW {
         (1..texts.len()).all(|i| texts.iter().take(i).all(|text| *text != texts[i]))
     } else {
-        texts.iter().collect::<HashSet<_, RandomState>>().len() == texts.len()
+        texts.iter().collect::<FastSet<_>>().len() == texts.len()
     };
     is_distinct.then_some(texts)
 }
@@ -138,8 +137,8 @@ fn merge_distinct<'a>(
     (patch, patch_texts): (&mut [Node<'a>], List<&'a str>),
     items: Schema<'_>,
 ) -> Result<Vec<Node<'a>>> {
-    let places: HashMap<&str, usize, RandomState> = match texts.len() {
-        0..=FEW => HashMap::default(),
+    let places: FastMap<&str, usize> = match texts.len() {
+        0..=FEW => FastMap::default(),
         _ => texts.iter().enumerate().map(|(i, text)| (*text, i)).collect(),
     };
     let mut base: Vec<Option<Node<'a>>> = base.into_iter().map(Some).collect();

@@ -1,12 +1,11 @@
 //! [`Tuples`]: the texts of the keys of all items in a merge.
 
 use super::elements::text_at;
+use crate::meter::RandomState;
 use crate::yaml::Node;
 use hashbrown::HashTable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hash, Hasher};
-
-type State = crate::meter::RandomState;
 
 /// Texts of keys, each tuple once, in the order of the items. A key that an item does not have is
 /// an empty text.
@@ -23,7 +22,7 @@ impl<'a> Tuples<'a> {
         'a: 'n,
     {
         let width = keys.len();
-        let (state, mut seen) = (State::default(), HashTable::new());
+        let (state, mut seen) = (RandomState::default(), HashTable::new());
         let mut texts: Vec<&'a str> = Vec::new();
         for item in items {
             let from = texts.len();
@@ -103,7 +102,7 @@ fn united<'a>(a: &[&'a str], b: &[&'a str]) -> Vec<&'a str> {
 /// Tuples by the keys that they have.
 struct Classes {
     classes: BTreeMap<u64, Class>,
-    state: State,
+    state: RandomState,
 }
 
 /// The tuples with the same keys.
@@ -129,10 +128,10 @@ impl Classes {
         for (i, tuple) in tuples.iter().enumerate() {
             classes.entry(mask(tuple)).or_default().members.insert(i);
         }
-        Classes { classes, state: State::default() }
+        Classes { classes, state: RandomState::default() }
     }
 
-    fn hash(state: &State, tuple: &[&str], keys: u64) -> u64 {
+    fn hash(state: &RandomState, tuple: &[&str], keys: u64) -> u64 {
         let mut hasher = state.build_hasher();
         tuple.iter().enumerate().filter(|(i, _)| keys >> i & 1 == 1).for_each(|(_, text)| text.hash(&mut hasher));
         hasher.finish()
@@ -182,7 +181,7 @@ impl Classes {
 }
 
 impl Class {
-    fn index(&mut self, tuples: &Tuples<'_>, keys: u64, state: &State) -> &BTreeSet<(u64, usize)> {
+    fn index(&mut self, tuples: &Tuples<'_>, keys: u64, state: &RandomState) -> &BTreeSet<(u64, usize)> {
         let at = self.indexes.iter().position(|(known, _)| *known == keys).unwrap_or_else(|| {
             let hashes = self.members.iter().map(|&i| (Classes::hash(state, tuples.tuple(i), keys), i));
             self.indexes.push((keys, hashes.collect()));

@@ -1,9 +1,9 @@
 //! What is said of a node besides its value: anchors, tags and merge keys.
 
 use super::{Malformed, Package, Read, Reader};
+use crate::meter::FastMap;
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
-use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
@@ -55,7 +55,7 @@ impl Anchor {
 
 /// The anchors of a document.
 pub(super) struct Anchors<'a> {
-    numbers: HashMap<&'a str, Anchor, crate::meter::RandomState>,
+    numbers: FastMap<&'a str, Anchor>,
     /// The nodes by number; `None` while a node is not complete.
     nodes: Vec<Option<Node<'a>>>,
     /// How many nodes aliases may still add.
@@ -65,7 +65,7 @@ pub(super) struct Anchors<'a> {
 impl<'a> Anchors<'a> {
     /// No anchors; aliases may add this many nodes.
     pub fn new(budget: usize) -> Self {
-        Anchors { numbers: HashMap::default(), nodes: Vec::new(), budget }
+        Anchors { numbers: FastMap::default(), nodes: Vec::new(), budget }
     }
 
     /// A new anchor, which its name stands for from now on. A text has less than 2^32 of them.
