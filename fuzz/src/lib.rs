@@ -183,7 +183,7 @@ pub fn frame(input: &[u8]) {
         let memory = Memory::new();
         let mut build = Build::new(&Context::new(arena, &memory, Options::default()));
         for mut resource in wire::parse(&mut build, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
-            let _ = wire::take_generator_options(arena, &mut resource);
+            let _ = wire::take_generator_options(&mut resource);
         }
     }
 }
