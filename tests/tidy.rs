@@ -56,11 +56,25 @@ fn files_are_of_a_size_to_be_read() {
     }
 }
 
-/// The modules of src, each above all that it may use, as docs/architecture.md lists them.
-fn layers() -> Vec<String> {
+#[test]
+fn systems_differ_in_the_files_that_are_listed() {
+    let differs = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("#[cfg(")
+            && ["unix", "windows", "target_os", "target_vendor", "target_family"].iter().any(|word| line.contains(word))
+    };
+    let sources = sources().into_iter().filter(|(_, text)| code(text).lines().any(differs));
+    let found: Vec<String> =
+        sources.map(|(path, _)| path.strip_prefix("src").unwrap().to_string_lossy().into_owned()).collect();
+    assert_eq!(found, listed("Systems"), "docs/architecture.md lists them");
+}
+
+/// The list of names in code, with dots between them, that a section of docs/architecture.md has.
+fn listed(section: &str) -> Vec<String> {
     let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md")).unwrap();
-    let after = docs.split_once("\n## Layers\n").unwrap().1;
-    let list: Vec<&str> = after.lines().skip_while(|line| !line.starts_with('`')).collect();
+    let after = docs.split_once(&format!("\n## {section}\n")).unwrap().1;
+    let is_list = |line: &&str| line.starts_with('`') && line.contains("` ·");
+    let list: Vec<&str> = after.lines().skip_while(|line| !is_list(line)).collect();
     let list = list.iter().take_while(|line| !line.is_empty());
     let names = list.flat_map(|line| line.split('·')).map(|name| name.trim_matches([' ', '`']).to_owned());
     names.filter(|name| !name.is_empty()).collect()
@@ -103,7 +117,7 @@ fn uncommented(text: &str) -> String {
 
 #[test]
 fn layers_look_down_only() {
-    let layers = layers();
+    let layers = listed("Layers");
     let place = |name: &str| layers.iter().position(|layer| layer == name);
     let mut wrong = Vec::new();
     for (path, text) in sources() {
@@ -132,7 +146,7 @@ fn layers_look_down_only() {
 fn no_modules_of_a_folder_form_a_circle() {
     let mut found = Vec::new();
     // Of the plugin manager and the command, which few parts share, the layers alone are held.
-    for layer in layers().into_iter().filter(|layer| !matches!(layer.as_str(), "manager" | "cli")) {
+    for layer in listed("Layers").into_iter().filter(|layer| !matches!(layer.as_str(), "manager" | "cli")) {
         let inside = |path: &Path| path.starts_with(format!("src/{layer}"));
         let files: Vec<(PathBuf, String)> = sources().into_iter().filter(|(path, _)| inside(path)).collect();
         let name = |path: &Path| {

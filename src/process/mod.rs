@@ -304,9 +304,14 @@ fn write_in_thread(bytes: Vec<u8>) -> io::Result<(PipeReader, JoinHandle<Vec<u8>
 }
 
 /// Asks for a large pipe: fewer turns between two processes. A system that refuses has a small one.
+#[cfg(target_os = "linux")]
 fn widen(pipe: &PipeReader) {
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_SIZE);
 }
+
+/// Pipes of other systems have one size.
+#[cfg(not(target_os = "linux"))]
+fn widen(_: &PipeReader) {}
 
 fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
     let (send, receive) = channel();

@@ -5,9 +5,7 @@
 //! parent, and so finds them among its children. On systems without that, they stay.
 
 use super::RUNNING;
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, set_child_subreaper, waitid, waitpid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, waitid, waitpid};
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Once, PoisonError};
@@ -37,10 +35,14 @@ pub fn are_none() -> bool {
 pub fn mark() -> String {
     static ADOPT: Once = Once::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    ADOPT.call_once(|| {
-        let _ = set_child_subreaper(Some(rustix::process::getpid()));
-    });
+    ADOPT.call_once(adopt);
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Lets orphans become children of this process, where the system can.
+fn adopt() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 /// Ends adopted processes that carry a mark; all that carry any mark of this process, for `None`.

@@ -192,11 +192,20 @@ fn names(directory: &OwnedFd) -> Result<Vec<CString>, Errno> {
 }
 
 /// Opens a directory, to which this user gets all rights. A link in its place leads nowhere.
+#[cfg(target_os = "linux")]
 fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(parent, name, flags | OFlags::PATH, Mode::empty())?;
     let _ = rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::RWXU);
     rustix::fs::openat(&opened, c".", flags | OFlags::RDONLY, Mode::empty())
+}
+
+/// As on Linux, by the name, which may be another directory's by the second call.
+#[cfg(not(target_os = "linux"))]
+fn open_up(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedFd, Errno> {
+    let _ = rustix::fs::chmodat(&parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW);
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&parent, name, flags | OFlags::RDONLY, Mode::empty())
 }
 
 /// Locks a directory of this user that nobody else can look into.
