@@ -1,17 +1,18 @@
 //! The face of the library: [`build`], [`build_all`], [`Workspace`] and [`Output`].
 
 use crate::diag::{Error, Result, Warned};
-use crate::load::Loader;
+use crate::load::{Common, Loader};
 use crate::parallel;
 use crate::pipeline;
 use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
-use crate::stage::{Context, Options};
+use crate::stage::{Context, Layers, Options};
 use crate::yaml::Heap;
 use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The memory of builds: the texts of all files that they read, and of all that they make. It
@@ -158,13 +159,16 @@ pub fn build_all<R: Send>(
     let failed = AtomicUsize::new(usize::MAX);
     let workers = together.jobs.get().min(roots.len()).max(1);
     let each = NonZero::new(together.jobs.get() / workers).unwrap_or(NonZero::<usize>::MIN);
+    let workspace = Workspace::with_jobs(each);
+    let shared = (roots.len() > 1).then(|| Shared::new(options(0)));
     let one = |i: usize| {
         if !together.keep_going && failed.load(Ordering::Relaxed) < i {
             return None;
         }
         let built = catch_unwind(AssertUnwindSafe(|| {
-            let workspace = Workspace::with_jobs(each);
-            let Warned { value, warnings } = build(&workspace, loader, &roots[i], &options(i));
+            let cx = context(&workspace, loader, options(i), shared.as_ref());
+            let built = pipeline::build(&cx, &roots[i]);
+            let Warned { value, warnings } = Output::of(cx, built);
             Warned { value: value.and_then(|output| finish(i, &output)), warnings }
         }));
         let built = built.unwrap_or_else(|panic| Warned { value: Err(panicked(&*panic)), warnings: Vec::new() });
@@ -181,6 +185,43 @@ pub fn build_all<R: Send>(
         results.iter_mut().skip(first.saturating_add(1)).for_each(|result| *result = None);
     }
     results
+}
+
+/// What the builds of several roots share.
+struct Shared<'w> {
+    /// The options of the first root.
+    options: Options,
+    common: Arc<Common<'w>>,
+    layers: Arc<Layers<'w>>,
+}
+
+impl Shared<'_> {
+    fn new(options: Options) -> Self {
+        let common = Arc::new(Common::new(options.remote.clone()));
+        Shared { options, common, layers: Arc::default() }
+    }
+
+    /// Whether a build with these options reads the same files in the same way.
+    fn fits(&self, options: &Options) -> bool {
+        let reads = |options: &Options| (options.restrictor, options.file_limit);
+        reads(&self.options) == reads(options) && self.options.remote == options.remote
+    }
+}
+
+/// The input of one of several builds.
+fn context<'w>(
+    workspace: &'w Workspace,
+    loader: &'w dyn Loader,
+    options: Options,
+    shared: Option<&Shared<'w>>,
+) -> Rc<Context<'w>> {
+    let arena = workspace.heap.arena();
+    match shared.filter(|shared| shared.fits(&options)) {
+        Some(Shared { common, layers, .. }) => {
+            Context::sharing(arena, loader, options, Arc::clone(common), Arc::clone(layers))
+        }
+        None => Context::new(arena, loader, options),
+    }
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> Error {

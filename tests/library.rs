@@ -131,6 +131,22 @@ impl Loader for Failing {
     }
 }
 
+/// So many bases, and so many components, need more stack than a thread has.
+#[test]
+fn layers_upon_layers_are_built() {
+    let mut files = roots();
+    files.set("b0/kustomization.yaml", "resources: [map.yaml]\n");
+    files.set("b0/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
+    files.set("c0/kustomization.yaml", "kind: Component\nnamePrefix: c-\n");
+    for (i, above) in (0..1_000).zip(1..) {
+        files.set(format!("b{above}/kustomization.yaml"), format!("resources: [../b{i}]\n"));
+        files.set(format!("c{above}/kustomization.yaml"), format!("kind: Component\ncomponents: [../c{i}]\n"));
+    }
+    files.set("top/kustomization.yaml", "resources: [../b1000]\ncomponents: [../c1000]\n");
+    let printed = printed(&Workspace::new(), &files, "top").unwrap();
+    assert_eq!(printed, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c-m\n");
+}
+
 #[test]
 fn a_loader_that_fails_in_the_middle_fails_the_build() {
     let whole = printed(&Workspace::new(), &roots(), "prefix").unwrap();

@@ -4,10 +4,12 @@ use crate::support::Tree;
 use rustomize::load::loader::{Entry, NotOpened, Opened};
 use rustomize::load::{Loader, Memory};
 use rustomize::{Options, Together, build_all};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 const FOREST: &str = "\
 -- base/kustomization.yaml --
@@ -177,37 +179,94 @@ fn forests() -> usize {
     std::env::var("RUSTOMIZE_FORESTS").ok().and_then(|n| n.parse().ok()).unwrap_or(40)
 }
 
-/// Random layers over shared bases: what each root gives is what it gives alone.
+/// The text of a random layer over some of the layers before it.
+fn random_layer(random: &mut fastrand::Rng, i: usize) -> String {
+    let mut text = "apiVersion: kustomize.config.k8s.io/v1beta1\n".to_owned();
+    let bases: Vec<String> = (0..i).filter(|_| random.u8(..4) == 0).map(|base| format!("../r{base}")).collect();
+    text += &format!("resources: [own.yaml, {}]\n", bases.join(", "));
+    let fields = [
+        format!("namePrefix: p{i}-\n"),
+        format!("namespace: n{i}\n"),
+        format!("commonLabels: {{l: '{i}'}}\n"),
+        format!("labels: [{{pairs: {{m: '{i}'}}}}]\n"),
+        format!("configMapGenerator: [{{name: g{i}, literals: [v={i}]}}]\n"),
+        format!("patches: [{{target: {{kind: ConfigMap}}, patch: '[{{op: add, path: /data/p{i}, value: x}}]'}}]\n"),
+        format!("vars: [{{name: V{i}, objref: {{apiVersion: v1, kind: ConfigMap, name: n{i}}}}}]\n"),
+        format!("components: [../c{}]\n", random.u8(..3)),
+        "configurations: [names.yaml]\n".to_owned(),
+    ];
+    let weights = [2, 3, 3, 3, 3, 3, 6, 3, 5];
+    let chosen = fields.into_iter().zip(weights).filter(|(_, weight)| random.u8(..*weight) == 0);
+    text.extend(chosen.map(|(field, _)| field));
+    text += match random.u8(..40) {
+        0 => "unknown: 1\n",
+        1 => "transformers: [plugin.yaml]\n",
+        2 => "buildMetadata: [originAnnotations]\n",
+        3 => "openapi: {path: schema.json}\n",
+        4 => "patches: [{path: gone.yaml}]\n",
+        5 => "replacements: [{source: {kind: Gone}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.v]}]}]\n",
+        _ => "",
+    };
+    text
+}
+
+/// A random forest: layers over layers, with components that they share.
+fn random_forest(random: &mut fastrand::Rng) -> (Memory, Vec<String>) {
+    let mut files = Memory::new();
+    let map = |name: &str, value: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{v: '{value}'}}\n")
+    };
+    for i in 0..3 {
+        let head = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+        let labels = format!("labels: [{{pairs: {{c{i}: $(V{i})}}, includeTemplates: true}}]\nresources: [../o{i}]\n");
+        files.set(format!("c{i}/kustomization.yaml"), format!("{head}{labels}"));
+        files.set(format!("o{i}/kustomization.yaml"), "resources: [map.yaml]\n");
+        files.set(format!("o{i}/map.yaml"), map(&format!("o{i}"), "$(V0)"));
+    }
+    let roots: Vec<String> = (0..8).map(|i| format!("r{i}")).collect();
+    for (i, root) in roots.iter().enumerate() {
+        files.set(format!("{root}/kustomization.yaml"), random_layer(random, i));
+        let name = if random.u8(..8) == 0 { "same".to_owned() } else { format!("n{i}") };
+        files.set(format!("{root}/own.yaml"), map(&name, &format!("{i} $(V{i})")));
+        files.set(format!("{root}/plugin.yaml"), "apiVersion: example.com/v1\nkind: Gone\nmetadata: {name: gone}\n");
+        files.set(format!("{root}/schema.json"), "{definitions: {}}");
+        files.set(format!("{root}/names.yaml"), "namePrefix: [{path: data/v, kind: ConfigMap}]\n");
+    }
+    (files, roots)
+}
+
+/// Random layers over shared bases: bytes, faults, warnings and files of each root are those that
+/// it has alone.
 #[test]
 fn forests_give_what_their_roots_give_alone() {
     let mut random = fastrand::Rng::with_seed(16);
+    let (mut built, mut failed) = (0, 0);
     for _ in 0..forests() {
-        let mut files = Memory::new();
-        let roots: Vec<String> = (0..8).map(|i| format!("r{i}")).collect();
-        for (i, root) in roots.iter().enumerate() {
-            let mut text = format!("namePrefix: p{i}-\n");
-            if random.bool() {
-                text += &format!("commonLabels: {{l: '{i}'}}\n");
-            }
-            let bases: Vec<String> = (0..i).filter(|_| random.u8(..4) == 0).map(|base| format!("../r{base}")).collect();
-            text += &format!("resources: [own.yaml, {}]\n", bases.join(", "));
-            let name = if random.u8(..8) == 0 { "same".to_owned() } else { format!("n{i}") };
-            files.set(format!("{root}/kustomization.yaml"), text);
-            files.set(
-                format!("{root}/own.yaml"),
-                format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{v: '{i}'}}\n"),
-            );
-        }
-        let print = |jobs: usize, roots: &[String]| -> Vec<Result<String, String>> {
+        let (files, roots) = random_forest(&mut random);
+        let print = |jobs: usize, roots: &[String]| -> Vec<_> {
             let together = Together { jobs: NonZero::new(jobs).unwrap(), keep_going: true };
-            let built = build_all(&files, roots, |_| Options::default(), together, |_, output| output.print());
-            built.into_iter().map(|built| built.unwrap().value.map_err(|e| e.to_string())).collect()
+            let finish = |_, output: &rustomize::Output<'_>| Ok((output.print()?, output.files()));
+            let built = build_all(&files, roots, |_| Options::default(), together, finish);
+            let told = |built: rustomize::diag::Warned<rustomize::diag::Result<_>>| {
+                let warnings: Vec<String> = built.warnings.iter().map(ToString::to_string).collect();
+                (built.value.map_err(|e| e.to_string()), warnings)
+            };
+            built.into_iter().map(|built| told(built.unwrap())).collect()
         };
         let alone: Vec<_> = roots.iter().flat_map(|root| print(1, std::slice::from_ref(root))).collect();
-        for jobs in [1, 2, 7] {
-            assert_eq!(print(jobs, &roots), alone);
+        for (jobs, roots) in
+            [1, 2, 7].into_iter().zip([roots.clone(), roots.clone(), roots.iter().rev().cloned().collect()])
+        {
+            let mut together = print(jobs, &roots);
+            if roots[0] == "r7" {
+                together.reverse();
+            }
+            assert_eq!(together, alone);
         }
+        built += alone.iter().filter(|(value, _)| value.is_ok()).count();
+        failed += alone.iter().filter(|(value, _)| value.is_err()).count();
     }
+    assert!(built > failed / 4 && failed > built / 4, "{built} built, {failed} failed");
 }
 
 /// Of many roots every second fails, each with a fault of its own or with that of a shared base.
@@ -237,6 +296,53 @@ fn the_failures_of_many_roots_are_told_apart() {
         assert_eq!(told.is_err(), i % 2 == 1, "{i}");
         assert!(told.unwrap_or_else(|e| e).contains(&want), "{i}");
     }
+}
+
+/// Counts how often each file is opened.
+struct Counting {
+    files: Memory,
+    opened: Mutex<BTreeMap<PathBuf, usize>>,
+}
+
+impl Loader for Counting {
+    fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        self.files.directory(path)
+    }
+
+    fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
+        *self.opened.lock().unwrap().entry(path.to_owned()).or_default() += 1;
+        self.files.open(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        self.files.list(directory)
+    }
+}
+
+/// Twenty overlays on one base, which stands on another one: its files are opened by the first, and
+/// by the second for all. What only one build can know is worked out by each, as where resources
+/// come from.
+#[test]
+fn a_base_of_many_roots_is_not_built_by_each() {
+    let opened = |own: &str| {
+        let mut files = Memory::new();
+        files.set("deep/kustomization.yaml", "resources: [map.yaml]\n");
+        files.set("deep/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
+        files.set("base/kustomization.yaml", "resources: [../deep]\nnamePrefix: b-\n");
+        let roots: Vec<String> = (0..20).map(|i| format!("r{i}")).collect();
+        for root in &roots {
+            files.set(format!("{root}/kustomization.yaml"), format!("resources: [../base]\n{own}"));
+        }
+        let files = Counting { files, opened: Mutex::default() };
+        let together = Together { jobs: NonZero::<usize>::MIN, keep_going: false };
+        let built = build_all(&files, &roots, |_| Options::default(), together, |_, output| output.print());
+        assert!(built.into_iter().all(|built| built.unwrap().value.unwrap().contains("name: b-m")));
+        let opened = files.opened.lock().unwrap();
+        let file = opened.iter().find(|(path, _)| path.ends_with("deep/map.yaml"));
+        *file.unwrap().1
+    };
+    assert_eq!(opened(""), 2);
+    assert_eq!(opened("buildMetadata: [originAnnotations]\n"), 20);
 }
 
 /// Panics at one file.

@@ -1,11 +1,13 @@
 //! The only door to bytes: files below a kustomization root, under a load restrictor, and remote
 //! ones.
 //!
+//! * [`common`]: what builds that share their files have in common.
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
 //!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with.
 //! * [`http`]: files over HTTP; [`limit`]: how large files may be.
 //! * [`loader`]: where files come from; [`disk`]: from this machine.
 
+pub mod common;
 pub mod disk;
 pub mod git;
 pub mod git_cache;
@@ -17,6 +19,7 @@ pub mod loader;
 pub mod path;
 pub mod repo_spec;
 
+pub use common::Common;
 pub use disk::Disk;
 pub use limit::FileLimit;
 pub use loader::{Loader, Memory, Overlay};
@@ -27,14 +30,12 @@ use crate::diag::{Error, ErrorKind, Result};
 use crate::meter;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
-use git::Git;
-use hashbrown::HashMap;
-use http::Http;
 use loader::Opened;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Which files a kustomization may name.
@@ -58,7 +59,7 @@ impl Restrictor {
 }
 
 /// Where remote files and repositories come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteOptions {
     /// Where clones are kept between builds; `None` for nowhere.
     pub cache: Option<PathBuf>,
@@ -70,16 +71,13 @@ pub struct RemoteOptions {
     pub size_limit: u64,
 }
 
-/// How long one fetch over HTTP may take unless an option says so.
-const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
-
 impl Default for RemoteOptions {
     fn default() -> Self {
         RemoteOptions { cache: None, offline: false, timeout: None, size_limit: 64 << 20 }
     }
 }
 
-/// Files of a build: each text is read once, each directory resolved once.
+/// Files of a build: each text is read once.
 pub struct Files<'a> {
     pub arena: Arena<'a>,
     loader: &'a dyn Loader,
@@ -87,12 +85,7 @@ pub struct Files<'a> {
     disk: Disk,
     restrictor: Restrictor,
     limit: FileLimit,
-    sources: RefCell<HashMap<PathBuf, &'a Source>>,
-    git: Git,
-    remote: RemoteOptions,
-    http: OnceCell<Http>,
-    /// What was fetched, by URL.
-    fetched: RefCell<HashMap<String, Rc<[u8]>>>,
+    common: Arc<Common<'a>>,
     /// The places of what was read.
     read: RefCell<Vec<PathBuf>>,
 }
@@ -132,6 +125,11 @@ impl Root {
         join(&self.relative, path)
     }
 
+    /// How many roots led here, this one included.
+    pub fn depth(&self) -> usize {
+        self.chain.depth
+    }
+
     /// Holds a path to the repository that this root was cloned from, with all links below it. A
     /// root that was not cloned may name what it likes.
     ///
@@ -159,6 +157,14 @@ struct Chain {
     /// The reference that this root was cloned by.
     raw: Option<String>,
     parent: Option<Rc<Chain>>,
+    depth: usize,
+}
+
+impl Chain {
+    fn new(real: &Rc<Path>, raw: Option<String>, parent: Option<&Rc<Chain>>) -> Rc<Chain> {
+        let depth = 1 + parent.map_or(0, |parent| parent.depth);
+        Rc::new(Chain { real: Rc::clone(real), raw, parent: parent.cloned(), depth })
+    }
 }
 
 /// Why a text could not be loaded as a file.
@@ -176,27 +182,22 @@ impl From<NotLoaded> for Error {
 }
 
 impl<'a> Files<'a> {
-    /// Nothing is read yet.
+    /// Nothing is read yet, but by builds that have the same `common`.
     pub fn new(
         arena: Arena<'a>,
         loader: &'a dyn Loader,
         restrictor: Restrictor,
         limit: FileLimit,
-        remote: RemoteOptions,
+        common: Arc<Common<'a>>,
     ) -> Self {
-        Files {
-            arena,
-            loader,
-            disk: Disk::new(),
-            restrictor,
-            limit,
-            sources: RefCell::default(),
-            git: Git::new(remote.cache.clone(), remote.offline, remote.timeout),
-            remote,
-            http: OnceCell::new(),
-            fetched: RefCell::default(),
-            read: RefCell::default(),
-        }
+        Files { arena, loader, disk: Disk::new(), restrictor, limit, common, read: RefCell::default() }
+    }
+
+    /// The same files for another build: what this one has read is not among those that the other
+    /// has.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Files::new(self.arena, self.loader, self.restrictor, self.limit, Arc::clone(&self.common))
     }
 
     /// Remembers a file that a build depends on and that somebody else reads.
@@ -223,26 +224,12 @@ impl<'a> Files<'a> {
         };
         let references = entries.filter_map(|entry| Some((entry, reference(root, entry)?)));
         let elsewhere = references.filter(|(entry, _)| !is_here(entry));
-        self.git.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
+        self.common.git.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
     }
 
     /// Where the files of a root come from.
     fn loader(&self, root: &Root) -> &dyn Loader {
         if root.remote.is_some() { &self.disk } else { self.loader }
-    }
-
-    fn fetch(&self, url: &str) -> Result<Rc<[u8]>, NotLoaded> {
-        if let Some(bytes) = self.fetched.borrow().get(url) {
-            return Ok(bytes.clone());
-        }
-        let client = self.http.get_or_init(|| {
-            Http::new(self.remote.timeout.unwrap_or(HTTP_TIMEOUT), self.remote.size_limit, self.remote.offline)
-        });
-        // What cannot be fetched may be a repository.
-        let may_be_git = RepoSpec::parse(url).is_some();
-        let bytes: Rc<[u8]> = client.get(url).map_err(|f| NotLoaded { missing: may_be_git, error: f.error })?.into();
-        self.fetched.borrow_mut().insert(url.to_owned(), bytes.clone());
-        Ok(bytes)
     }
 
     /// The root a build starts at: a repository, else a directory.
@@ -254,7 +241,7 @@ impl<'a> Files<'a> {
             return self.clone(&spec, None);
         }
         let real = directory(self.loader, Path::new(argument), argument)?;
-        let chain = Rc::new(Chain { real: real.clone(), raw: None, parent: None });
+        let chain = Chain::new(&real, None, None);
         Ok(Root { real, shown: clean(argument), relative: ".".to_owned(), remote: None, chain })
     }
 
@@ -268,7 +255,7 @@ impl<'a> Files<'a> {
             chain = link.parent.as_ref();
         }
         let in_reference = |e: Error| e.context(format!("in '{}'", spec.raw));
-        let top = directory(&self.disk, &self.git.checkout(spec)?, &spec.raw)?;
+        let top = directory(&self.disk, &self.common.git.checkout(spec)?, &spec.raw)?;
         let real = directory(&self.disk, &top.join(&spec.path), &spec.path).map_err(in_reference)?;
         if !real.starts_with(&top) {
             return Err(in_reference(Error::input(format!("'{}' refers to directory outside of repo", spec.path))));
@@ -283,11 +270,7 @@ impl<'a> Files<'a> {
             directory: top.to_path_buf(),
         };
         Ok(Root {
-            chain: Rc::new(Chain {
-                real: real.clone(),
-                raw: Some(spec.raw.clone()),
-                parent: parent.map(|p| p.chain.clone()),
-            }),
+            chain: Chain::new(&real, Some(spec.raw.clone()), parent.map(|p| &p.chain)),
             real,
             shown: join(&format!("{url}{version}"), &spec.path),
             // What upstream calls the top of a repository in origins.
@@ -329,7 +312,7 @@ impl<'a> Files<'a> {
             }
             link = chain.parent.as_ref();
         }
-        let chain = Rc::new(Chain { real: real.clone(), raw: None, parent: Some(root.chain.clone()) });
+        let chain = Chain::new(&real, None, Some(&root.chain));
         Ok(Root {
             real,
             shown: join(&root.shown, path),
@@ -345,21 +328,14 @@ impl<'a> Files<'a> {
     /// It cannot be read, is no file, lies where the restrictor forbids it, or is no UTF-8.
     pub fn text(&self, root: &Root, path: &str) -> Result<&'a Source, NotLoaded> {
         if is_url(path) {
-            if let Some(source) = self.sources.borrow().get(Path::new(path)) {
-                return Ok(source);
-            }
-            let source = self.arena.add_file(path, decoded(self.fetch(path)?.to_vec(), path)?);
-            self.sources.borrow_mut().insert(path.into(), source);
-            return Ok(source);
+            let text = || decoded(self.common.fetch(path)?.to_vec(), path);
+            return self.common.source(self.arena, Path::new(path), path, text);
         }
         let file = self.open(root, path)?;
-        if let Some(source) = self.sources.borrow().get(&file.place) {
-            return Ok(source);
-        }
         let place = file.place.clone();
-        let text = decoded(self.read_opened(root, file, path)?, path)?;
-        let source = self.arena.add_file(join(&root.shown, path), text);
-        self.sources.borrow_mut().insert(place, source);
+        let text = || decoded(read(file, path, self.limit)?, path);
+        let source = self.common.source(self.arena, &place, &join(&root.shown, path), text)?;
+        self.note_local(root, &place);
         Ok(source)
     }
 
@@ -369,19 +345,20 @@ impl<'a> Files<'a> {
     /// As [`Files::text`], less UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
         if is_url(path) {
-            return Ok(self.fetch(path)?.to_vec());
+            return Ok(self.common.fetch(path)?.to_vec());
         }
-        self.read_opened(root, self.open(root, path)?, path)
-    }
-
-    /// Reads a file, and remembers that it was read.
-    fn read_opened(&self, root: &Root, file: Opened, path: &str) -> Result<Vec<u8>, NotLoaded> {
+        let file = self.open(root, path)?;
         let place = file.place.clone();
         let bytes = read(file, path, self.limit)?;
-        if root.remote.is_none() {
-            self.note(&place);
-        }
+        self.note_local(root, &place);
         Ok(bytes)
+    }
+
+    /// Remembers a file, unless it is in a clone.
+    fn note_local(&self, root: &Root, place: &Path) {
+        if root.remote.is_none() {
+            self.note(place);
+        }
     }
 
     /// Opens a file, under the restrictor.

@@ -1,4 +1,4 @@
-//! Resources and components: what a kustomization is made of; [`accumulate`] does one kustomization
+//! Resources and components: what a kustomization is made of; [`root`] accumulates one kustomization
 //! root, recursively.
 //!
 //! *Fields*: `resources`, `bases`, `components`.
@@ -15,39 +15,36 @@
 
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
-use super::{Target, builtin, crds, openapi, plan};
+use super::{Target, builtin, crds, openapi, plan, shared};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
-use crate::meter::FastIndexMap;
 use crate::parallel;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
-use crate::stage::{Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
+use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
-use std::rc::Rc;
+use std::sync::Arc;
 
-/// What has been accumulated: resources, and the field specs that the transformers of this and all
-/// parent roots use.
-#[derive(Default)]
-pub struct Accumulator<'a> {
-    pub map: ResMap<'a>,
-    /// `None` until the first root has brought its own.
-    pub config: Option<Rc<TransformerConfig<'a>>>,
-    /// The vars of all layers so far, by name.
-    pub vars: Vars<'a>,
-}
-
-/// Vars by name, in the order in which they came.
-pub type Vars<'a> = FastIndexMap<&'a str, Var<'a>>;
-
-/// Accumulates a root into `all`: its resources and bases, what its generators make, its
-/// components; then its transformers work on everything that is there.
+/// What the root of a build accumulates.
 ///
 /// # Errors
 /// The first fault of any step, with the chain of entries that led to it.
-pub fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+pub fn root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'a>> {
+    shared::of_root(build, target).map_or_else(|| alone(build, target), Ok)
+}
+
+/// What a root accumulates that begins with nothing.
+fn alone<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'a>> {
+    let mut all = Accumulator::default();
+    on_stack(&target.root, || accumulate(build, target, &mut all))?;
+    Ok(all)
+}
+
+/// Accumulates a root into `all`: its resources and bases, what its generators make, its
+/// components; then its transformers work on everything that is there.
+fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     resources(build, target, all)?;
     configurations(build, target, all)?;
     generators(build, target, all)?;
@@ -80,8 +77,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
                     return Err(in_entry(base.error("kind", message).hint("list it under 'components'")));
                 }
                 openapi::set(build, &base).map_err(in_entry)?;
-                let mut below = Accumulator::default();
-                accumulate(build, &base, &mut below).map_err(in_entry)?;
+                let below = shared::of_base(build, &base, &target.root, alone).map_err(in_entry)?;
                 all.map.append_all(arena, below.map).map_err(in_entry)?;
                 if let Some(config) = below.config {
                     merge_config(all, config).map_err(in_entry)?;
@@ -91,6 +87,20 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
         }
     }
     Ok(())
+}
+
+/// So many layers upon each other fit into [`STACK_OF_LAYERS`].
+const LAYERS: usize = 16;
+
+/// What a stack must have left, in bytes. A debug build takes ten times as much as a release build.
+const STACK_OF_LAYERS: usize = 1 << 20;
+
+/// The size of another one, in bytes.
+const MORE_STACK: usize = 16 << 20;
+
+/// Does the work on a layer, on another stack if the layers above have used this one up.
+fn on_stack<T>(root: &Root, work: impl FnOnce() -> T) -> T {
+    if root.depth().is_multiple_of(LAYERS) { stacker::maybe_grow(STACK_OF_LAYERS, MORE_STACK, work) } else { work() }
 }
 
 /// What an entry of `resources` names.
@@ -133,10 +143,10 @@ fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a
 
 /// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not
 /// merged.
-fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>) -> Result<()> {
+fn merge_config<'a>(all: &mut Accumulator<'a>, config: Arc<TransformerConfig<'a>>) -> Result<()> {
     match &mut all.config {
-        Some(have) if Rc::ptr_eq(have, &config) => Ok(()),
-        Some(have) => Rc::make_mut(have).merge((*config).clone()),
+        Some(have) if Arc::ptr_eq(have, &config) => Ok(()),
+        Some(have) => Arc::make_mut(have).merge((*config).clone()),
         None => {
             all.config = Some(config);
             Ok(())
@@ -147,7 +157,7 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Rc<TransformerConfig<'a>>
 fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let arena = build.arena;
     if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
-        return merge_config(all, Rc::clone(&build.default_config));
+        return merge_config(all, Arc::clone(&build.default_config));
     }
     let mut own = (*build.default_config).clone();
     for path in &target.kustomization.configurations {
@@ -164,7 +174,7 @@ fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
     // takes its place.
     let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
     let into = all.config.get_or_insert_default();
-    Rc::make_mut(into).merge(own).map_err(merging)
+    Arc::make_mut(into).merge(own).map_err(merging)
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
@@ -323,7 +333,7 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
             return Err(in_entry(component.error("kind", message).hint("list it under 'resources'")));
         }
         openapi::set(build, &component).map_err(in_entry)?;
-        accumulate(build, &component, all).map_err(in_entry)?;
+        on_stack(&component.root, || accumulate(build, &component, all)).map_err(in_entry)?;
         all.map.check_unique(build.arena).map_err(in_entry)?;
     }
     Ok(())
@@ -350,7 +360,7 @@ impl<'a> Stage<'a> {
 
 fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
-    let config = all.config.clone().unwrap_or_else(|| Rc::clone(&build.default_config));
+    let config = all.config.clone().unwrap_or_else(|| Arc::clone(&build.default_config));
     let configurations = target.kustomization.place_of("configurations");
     let in_file = |e: Error| e.at(configurations).context(format!("in {}", target.file));
     for planned in plan::transformers(build, target, &config).map_err(in_file)? {
@@ -495,9 +505,7 @@ fn plugin_configs<'a>(
             Entry::Root(root) => {
                 let target = Target::load_below(build, root, target).map_err(|e| in_entry(entry, e))?;
                 openapi::set(build, &target).map_err(|e| in_entry(entry, e))?;
-                let mut below = Accumulator::default();
-                accumulate(build, &target, &mut below).map_err(|e| in_entry(entry, e))?;
-                below.map
+                alone(build, &target).map_err(|e| in_entry(entry, e))?.map
             }
         };
         configs.append_all(arena, found).map_err(|e| in_entry(entry, e))?;

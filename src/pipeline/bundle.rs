@@ -16,6 +16,7 @@ use crate::schema::Gvk;
 use crate::stage::Build;
 use crate::yaml::{Node, documents};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Lets a build know what the files say that its options name.
 ///
@@ -45,7 +46,7 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
     for document in &all {
         config.merge(references(build, document))?;
     }
-    build.default_config = Rc::new(config);
+    build.default_config = Arc::new(config);
     build.schema.learn(all);
     Ok(())
 }

@@ -9,16 +9,16 @@ mod openapi;
 mod origin;
 pub mod plan;
 pub mod roots;
+mod shared;
 mod target;
 mod validate;
 
-pub use accumulate::Accumulator;
 pub use call::{Call, call};
 pub use target::Target;
 
 use crate::diag::{Error, Result, Warned};
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
-use crate::stage::{Build, Context, Transformer};
+use crate::stage::{Accumulator, Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
@@ -45,9 +45,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     openapi::set(build, &target)?;
     let asked = &target.kustomization.build_metadata;
     build.keeps_origins = !asked.is_empty();
-    let mut all = Accumulator::default();
-    accumulate::accumulate(build, &target, &mut all)?;
-    let Accumulator { mut map, config, vars } = all;
+    let Accumulator { mut map, config, vars } = accumulate::root(build, &target)?;
     let config = config.unwrap_or_default();
     // No resource is added after this point.
     let count = map.iter().len();

@@ -95,6 +95,13 @@ impl<'a> ResMap<'a> {
         ResMap::default()
     }
 
+    /// The same resources once more, without indexes. O(size of their trees).
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let (unique, may_have_empty) = (self.unique, self.may_have_empty);
+        ResMap { resources: self.resources.clone(), unique, may_have_empty, ..ResMap::default() }
+    }
+
     /// How many resources there are, emptied ones included.
     pub fn len(&self) -> usize {
         self.resources.len()

@@ -4,20 +4,23 @@
 //! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Transformer`], [`TransformEach`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
+//! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
 //!   back; [`schema`]: the schema of a build.
 
 pub mod documents;
+pub mod layers;
 mod plugins;
 pub mod schema;
 pub mod wire;
 
 pub use documents::{documents_to_resources, resources_of};
+pub use layers::{Accumulator, Layers};
 pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;
 use crate::diag::{Error, Result, Warning};
-use crate::load::{FileLimit, Files, Loader, RemoteOptions, Restrictor};
+use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::process::Limits;
 use crate::resource::{Changes, Order, ResMap, Resource};
 use crate::yaml::{Arena, Pos};
@@ -101,13 +104,28 @@ pub struct Context<'a> {
     /// The files that may be read.
     pub files: Files<'a>,
     pub options: Options,
+    /// The layers that it shares with other builds; `None` in a build on its own.
+    pub layers: Option<Arc<Layers<'a>>>,
 }
 
 impl<'a> Context<'a> {
     /// The input of builds whose texts live in `arena`.
     pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
-        let files = Files::new(arena, loader, options.restrictor, options.file_limit, options.remote.clone());
-        Rc::new(Context { arena, files, options })
+        let common = Arc::new(Common::new(options.remote.clone()));
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
+        Rc::new(Context { arena, files, options, layers: None })
+    }
+
+    /// The input of a build that shares files and layers with others.
+    pub fn sharing(
+        arena: Arena<'a>,
+        loader: &'a dyn Loader,
+        options: Options,
+        common: Arc<Common<'a>>,
+        layers: Arc<Layers<'a>>,
+    ) -> Rc<Self> {
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
+        Rc::new(Context { arena, files, options, layers: Some(layers) })
     }
 }
 
@@ -118,10 +136,12 @@ pub struct Build<'a> {
     /// What is known of kinds.
     pub schema: BuildSchema<'a>,
     /// The transformer configuration that every root begins with.
-    pub default_config: Rc<TransformerConfig<'a>>,
+    pub default_config: Arc<TransformerConfig<'a>>,
     /// Whether the root's `buildMetadata` asks for anything: then the build keeps account of what
     /// comes from where.
     pub keeps_origins: bool,
+    /// Whether this build makes a layer that several builds share.
+    pub is_for_all: bool,
     /// The API versions for charts that name none.
     pub helm_api_versions: Vec<String>,
     /// What the user should know, in order.
@@ -135,8 +155,12 @@ impl<'a> Build<'a> {
             cx: Rc::clone(cx),
             arena: cx.arena,
             schema: BuildSchema::default(),
-            default_config: Rc::new(TransformerConfig::defaults()),
+            default_config: match &cx.layers {
+                Some(layers) => Arc::clone(&layers.default_config),
+                None => Arc::new(TransformerConfig::defaults()),
+            },
             keeps_origins: false,
+            is_for_all: false,
             helm_api_versions: cx.options.helm.api_versions.clone(),
             warnings: Vec::new(),
         }

@@ -40,6 +40,16 @@ impl<'a> BuildSchema<'a> {
         self.chosen.is_some()
     }
 
+    /// Whether the built-in tables were asked for.
+    pub fn is_builtin_used(&self) -> bool {
+        self.is_builtin_used
+    }
+
+    /// Notes that a layer has asked for the built-in tables.
+    pub fn use_builtin(&mut self) {
+        self.is_builtin_used = true;
+    }
+
     /// Chooses the built-in schema.
     pub fn choose_builtin(&mut self) {
         self.chosen = Some(Rc::clone(&self.builtin));

@@ -1,0 +1,102 @@
+//! Layers that several builds share: what a base accumulates is worked out for all when a second
+//! build asks for it, and each that needs it gets a copy.
+
+use crate::config::TransformerConfig;
+use crate::config::var::Var;
+use crate::diag::Warning;
+use crate::meter::{FastIndexMap, FastMap};
+use crate::resource::ResMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What has been accumulated: resources, and the field specs that the transformers of this and all
+/// parent roots use.
+#[derive(Default)]
+pub struct Accumulator<'a> {
+    pub map: ResMap<'a>,
+    /// `None` until the first root has brought its own.
+    pub config: Option<Arc<TransformerConfig<'a>>>,
+    /// The vars of all layers so far, by name.
+    pub vars: Vars<'a>,
+}
+
+/// Vars by name, in the order in which they came.
+pub type Vars<'a> = FastIndexMap<&'a str, Var<'a>>;
+
+impl Accumulator<'_> {
+    /// The same once more. O(size of the resources).
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Accumulator { map: self.map.copy(), config: self.config.clone(), vars: self.vars.clone() }
+    }
+}
+
+/// What a base has accumulated, and what else a build learns from it.
+pub struct Layer<'a> {
+    pub all: Accumulator<'a>,
+    pub warnings: Vec<Warning>,
+    /// The files that it was made of.
+    pub files: Vec<PathBuf>,
+    /// Whether the built-in schema was asked for.
+    pub uses_builtin_schema: bool,
+}
+
+/// What a layer is known by: its directory, without links, and what messages call it.
+pub type Key = (PathBuf, String);
+
+/// What is known of a layer.
+#[derive(Clone)]
+pub enum Known<'a> {
+    /// One build has accumulated it for itself, for the root in this directory.
+    Asked(PathBuf),
+    /// Each build accumulates it by itself.
+    Own,
+    Shared(Arc<Layer<'a>>),
+}
+
+/// The layers that builds have asked for so far.
+pub struct Layers<'a> {
+    known: Mutex<FastMap<Key, Known<'a>>>,
+    /// The transformer configuration that every root begins with.
+    pub default_config: Arc<TransformerConfig<'a>>,
+}
+
+impl Default for Layers<'_> {
+    fn default() -> Self {
+        Layers { known: Mutex::default(), default_config: Arc::new(TransformerConfig::defaults()) }
+    }
+}
+
+impl<'a> Layers<'a> {
+    /// A layer, if it is there.
+    pub fn get(&self, key: &Key) -> Option<Arc<Layer<'a>>> {
+        match self.lock().get(key) {
+            Some(Known::Shared(layer)) => Some(Arc::clone(layer)),
+            _ => None,
+        }
+    }
+
+    /// What is known of a layer that the root in the directory `above` asks for; `None` if nobody
+    /// has asked for it before.
+    pub fn ask(&self, key: &Key, above: &Path) -> Option<Known<'a>> {
+        let mut known = self.lock();
+        let found = known.get(key).cloned();
+        if found.is_none() {
+            known.insert(key.clone(), Known::Asked(above.to_owned()));
+        }
+        found
+    }
+
+    /// Keeps what is known of a layer. Of two that were made at the same time the first stays.
+    pub fn keep(&self, key: Key, layer: Known<'a>) {
+        let mut known = self.lock();
+        if !matches!(known.get(&key), Some(Known::Shared(_))) {
+            known.insert(key, layer);
+        }
+    }
+
+    /// What is known. A thread that panics leaves nothing half changed here.
+    fn lock(&self) -> MutexGuard<'_, FastMap<Key, Known<'a>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
