@@ -89,7 +89,7 @@ mod workspace;
 
 pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};
-pub use process::Limits;
+pub use process::{Children, Limits};
 pub use resource::{Order, ResId, Resource};
 pub use schema::Gvk;
 pub use stage::{HelmOptions, Mode, NoPlugins, Options, Plugins};

@@ -197,7 +197,7 @@ struct Shared<'w> {
 
 impl Shared<'_> {
     fn new(options: Options) -> Self {
-        let common = Arc::new(Common::new(options.remote.clone()));
+        let common = Arc::new(Common::new(options.remote.clone(), options.children.clone()));
         Shared { options, common, layers: Arc::default() }
     }
 

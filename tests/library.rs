@@ -1,12 +1,16 @@
 //! The face of the library: builds from disk, from memory, and from the disk under texts that are
 //! not saved yet.
 
+use crate::support::Tree;
 use rustomize::diag::Result;
 use rustomize::load::loader::{Entry, NotOpened, Opened};
 use rustomize::load::{Disk, Loader, Memory, Overlay};
-use rustomize::{Options, Workspace, build};
+use rustomize::{Children, Options, PluginOptions, Runners, Workspace, build};
+use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What threads of one program share.
 const _: () = {
@@ -181,4 +185,47 @@ fn errors_and_warnings_have_places() {
     let Err(error) = built.value else { panic!("it builds") };
     assert!(error.message().contains("no matches for Id"), "{error}");
     assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("kustomization.yaml:6:5"));
+}
+
+/// A server ends a build whose plugin hangs: the plugin and its directory go, and the next build
+/// runs, with children of its own.
+#[test]
+fn a_build_can_be_ended_and_the_next_one_runs() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [slow.yaml]\n\
+         -- slow.yaml --\napiVersion: example.com/v1\nkind: Slow\nmetadata: {name: slow}\n",
+    );
+    let home = tree.path().join("plugins");
+    let program = home.join("example.com/v1/slow/Slow");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    let write = |script: &str| {
+        fs::write(&program, format!("#!/bin/sh\n{script}")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let started = tree.path().join("started");
+    let options = |children: &Children| {
+        let children = children.clone();
+        let plugins = PluginOptions { enabled: true, homes: vec![home.clone()], children, ..PluginOptions::default() };
+        Options { plugins: Arc::new(Runners::new(plugins)), ..Options::default() }
+    };
+    let disk = Disk::new();
+    let root = tree.path().to_string_lossy().into_owned();
+    write(&format!("echo \"$1\" > {0}.new; mv {0}.new {0}; exec sleep 1000", started.display()));
+    let (first, second) = (Children::new(), Children::new());
+    std::thread::scope(|scope| {
+        let hanging = scope.spawn(|| build(&Workspace::new(), &disk, &root, &options(&first)).value.map(drop));
+        while !started.exists() {
+            std::thread::yield_now();
+        }
+        first.end();
+        assert!(hanging.join().unwrap().is_err());
+    });
+    let configuration = fs::read_to_string(&started).unwrap();
+    assert!(!Path::new(configuration.trim()).exists());
+    write("echo '{apiVersion: v1, kind: ConfigMap, metadata: {name: done}}'");
+    let workspace = Workspace::new();
+    let output = build(&workspace, &disk, &root, &options(&second)).value.unwrap();
+    assert!(output.print().unwrap().contains("name: done"));
+    // What was ended starts nothing any more.
+    assert!(build(&workspace, &disk, &root, &options(&first)).value.is_err());
 }

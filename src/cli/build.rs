@@ -2,7 +2,7 @@
 
 use super::args::Build;
 use super::depfile::{self, Rule};
-use super::{cache, managed, output, plugin_flags, roots};
+use super::{cache, managed, output, plugin_flags, roots, signals};
 use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options};
@@ -94,6 +94,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
             timeout: args.remote_timeout,
             size_limit: args.remote_size_limit,
         },
+        children: signals::children().clone(),
         schemas,
         helm: HelmOptions {
             enabled: args.enable_helm.unwrap_or(false) || plugins_enabled,

@@ -2,7 +2,7 @@
 
 use super::args::{Doctor, Format};
 use super::build::{ENGINES, in_path};
-use super::plugin_host;
+use super::{plugin_host, signals};
 use crate::plugin::isolation::parts;
 use crate::plugin::locate;
 use anyhow::Result;
@@ -54,7 +54,7 @@ fn report() -> Value {
 
 /// What a child of this machine reports when it confines itself.
 fn isolation() -> Value {
-    let parts = plugin_host::program().and_then(|program| parts(&program));
+    let parts = plugin_host::program().and_then(|program| parts(signals::children(), &program));
     let Some(parts) = parts else {
         return json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] });
     };

@@ -21,22 +21,13 @@ mod plugin_run;
 mod progress;
 mod report;
 mod roots;
+mod signals;
 mod version;
 
 use crate::plugin::host;
-use crate::process;
 use clap::error::ErrorKind as ClapError;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::mpsc::channel;
-
-/// Exit status after one of [`SIGNALS`].
-const INTERRUPTED: u8 = 130;
-
-/// Signals that ask a process to end.
-const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
@@ -57,17 +48,10 @@ pub fn main() -> ExitCode {
             return if is_answer { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
     };
-    process::own_all();
-    // Plugins and their configurations do not outlive an interrupted build. Without them a signal
-    // has nothing to clean up.
-    process::prepare_with(|| {
-        if let Err(e) = end_with_signals() {
-            eprintln!("Warning: Ctrl-C will not clean up: {e}");
-        }
-    });
+    let children = signals::children();
     // Only signals with a handler end the first process of a container.
     if !matches!(command, args::Command::Build(_)) || std::process::id() == 1 {
-        process::prepare();
+        children.prepare();
     }
     let result = match command {
         args::Command::Build(build) => build::run(&build),
@@ -75,10 +59,10 @@ pub fn main() -> ExitCode {
         args::Command::Plugin(command) => plugin::run(&command),
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };
-    process::end_orphans();
+    children.end_orphans();
     match result {
         // The thread for signals ends this process when it has cleaned up.
-        _ if process::was_ended() => loop {
+        _ if children.have_ended() => loop {
             std::thread::park();
         },
         Ok(()) => ExitCode::SUCCESS,
@@ -90,21 +74,4 @@ pub fn main() -> ExitCode {
             }
         },
     }
-}
-
-/// Lets a thread clean up and end this process when a signal asks for it. Where there is no such
-/// thread, a signal ends the process as the system does.
-fn end_with_signals() -> std::io::Result<()> {
-    let (send, receive) = channel();
-    let wait = move || {
-        let signals = Signals::new(SIGNALS);
-        let _ = send.send(signals.as_ref().map(drop).map_err(std::io::Error::kind));
-        if signals.is_ok_and(|mut signals| signals.forever().next().is_some()) {
-            process::end_all();
-            std::process::exit(INTERRUPTED.into());
-        }
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
-    // From here on nothing is made that a signal would leave behind.
-    receive.recv().unwrap_or(Ok(())).map_err(Into::into)
 }

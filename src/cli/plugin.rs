@@ -2,7 +2,7 @@
 
 use super::args::{Format, Language, Plugin, PluginCommand};
 use super::report::Report;
-use super::{cache, managed, plugin_doctor, plugin_host, plugin_install, plugin_look, plugin_run};
+use super::{cache, managed, plugin_doctor, plugin_host, plugin_install, plugin_look, plugin_run, signals};
 use crate::manager::discover::{Candidate, Refusal, all, candidates};
 use crate::manager::name::Platform;
 use crate::manager::requirements::Requirement;
@@ -28,6 +28,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
         go_hosts: cache::go_hosts(),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         variable: managed::variable,
+        children: signals::children().clone(),
         ..PluginOptions::default()
     };
     let mut report = Report::default();

@@ -4,7 +4,7 @@ use super::args::{duration, size};
 use super::build::{ENGINES, in_path};
 use super::cache;
 use super::plugin_install::sync_environment;
-use super::{managed, plugin_host};
+use super::{managed, plugin_host, signals};
 use crate::manager::environment::{Bundle, Environment};
 use crate::manager::plugins::ManagedPlugins;
 use crate::manager::resolve::Managed;
@@ -151,6 +151,7 @@ pub fn options(
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
         variable: managed::variable,
         go_hosts: cache::go_hosts(),
+        children: signals::children().clone(),
         functions: functions(flags, variable),
     };
     Ok((ManagedPlugins::new(options, managed), schemas))
@@ -235,7 +236,8 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
     let directory = directory.to_owned();
     let managed = Managed::new(move || {
         let (host, variable) = (plugin_host::program(), managed::variable);
-        let options = PluginOptions { host, variable, ..PluginOptions::default() };
+        let children = signals::children().clone();
+        let options = PluginOptions { host, variable, children, ..PluginOptions::default() };
         managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options)
     });
     Ok((managed, schemas))

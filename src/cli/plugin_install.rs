@@ -7,6 +7,7 @@ use super::managed::{environment, manager, policy, trust_file, variable};
 use super::plugin::{constraint_of, halves, parse};
 use super::progress::Progress;
 use super::report::Report;
+use super::signals;
 use crate::atomic;
 use crate::manager::amend::{Amended, Amendment, quoted};
 use crate::manager::discover::{Installed, candidates, choose};
@@ -91,7 +92,9 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
     let cache = cache::writable();
     let secret = |host: &str| variable(&token_variable(host)?)?.into_string().ok();
-    let transfer = Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline).with_secrets(secret);
+    let transfer =
+        Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline, signals::children().clone())
+            .with_secrets(secret);
     match progress.and_then(Progress::watch) {
         Some(watch) => transfer.watched(watch),
         None => transfer,

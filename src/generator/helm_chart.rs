@@ -17,7 +17,7 @@ use super::helm_command::HelmCommand;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::{Root, join, path};
-use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
+use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator, documents_to_resources};
 use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
@@ -163,7 +163,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             without: &[],
             stdin: None,
         };
-        run(call, &options.limits).map_err(|failed| self.explain(build, &shown, &failed))
+        build.cx.options.children.run(call, &options.limits).map_err(|failed| self.explain(build, &shown, &failed))
     }
 
     fn explain(&self, build: &Build<'a>, args: &[String], failed: &Failed) -> Error {
@@ -349,7 +349,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         let no_file = |e: std::io::Error| Error::new(ErrorKind::Io, format!("no temporary directory for helm: {e}"));
-        let private = PrivateDirectory::new("rustomize-helm-").map_err(no_file)?;
+        let private = build.cx.options.children.directory("rustomize-helm-").map_err(no_file)?;
         // Named as upstream's: it stands in what helm is called with.
         let temporary = private.path().join("kustomize-helm-1");
         std::fs::create_dir(&temporary).map_err(no_file)?;

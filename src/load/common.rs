@@ -6,6 +6,7 @@ use super::http::Http;
 use super::{NotLoaded, RemoteOptions, RepoSpec};
 use crate::diag::Result;
 use crate::meter::FastMap;
+use crate::process::Children;
 use crate::yaml::encoding::Text;
 use crate::yaml::{Arena, Source};
 use std::path::{Path, PathBuf};
@@ -33,10 +34,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'a> Common<'a> {
     /// Nothing is read yet.
-    pub fn new(remote: RemoteOptions) -> Self {
+    pub fn new(remote: RemoteOptions, children: Children) -> Self {
         Common {
             sources: Mutex::default(),
-            git: Git::new(remote.cache.clone(), remote.offline, remote.timeout),
+            git: Git::new(remote.cache.clone(), remote.offline, remote.timeout, children),
             remote,
             http: OnceLock::new(),
             fetched: Mutex::default(),

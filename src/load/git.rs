@@ -11,7 +11,7 @@ use super::RepoSpec;
 use super::git_cache::{Cache, hash};
 use super::git_command::GitCommand;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
+use crate::process::{Call, Children, Failure, Limits, PrivateDirectory};
 use hashbrown::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ pub struct Git {
     offline: bool,
     /// How long one command may take where the reference does not say.
     timeout: Option<Duration>,
+    children: Children,
     known: Mutex<HashMap<Key, PathBuf>>,
     /// Clones that no cache keeps: they go when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
@@ -58,9 +59,9 @@ pub struct Git {
 
 impl Git {
     /// Nothing is cloned yet.
-    pub fn new(cache: Option<PathBuf>, offline: bool, timeout: Option<Duration>) -> Self {
+    pub fn new(cache: Option<PathBuf>, offline: bool, timeout: Option<Duration>, children: Children) -> Self {
         let cache = cache.map(Cache::new);
-        Git { cache, offline, timeout, known: Mutex::default(), temporary: Mutex::default() }
+        Git { cache, offline, timeout, children, known: Mutex::default(), temporary: Mutex::default() }
     }
 
     /// The directory that holds a version of a repository.
@@ -235,10 +236,10 @@ impl Git {
     /// A directory for git to work in, on the same file system as the place of a clone.
     fn work_directory(&self) -> Result<PrivateDirectory> {
         let Some(cache) = self.cache.as_ref().filter(|cache| cache.is_private(&cache.repositories())) else {
-            return PrivateDirectory::new("kustomize-").map_err(|e| no_directory(&e));
+            return self.children.directory("kustomize-").map_err(|e| no_directory(&e));
         };
         let parent = cache.repositories();
-        let made = Cache::make(&parent).and_then(|()| PrivateDirectory::new_in(&parent, "partial-"));
+        let made = Cache::make(&parent).and_then(|()| self.children.directory_in(&parent, "partial-"));
         made.map_err(|e| no_directory(&e).context(format!("making a directory below '{}'", cache.named().display())))
     }
 
@@ -297,7 +298,7 @@ impl Git {
         };
         let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, stderr: |_| {} };
         let shown = command.shown();
-        let printed = run(call, &limits).map_err(|failed| {
+        let printed = self.children.run(call, &limits).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
             let fault = |message: String| Error::new(ErrorKind::Io, message);
             match failed.failure {

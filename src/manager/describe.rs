@@ -5,7 +5,7 @@ use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
-use crate::process::{Call, Failed, Failure, Limits, run};
+use crate::process::{Call, Failed, Failure, Limits};
 use crate::stage::Mode;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -171,7 +171,7 @@ impl Description {
             stdin: None,
         };
         let limits = Limits { timeout: Some(TIMEOUT), output: OUTPUT_LIMIT, stderr: |_| {} };
-        let printed = run(call, &limits).map_err(DescribeError::Failed)?;
+        let printed = options.children.run(call, &limits).map_err(DescribeError::Failed)?;
         Description::parse(&printed).map_err(DescribeError::Form)
     }
 

@@ -4,7 +4,7 @@ use super::content::{self, MADE, NODE_MODULES};
 use super::discover::{Installed, Refusal};
 use super::manifest::Manifest;
 use crate::plugin::program::{Command, HeldCopy};
-use crate::process::PrivateDirectory;
+use crate::process::Children;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -17,8 +17,8 @@ const MADE_THERE: [&str; 2] = [MADE, NODE_MODULES];
 ///
 /// # Errors
 /// It cannot be copied, or is not what was installed.
-pub fn copy(installed: &Installed) -> Result<HeldCopy, Refusal> {
-    let directory = PrivateDirectory::new("rustomize-plugin-").map_err(Refusal::Io)?;
+pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refusal> {
+    let directory = children.directory("rustomize-plugin-").map_err(Refusal::Io)?;
     let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
     let is_directory = installed.path.is_dir();
     let beside = match is_directory {

@@ -88,7 +88,7 @@ impl ManagedPlugins {
         }
         let path = found.installed.path.display();
         let wrong = |why| Error::new(ErrorKind::Plugin, format!("'{path}' does not run: {why}"));
-        self.ask(|manager| manager.held(&found.installed).map(Some).map_err(wrong))
+        self.ask(|manager| manager.held(&found.installed, &self.runners.options.children).map(Some).map_err(wrong))
     }
 
     /// Why there is no plugin for a configuration object.

@@ -25,6 +25,7 @@ use crate::plugin::locate::{Placed, locate_in};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::plugin::program::HeldCopy;
+use crate::process::Children;
 use crate::resource::ResId;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -305,11 +306,11 @@ impl Manager {
     ///
     /// # Errors
     /// It cannot be copied, or is not what was installed.
-    pub fn held(&self, installed: &Installed) -> std::result::Result<Arc<HeldCopy>, Refusal> {
+    pub fn held(&self, installed: &Installed, children: &Children) -> std::result::Result<Arc<HeldCopy>, Refusal> {
         if let Some(known) = self.looked.held.borrow().get(&installed.path) {
             return Ok(known.clone());
         }
-        let held = Arc::new(held::copy(installed)?);
+        let held = Arc::new(held::copy(installed, children)?);
         self.looked.held.borrow_mut().insert(installed.path.clone(), held.clone());
         Ok(held)
     }
@@ -495,8 +496,8 @@ impl Manager {
             Some(description) => description,
             None => {
                 // What does not hold to its sum is not run, not even to ask it.
-                let description =
-                    Description::ask(&self.held(installed)?.command, options).map_err(Refusal::Describe)?;
+                let description = Description::ask(&self.held(installed, &options.children)?.command, options)
+                    .map_err(Refusal::Describe)?;
                 // Without it the next build asks again.
                 if let Some(path) = &kept {
                     let _ = keep(path, &description);

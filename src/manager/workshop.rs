@@ -9,7 +9,7 @@ use super::content::MADE;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level, parts};
-use crate::process::{Call, Failed, Failure, Limits, run};
+use crate::process::{Call, Failed, Failure, Limits};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -155,7 +155,11 @@ impl<'w> Workshop<'w> {
             without: &["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"],
             stdin: None,
         };
-        let said = run(call, &self.limits()).map_err(|failed| failed_step(&shown(program, args), failed))?;
+        let said = self
+            .options
+            .children
+            .run(call, &self.limits())
+            .map_err(|failed| failed_step(&shown(program, args), failed))?;
         Ok(PathBuf::from(String::from_utf8_lossy(&said).trim()))
     }
 
@@ -194,7 +198,7 @@ impl<'w> Workshop<'w> {
             without: &[],
             stdin: None,
         };
-        run(call, &self.limits()).map(drop).map_err(|failed| failed_step(&shown, failed))
+        self.options.children.run(call, &self.limits()).map(drop).map_err(|failed| failed_step(&shown, failed))
     }
 
     /// What a step may do. It is in a sandbox also where installed plugins run without one.
@@ -235,7 +239,8 @@ impl<'w> Workshop<'w> {
     fn say_what_is_missing(&self) {
         static SAID: Once = Once::new();
         SAID.call_once(|| {
-            let parts = self.options.host.as_deref().and_then(parts).unwrap_or_default();
+            let parts =
+                self.options.host.as_deref().and_then(|host| parts(&self.options.children, host)).unwrap_or_default();
             for missing in parts.into_iter().filter_map(|part| part.missing) {
                 (self.options.stderr)(format!("Warning: plugin isolation: {missing}\n").as_bytes());
             }

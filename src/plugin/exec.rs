@@ -9,7 +9,7 @@ use super::isolation::Confined;
 use super::program::Program;
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::Root;
-use crate::process::{Call, Failed, Failure, PrivateDirectory, run};
+use crate::process::{Call, Failed, Failure};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Pos};
@@ -74,7 +74,7 @@ impl ExecPlugin {
         let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
-        let directory = PrivateDirectory::new("rustomize-plugin-").map_err(no_file)?;
+        let directory = self.options.children.directory("rustomize-plugin-").map_err(no_file)?;
         let config_file = directory.path().join(&self.file_name);
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config_file).map_err(no_file)?;
@@ -94,7 +94,8 @@ impl ExecPlugin {
             without: &[],
             stdin,
         };
-        run(call, &self.options.limits()).map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))
+        let printed = self.options.children.run(call, &self.options.limits());
+        printed.map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))
     }
 
     fn environment(&self, build: &mut Build<'_>) -> Vec<(Cow<'static, str>, OsString)> {

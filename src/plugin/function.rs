@@ -12,7 +12,7 @@ use super::program::Program;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::load::Root;
-use crate::process::{Call, run};
+use crate::process::Call;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Node, Pos, first_document, reprint};
@@ -211,7 +211,10 @@ impl Function {
             without: &[],
             stdin: Some(input.into_bytes()),
         };
-        let printed = run(call, &self.options.limits())
+        let printed = self
+            .options
+            .children
+            .run(call, &self.options.limits())
             .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))?;
         let mut resources = self.read(build, printed)?;
         for resource in &mut resources {

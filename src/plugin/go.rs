@@ -14,7 +14,7 @@ use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program};
 use crate::atomic::Staged;
 use crate::diag::{Error, ErrorKind, Result};
-use crate::process::{Call, Failure, Limits, PrivateDirectory, run};
+use crate::process::{Call, Children, Failure, Limits};
 use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -64,8 +64,9 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
     let source = Source::find(&directory)?;
     let default = directory.join(format!("{}.so", source.kind));
     let output = output.unwrap_or(&default);
-    let go = Go::find(&directory)?;
-    let work = PrivateDirectory::new("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
+    let go = Go::find(&directory, &options.children)?;
+    let work =
+        options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
     let write = |name: &str, text: &[u8]| {
         let path = work.path().join(name);
         fs::write(&path, text).map_err(io("write", &path)).map(|()| path)
@@ -257,13 +258,15 @@ struct Go {
     version: String,
     /// The module file that holds for a directory.
     module: Option<PathBuf>,
+    /// What runs it.
+    children: Children,
 }
 
 impl Go {
-    fn find(directory: &Path) -> Result<Go> {
+    fn find(directory: &Path, children: &Children) -> Result<Go> {
         let names = ["GOVERSION", "GOMOD", "CC"];
         let call = call(Path::new("go"), directory, ["env"].into_iter().chain(names).map(OsString::from).collect());
-        let printed = run(call, &quiet()).map_err(|failed| match failed.failure {
+        let printed = children.run(call, &quiet()).map_err(|failed| match failed.failure {
             Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 fault("no 'go' program on path: Go plugins are built with Go".to_owned())
                     .hint("install Go 1.24 or later, and a C compiler")
@@ -278,7 +281,7 @@ impl Go {
         // The command may have arguments, as in `ccache gcc`.
         let program = compiler.split_whitespace().next().unwrap_or("gcc").to_owned();
         let call = self::call(Path::new(&program), directory, vec!["--version".into()]);
-        if let Err(failed) = run(call, &quiet())
+        if let Err(failed) = children.run(call, &quiet())
             && matches!(failed.failure, Failure::NotStarted(_))
         {
             return Err(fault(format!(
@@ -286,7 +289,7 @@ impl Go {
             ))
             .hint("install gcc or clang, or name yours in the variable CC"));
         }
-        Ok(Go { version, module })
+        Ok(Go { version, module, children: children.clone() })
     }
 
     /// The version of kustomize's packages that a module file chooses; `None` if it has none, empty
@@ -296,7 +299,7 @@ impl Go {
         file.push(modfile);
         let format = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}";
         let args = ["list".into(), "-mod=mod".into(), file, "-m".into(), "-f".into(), format.into(), API.into()];
-        match run(call(Path::new("go"), directory, args.into()), &Limits { timeout: None, ..quiet() }) {
+        match self.children.run(call(Path::new("go"), directory, args.into()), &Limits { timeout: None, ..quiet() }) {
             Ok(printed) => Ok(Some(String::from_utf8_lossy(&printed).trim().to_owned())),
             Err(failed) if failed.stderr.contains("not a known dependency") => Ok(None),
             Err(failed) => {
@@ -317,7 +320,7 @@ impl Go {
         let mut call = call(Path::new("go"), directory, args);
         call.environment.extend(environment);
         let limits = Limits { timeout: None, output: options.output_limit, stderr: options.stderr };
-        run(call, &limits).map(drop).map_err(|failed| match failed.failure {
+        self.children.run(call, &limits).map(drop).map_err(|failed| match failed.failure {
             Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
                 .hint("what it says stands above"),
             failure => fault(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
@@ -412,8 +415,9 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
     }
-    let work = PrivateDirectory::new("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
-    let go = Go::find(work.path())?;
+    let work =
+        options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
+    let go = Go::find(work.path(), &options.children)?;
     let sums = build.modules.iter().map(|m| m.replaced_by.as_deref().unwrap_or(m));
     let sums: String =
         sums.filter(|m| !m.sum.is_empty()).map(|m| format!("{} {} {}\n", m.path, m.version, m.sum)).collect();

@@ -5,7 +5,7 @@ use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
 use super::host;
 use super::permissions::Permissions;
-use crate::process::{Call, Limits, PrivateDirectory, run};
+use crate::process::{Call, Children, Limits, PrivateDirectory};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -98,7 +98,7 @@ impl Confined {
 
 /// The parts of a sandbox, as a process of `host` says that confines itself; `None` if there is no
 /// such process.
-pub fn parts(host: &Path) -> Option<Vec<Part>> {
+pub fn parts(children: &Children, host: &Path) -> Option<Vec<Part>> {
     let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
     let args = [host::ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
@@ -112,7 +112,7 @@ pub fn parts(host: &Path) -> Option<Vec<Part>> {
         stdin: None,
     };
     let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };
-    serde_json::from_slice(&run(call, &limits).ok()?).ok()
+    serde_json::from_slice(&children.run(call, &limits).ok()?).ok()
 }
 
 impl PluginOptions {
@@ -132,7 +132,7 @@ impl PluginOptions {
         let paths: Vec<&Path> = paths.iter().copied().chain(folders.iter().map(PathBuf::as_path)).collect();
         // The memory of an executable is not limited: it is the user's own choice, and runs as
         // under kustomize.
-        let grants = isolation.grants(None, &paths)?;
+        let grants = isolation.grants(&self.children, None, &paths)?;
         if !grants.is_sandboxed() {
             return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
         }
@@ -200,7 +200,7 @@ impl Isolation {
     ///
     /// # Errors
     /// The directory cannot be made.
-    pub fn grants(&self, memory: Option<u64>, paths: &[&Path]) -> std::io::Result<Grants> {
+    pub fn grants(&self, children: &Children, memory: Option<u64>, paths: &[&Path]) -> std::io::Result<Grants> {
         if self.level == Level::Off {
             return Ok(Grants {
                 confinement: Confinement { memory, sandbox: None },
@@ -209,7 +209,7 @@ impl Isolation {
                 own: None,
             });
         }
-        let own = PrivateDirectory::new("rustomize-plugin-")?;
+        let own = children.directory("rustomize-plugin-")?;
         let strict = self.level == Level::Strict;
         let is_apart = strict || self.is_apart;
         let mut write = self.write.clone();
@@ -237,13 +237,14 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::{Isolation, Level, RESOLVER};
+    use crate::process::Children;
 
     #[test]
     fn who_may_use_the_network_may_read_how_names_become_addresses() {
         let Ok(resolver) = std::fs::canonicalize(RESOLVER) else { return };
         for network in [false, true] {
             let isolation = Isolation { level: Level::Auto, network, ..Isolation::default() };
-            let sandbox = isolation.grants(None, &[]).unwrap().confinement.sandbox.unwrap();
+            let sandbox = isolation.grants(&Children::new(), None, &[]).unwrap().confinement.sandbox.unwrap();
             assert_eq!(sandbox.read.contains(&resolver), network);
         }
     }

@@ -1,7 +1,7 @@
 //! [`PluginOptions`]: whether and how external plugins run.
 
 use super::isolation::{Isolation, Level};
-use crate::process::Limits;
+use crate::process::{Children, Limits};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,8 @@ pub struct PluginOptions {
     pub go_hosts: Option<PathBuf>,
     /// Gives variables of this process to plugins that were granted them.
     pub variable: fn(&str) -> Option<OsString>,
+    /// What runs plugins, and what they need.
+    pub children: Children,
     /// What holds for functions alone.
     pub functions: FunctionOptions,
 }
@@ -46,6 +48,7 @@ impl Default for PluginOptions {
             host: None,
             go_hosts: None,
             variable: |_| None,
+            children: Children::new(),
             functions: FunctionOptions::default(),
         }
     }

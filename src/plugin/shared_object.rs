@@ -89,7 +89,7 @@ impl Host {
             paths.push(other);
         }
         let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
-        let grants = isolation.grants(options.memory_limit, &paths).map_err(no_directory)?;
+        let grants = isolation.grants(&options.children, options.memory_limit, &paths).map_err(no_directory)?;
         let args = match program {
             Program::Own => grants.host_args(&[path.as_os_str()]),
             Program::Other(other) => grants.host_args(&["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
@@ -98,7 +98,7 @@ impl Host {
         let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
         let limits = options.limits();
         let failed = |failed: Failed| explain(&failed, path, &name, Pos::NONE);
-        let mut conversation = Conversation::start(&call, &limits).map_err(failed)?;
+        let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
         let hello = conversation.exchange(&[], &limits).map_err(failed)?;
         let description = match hello.kind {
             answer::OUTPUT => serde_json::from_slice(&hello.content)

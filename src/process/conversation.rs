@@ -1,7 +1,7 @@
 //! A child that answers more than once: it lives as long as a build needs it, and is spoken to in
 //! frames over the pipes that are its stdin and stdout.
 
-use super::{Call, Failed, Failure, GRACE, Keep, Limits, end, forget_group, orphans, read_in_thread, start, widen};
+use super::{Call, Children, Failed, Failure, GRACE, Keep, Limits, end, read_in_thread, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 use rustomize_plugin_abi::frame::{Frame, HEAD, READ_AHEAD, content_len};
@@ -16,6 +16,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// A running child. When it is dropped, it ends, with its process group and with what has left
 /// that.
 pub struct Conversation {
+    children: Children,
     handle: duct::Handle,
     group: Option<Pid>,
     mark: String,
@@ -29,12 +30,12 @@ impl Conversation {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(call: &Call<'_>, limits: &Limits) -> Result<Self, Failed> {
-        Conversation::try_start(call, limits)
+    pub fn start(children: &Children, call: &Call<'_>, limits: &Limits) -> Result<Self, Failed> {
+        Conversation::try_start(children, call, limits)
             .map_err(|e| Failed { failure: Failure::NotStarted(e), stderr: String::new() })
     }
 
-    fn try_start(call: &Call<'_>, limits: &Limits) -> io::Result<Self> {
+    fn try_start(children: &Children, call: &Call<'_>, limits: &Limits) -> io::Result<Self> {
         let (stdin, to) = io::pipe()?;
         let (from, stdout) = io::pipe()?;
         let (errors, stderr) = io::pipe()?;
@@ -43,10 +44,11 @@ impl Conversation {
         rustix::io::ioctl_fionbio(&from, true)?;
         widen(&stdin);
         widen(&from);
-        let mark = orphans::mark();
+        let mark = children.mark();
         let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
-        let (handle, group) = start(call.expression(&mark).stdin_file(stdin).stdout_file(stdout).stderr_file(stderr))?;
-        Ok(Conversation { handle, group, mark, to, from, errors })
+        let child = call.expression(&mark).stdin_file(stdin).stdout_file(stdout).stderr_file(stderr);
+        let (handle, group) = children.start(child)?;
+        Ok(Conversation { children: children.clone(), handle, group, mark, to, from, errors })
     }
 
     /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts
@@ -115,7 +117,7 @@ impl Conversation {
     fn end(&self) {
         end(self.group);
         let _ = self.handle.wait_deadline(Instant::now() + GRACE);
-        orphans::end(Some(&self.mark));
+        self.children.end_strays(Some(&self.mark));
     }
 
     fn ended(&self) -> Failure {
@@ -132,7 +134,7 @@ impl Drop for Conversation {
         self.end();
         // What it said is shown to its end.
         let _ = self.errors.recv_timeout(GRACE);
-        forget_group(self.group);
+        self.children.forget(self.group);
     }
 }
 

@@ -1,15 +1,17 @@
 //! A child process with limits: its own process group, a deadline, a limit on its output, and
 //! nothing left behind.
 //!
-//! * [`run`] asks a child once, [`conversation`] as often as it likes.
+//! * [`Children`]: those of a build, or of a process, which end with it. [`Children::run`] asks one
+//!   once, [`conversation`] as often as it likes.
 //! * `private`: directories for what must not stay behind.
 //! * `orphans`: what a child has started, and what left its group.
 
+mod children;
 pub mod conversation;
 mod orphans;
 mod private;
 
-pub use orphans::own_all;
+pub use children::Children;
 pub use private::PrivateDirectory;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -19,9 +21,7 @@ use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, Once, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -104,120 +104,6 @@ pub struct Failed {
     pub stderr: String,
 }
 
-/// Calls `prepare` once, before this process makes anything for the first time that must not outlive
-/// it: a child, or a private directory. A process that makes neither pays nothing.
-pub fn prepare_with(prepare: fn()) {
-    let _ = PREPARE.set(prepare);
-}
-
-static PREPARE: OnceLock<fn()> = OnceLock::new();
-
-/// Does what [`prepare_with`] was given, unless that was done. Must be called before a lock on
-/// [`RUNNING`] is taken.
-pub fn prepare() {
-    static DONE: Once = Once::new();
-    DONE.call_once(|| PREPARE.get().into_iter().for_each(|prepare| prepare()));
-}
-
-/// What must not outlive this process: process groups that run.
-static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
-
-static ENDED: AtomicBool = AtomicBool::new(false);
-
-/// Whether [`end_all`] was called: no plugin starts any more, and a failure says nothing but that.
-pub fn was_ended() -> bool {
-    ENDED.load(Ordering::SeqCst)
-}
-
-/// Ends every running plugin and removes every directory that was made for one: for a signal
-/// handler's thread.
-pub fn end_all() {
-    ENDED.store(true, Ordering::SeqCst);
-    let lock = |m: &'static Mutex<Vec<Pid>>| m.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    lock(&RUNNING).drain(..).for_each(|pid| end(Some(pid)));
-    orphans::end(None);
-    private::remove_all();
-}
-
-/// Ends what the children of this process have left, when nothing is to be run any more.
-pub fn end_orphans() {
-    if !orphans::are_none() {
-        orphans::end(None);
-    }
-}
-
-/// Runs a child to its end: until it has exited and closed its stdout and stderr. What it has
-/// started ends then. It costs the process, and copies of its input and output.
-///
-/// # Errors
-/// It cannot be started, exits with another status than 0, takes too long or prints too much; in
-/// the latter two cases its whole process group is ended.
-pub fn run(call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
-    let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
-    let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
-    let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
-    widen(&stdout_reader);
-    let mark = orphans::mark();
-    let mut expression = call.expression(&mark);
-    // What a transformer prints is about as much as it reads. Memory that is not written to costs
-    // nothing.
-    let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
-    let mut input = None;
-    expression = match call.stdin {
-        Some(bytes) => {
-            let (reader, thread) = write_in_thread(bytes).map_err(not_started)?;
-            input = Some(thread);
-            expression.stdin_file(reader)
-        }
-        None => expression.stdin_null(),
-    };
-    // First the threads: a system that gives none has no child to end then.
-    let keep = Keep::All { limit: options.output, expected };
-    let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
-    let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
-    let (handle, group) = start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
-    let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-    let outcome = collect(&handle, output, options, deadline);
-    if outcome.is_err() {
-        end(group);
-        let _ = handle.wait_deadline(Instant::now() + GRACE);
-        orphans::end(Some(&mark));
-    }
-    // Freed where it was made: the allocator then has room for what the output is read into.
-    if let Some(input) = input.filter(JoinHandle::is_finished) {
-        drop(input.join());
-    }
-    forget_group(group);
-    // Whoever still holds it is not waited for: what comes is shown all the same.
-    let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
-    // Last, so that what only passes on what it said comes to its end.
-    if !orphans::are_none() {
-        end_group(group);
-        orphans::end(Some(&mark));
-    }
-    let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
-    outcome.map_err(|failure| Failed { failure, stderr })
-}
-
-/// Starts a child in a process group of its own. The expression's ends of pipes are closed then.
-fn start(expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)> {
-    let expression = expression.before_spawn(|command| {
-        command.process_group(0);
-        name(command);
-        Ok(())
-    });
-    prepare();
-    // Held across the start, so that a signal finds every child that runs.
-    let mut running = RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if was_ended() {
-        return Err(io::ErrorKind::Interrupted.into());
-    }
-    let handle = expression.start()?;
-    let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
-    running.extend(group);
-    Ok((handle, group))
-}
-
 /// Lets a program that is started by its descriptor be called by its path, as every other.
 pub(crate) fn name(command: &mut std::process::Command) {
     let program = Path::new(command.get_program());
@@ -226,10 +112,6 @@ pub(crate) fn name(command: &mut std::process::Command) {
     {
         command.arg0(path);
     }
-}
-
-fn forget_group(group: Option<Pid>) {
-    RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|pid| Some(*pid) != group);
 }
 
 /// Ends a process group, and its leader: one that confines itself is in no group of its own for a

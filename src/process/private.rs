@@ -1,9 +1,9 @@
 //! Directories that only this user can look into, for what must not stay behind.
 //!
-//! They are removed when they are dropped, by [`remove_all`] for a signal, and by a later process
+//! They are removed when they are dropped, by [`remove_all`] for whoever ends a build, and by a later process
 //! where one was killed: each is locked as long as its process lives.
 
-use super::was_ended;
+use super::Children;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
@@ -12,7 +12,6 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
 
 /// The end of the names of directories that are locked.
 const LOCKED: &str = ".locked";
@@ -26,37 +25,28 @@ const ROUNDS: usize = 16;
 /// How deep a directory may be that is removed.
 const LEVELS: usize = 1_000_000;
 
-static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Removes every directory of this process. [`was_ended`] says so already: no other one is made.
-pub(super) fn remove_all() {
-    let directories = std::mem::take(&mut *DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner));
+/// Removes directories.
+pub(super) fn remove_all(directories: Vec<PathBuf>) {
     for directory in directories {
         let _ = remove(&directory);
     }
 }
 
 /// A directory that only this user can look into, removed when it is dropped and by
-/// [`end_all`](super::end_all).
+/// [`Children::end`].
 pub struct PrivateDirectory {
     /// Empty if it was kept.
     path: PathBuf,
+    children: Children,
     /// As long as this is open, no other process takes the directory for a forgotten one.
     _lock: Option<OwnedFd>,
 }
 
 impl PrivateDirectory {
-    /// Makes one in the system's place for temporary files. The first one of a process removes
-    /// those that killed processes of this user have left there.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn new(prefix: &str) -> io::Result<Self> {
-        static SWEEP: Once = Once::new();
-        let parent = tempfile::env::temp_dir();
-        SWEEP.call_once(|| sweep(&parent));
+    /// Makes one that is locked, which a later process removes if this one is killed.
+    pub(super) fn locked(children: &Children, parent: &Path, prefix: &str) -> io::Result<Self> {
         for _ in 0..ROUNDS {
-            let mut directory = PrivateDirectory::make(&parent, prefix, LOCKED)?;
+            let mut directory = PrivateDirectory::make(children, parent, prefix, LOCKED)?;
             // Before it is locked, another process may take it for a forgotten one.
             match lock(&directory.path) {
                 Ok(lock) if directory.path.is_dir() => {
@@ -72,25 +62,16 @@ impl PrivateDirectory {
         Err(io::Error::other("its directory is removed again and again"))
     }
 
-    /// Makes one in another directory.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
-        PrivateDirectory::make(parent, prefix, "")
+    /// Makes one that no other process looks for.
+    pub(super) fn unlocked(children: &Children, parent: &Path, prefix: &str) -> io::Result<Self> {
+        PrivateDirectory::make(children, parent, prefix, "")
     }
 
-    fn make(parent: &Path, prefix: &str, suffix: &str) -> io::Result<Self> {
-        super::prepare();
-        let mut directories = DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner);
-        if was_ended() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
+    fn make(children: &Children, parent: &Path, prefix: &str, suffix: &str) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).suffix(suffix).permissions(Permissions::from_mode(0o700));
-        let path = builder.tempdir_in(parent)?.keep();
-        directories.push(path.clone());
-        Ok(PrivateDirectory { path, _lock: None })
+        let path = children.list(|| Ok(builder.tempdir_in(parent)?.keep()))?;
+        Ok(PrivateDirectory { path, children: children.clone(), _lock: None })
     }
 
     /// Where it is.
@@ -104,21 +85,17 @@ impl PrivateDirectory {
     /// It cannot be renamed: then it is removed.
     pub fn keep_as(mut self, place: &Path) -> io::Result<()> {
         fs::rename(&self.path, place)?;
-        forget(&std::mem::take(&mut self.path));
+        self.children.unlist(&std::mem::take(&mut self.path));
         Ok(())
     }
-}
-
-fn forget(path: &Path) {
-    DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).retain(|d| *d != path);
 }
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // First this: a signal in between finds it all the same.
+            // First this: whoever ends the build in between finds it all the same.
             let _ = remove(&self.path);
-            forget(&self.path);
+            self.children.unlist(&self.path);
         }
     }
 }
@@ -225,7 +202,7 @@ fn lock(path: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// Removes the directories that killed processes of this user have left.
-fn sweep(parent: &Path) {
+pub(super) fn sweep(parent: &Path) {
     let is_ours = |name: &str| name.ends_with(LOCKED) && PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
         if entry.file_name().to_str().is_some_and(is_ours)

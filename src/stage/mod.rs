@@ -21,7 +21,7 @@ pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 use crate::config::TransformerConfig;
 use crate::diag::{Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
-use crate::process::Limits;
+use crate::process::{Children, Limits};
 use crate::resource::{Changes, Order, ResMap, Resource};
 use crate::yaml::{Arena, Pos};
 use schema::BuildSchema;
@@ -47,6 +47,8 @@ pub struct Options {
     pub helm: HelmOptions,
     /// Where remote files and repositories come from.
     pub remote: RemoteOptions,
+    /// What runs git and helm. Plugins have theirs from whoever brings them.
+    pub children: Children,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
 }
@@ -61,6 +63,7 @@ impl Default for Options {
             managed_by_label: false,
             helm: HelmOptions::default(),
             remote: RemoteOptions::default(),
+            children: Children::new(),
             schemas: Vec::new(),
         }
     }
@@ -111,7 +114,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// The input of builds whose texts live in `arena`.
     pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
-        let common = Arc::new(Common::new(options.remote.clone()));
+        let common = Arc::new(Common::new(options.remote.clone(), options.children.clone()));
         let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
         Rc::new(Context { arena, files, options, layers: None })
     }

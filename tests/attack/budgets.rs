@@ -7,6 +7,7 @@ use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rustomize::Children;
 use rustomize::internal::manager::{FetchLimits, Transfer};
 use std::fs;
 use std::io::{Read, Write};
@@ -257,7 +258,7 @@ fn tries_and_redirects_share_the_time_of_one_file() {
         }
     });
     let limits = FetchLimits { timeout: Duration::from_millis(300), size: 1 << 20 };
-    let transfer = Transfer::new(limits, None, false);
+    let transfer = Transfer::new(limits, None, false, Children::new());
     let error = transfer.get(&format!("http://{address}/x")).unwrap_err().to_string();
     assert!(error.contains("cannot be fetched: timeout"), "{error}");
     assert_eq!(count.load(Ordering::Relaxed), 1);

@@ -17,6 +17,7 @@ use crate::load::git::Git;
 use crate::load::http::{Answer, Http, Watch, refused};
 use crate::load::is_url;
 use crate::load::{FileLimit, RepoSpec};
+use crate::process::Children;
 use base64::Engine;
 use oci::Repository;
 use std::path::{Path, PathBuf};
@@ -188,10 +189,10 @@ pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
 
 impl Transfer {
     /// Nothing is fetched yet. Clones of repositories are kept in `cache`.
-    pub fn new(limits: FetchLimits, cache: Option<PathBuf>, offline: bool) -> Transfer {
+    pub fn new(limits: FetchLimits, cache: Option<PathBuf>, offline: bool, children: Children) -> Transfer {
         Transfer {
             http: Http::new(limits.timeout, limits.size, offline),
-            git: Git::new(cache, offline, Some(limits.timeout)),
+            git: Git::new(cache, offline, Some(limits.timeout), children),
             limit: FileLimit(limits.size),
             secret: |_| None,
         }

@@ -1,0 +1,249 @@
+//! [`Children`]: processes and private directories that do not outlive whoever needs them.
+
+use super::{Call, Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD};
+use super::{collect, end, end_group, name, orphans, private, read_in_thread, widen, write_in_thread};
+use rustix::process::Pid;
+use std::fmt;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// The children of a build, or of several, and their private directories. Each copy is a handle on
+/// the same ones: whoever keeps one can end them all, from any thread, and begin the next build
+/// with new ones.
+#[derive(Clone)]
+pub struct Children(Arc<Inner>);
+
+struct Inner {
+    /// Tells these from other ones of this process.
+    number: u32,
+    /// Process groups that run.
+    running: Mutex<Vec<Pid>>,
+    directories: Mutex<Vec<PathBuf>>,
+    has_ended: AtomicBool,
+    /// How many children there were.
+    count: AtomicU32,
+    /// Whether this process has no other children.
+    are_all: bool,
+    /// What is done before the first child, or the first directory.
+    prepare: fn(),
+    prepared: Once,
+    swept: Once,
+}
+
+impl Default for Children {
+    fn default() -> Self {
+        Children::new()
+    }
+}
+
+impl fmt::Debug for Children {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Children").field(&self.0.number).finish()
+    }
+}
+
+/// The value behind a lock. A thread that panics leaves nothing half changed here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Children {
+    /// No children yet.
+    pub fn new() -> Self {
+        Children::with(false, || {})
+    }
+
+    /// All children of this process: one that is none of these was adopted, and ends with them.
+    /// `prepare` is called once, before there is anything that must not outlive the process. A
+    /// process that has no children pays nothing.
+    pub fn of_process(prepare: fn()) -> Self {
+        Children::with(true, prepare)
+    }
+
+    fn with(are_all: bool, prepare: fn()) -> Self {
+        /// Numbers, which say nothing but that two are not the same.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Children(Arc::new(Inner {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            running: Mutex::default(),
+            directories: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+            count: AtomicU32::new(0),
+            are_all,
+            prepare,
+            prepared: Once::new(),
+            swept: Once::new(),
+        }))
+    }
+
+    /// Prepares for children, unless that was done. Must be called before a lock is taken.
+    pub fn prepare(&self) {
+        self.0.prepared.call_once(|| {
+            (self.0.prepare)();
+            orphans::adopt();
+        });
+    }
+
+    /// Whether [`Children::end`] was called: no child starts any more, and a failure says nothing
+    /// but that.
+    pub fn have_ended(&self) -> bool {
+        self.0.has_ended.load(Ordering::SeqCst)
+    }
+
+    /// Ends every child that runs, and removes every directory that was made for one.
+    pub fn end(&self) {
+        self.0.has_ended.store(true, Ordering::SeqCst);
+        std::mem::take(&mut *lock(&self.0.running)).into_iter().for_each(|pid| end(Some(pid)));
+        self.end_strays(None);
+        private::remove_all(std::mem::take(&mut *lock(&self.0.directories)));
+    }
+
+    /// Ends what the children have left, when nothing is to be run any more.
+    pub fn end_orphans(&self) {
+        if !orphans::are_none() {
+            self.end_strays(None);
+        }
+    }
+
+    /// The beginning of the marks of these children.
+    fn marks(&self) -> String {
+        format!("{}-{}-", std::process::id(), self.0.number)
+    }
+
+    /// A mark that no other child has.
+    pub(super) fn mark(&self) -> String {
+        format!("{}{}", self.marks(), self.0.count.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Ends adopted processes that carry a mark; for `None` those that carry any mark of these, and
+    /// where these are all children of this process, those without a mark, too.
+    pub(super) fn end_strays(&self, mark: Option<&str>) {
+        let meant = match mark {
+            Some(mark) => orphans::Meant::Mark(mark),
+            None => orphans::Meant::Begin(self.marks()),
+        };
+        orphans::end(&meant, self.0.are_all, || {
+            // A child is started while this is held: none is seen that is not listed.
+            let running = lock(&self.0.running);
+            orphans::children().into_iter().filter(|pid| !running.contains(pid)).collect()
+        });
+    }
+
+    /// Runs a child to its end: until it has exited and closed its stdout and stderr. What it has
+    /// started ends then. It costs the process, and copies of its input and output.
+    ///
+    /// # Errors
+    /// It cannot be started, exits with another status than 0, takes too long or prints too much; in
+    /// the latter two cases its whole process group is ended.
+    pub fn run(&self, call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
+        let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
+        let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
+        let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
+        widen(&stdout_reader);
+        let mark = self.mark();
+        let mut expression = call.expression(&mark);
+        // What a transformer prints is about as much as it reads. Memory that is not written to
+        // costs nothing.
+        let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
+        let mut input = None;
+        expression = match call.stdin {
+            Some(bytes) => {
+                let (reader, thread) = write_in_thread(bytes).map_err(not_started)?;
+                input = Some(thread);
+                expression.stdin_file(reader)
+            }
+            None => expression.stdin_null(),
+        };
+        // First the threads: a system that gives none has no child to end then.
+        let keep = Keep::All { limit: options.output, expected };
+        let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
+        let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
+        let (handle, group) = self.start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
+        let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
+        let outcome = collect(&handle, output, options, deadline);
+        if outcome.is_err() {
+            end(group);
+            let _ = handle.wait_deadline(Instant::now() + GRACE);
+            self.end_strays(Some(&mark));
+        }
+        // Freed where it was made: the allocator then has room for what the output is read into.
+        if let Some(input) = input.filter(JoinHandle::is_finished) {
+            drop(input.join());
+        }
+        self.forget(group);
+        // Whoever still holds it is not waited for: what comes is shown all the same.
+        let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
+        // Last, so that what only passes on what it said comes to its end.
+        if !orphans::are_none() {
+            end_group(group);
+            self.end_strays(Some(&mark));
+        }
+        let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
+        outcome.map_err(|failure| Failed { failure, stderr })
+    }
+
+    /// Starts a child in a process group of its own. The expression's ends of pipes are closed then.
+    pub(super) fn start(&self, expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)> {
+        let expression = expression.before_spawn(|command| {
+            command.process_group(0);
+            name(command);
+            Ok(())
+        });
+        self.prepare();
+        // Held across the start, so that whoever ends the children finds every one that runs.
+        let mut running = lock(&self.0.running);
+        if self.have_ended() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let handle = expression.start()?;
+        let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
+        running.extend(group);
+        Ok((handle, group))
+    }
+
+    /// Forgets a process group that has ended.
+    pub(super) fn forget(&self, group: Option<Pid>) {
+        lock(&self.0.running).retain(|pid| Some(*pid) != group);
+    }
+
+    /// Makes a directory that only this user can look into, in the system's place for temporary
+    /// files. The first one removes those that killed processes of this user have left there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn directory(&self, prefix: &str) -> io::Result<PrivateDirectory> {
+        let parent = tempfile::env::temp_dir();
+        self.0.swept.call_once(|| private::sweep(&parent));
+        PrivateDirectory::locked(self, &parent, prefix)
+    }
+
+    /// Makes such a directory in another one.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn directory_in(&self, parent: &Path, prefix: &str) -> io::Result<PrivateDirectory> {
+        PrivateDirectory::unlocked(self, parent, prefix)
+    }
+
+    /// Makes a directory with `make`, and lists it, unless the children have ended.
+    pub(super) fn list(&self, make: impl FnOnce() -> io::Result<PathBuf>) -> io::Result<PathBuf> {
+        self.prepare();
+        let mut directories = lock(&self.0.directories);
+        if self.have_ended() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let path = make()?;
+        directories.push(path.clone());
+        Ok(path)
+    }
+
+    /// Takes a directory off the list.
+    pub(super) fn unlist(&self, path: &Path) {
+        lock(&self.0.directories).retain(|d| *d != path);
+    }
+}
