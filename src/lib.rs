@@ -146,6 +146,10 @@ pub mod internal {
     pub use crate::stage::{Build, Context};
     pub use rustomize_plugin_abi::frame::Frame;
 
+    pub mod written {
+        pub use crate::config::{Described, Field, Kustomization, Record, Shape, TransformerConfig};
+        pub use crate::pipeline::object::{Builtin, GENERATORS, TRANSFORMERS};
+    }
     pub mod emit {
         pub use crate::yaml::emit::document;
     }

@@ -1,8 +1,9 @@
 //! From nodes to typed configuration, with the leniencies of upstream's decoder: kustomization
 //! files are YAML 1.1 that becomes JSON that is decoded strictly.
 //!
-//! A type's fields are one table, `(name, &mut field)`. Field names match without regard to case;
-//! unknown fields are errors with a place and the nearest known name.
+//! A type's fields are one table, `(name, &mut field)`, which `#[derive(Decode)]` writes. Field
+//! names match without regard to case; unknown fields are errors with a place and the nearest
+//! known name.
 
 use crate::diag::{Error, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};

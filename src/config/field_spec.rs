@@ -1,6 +1,7 @@
 //! [`FieldSpec`]: which field of which kind a transformer works on, and the walk to it.
 
-use super::decode::{Decode, Decoder, for_builtin};
+use super::decode::{Decoder, for_builtin};
+use super::{Decode, Described, Shape};
 use crate::diag::{Error, Result};
 use crate::meter::FastMap;
 use crate::schema::Gvk;
@@ -19,31 +20,16 @@ pub struct DefaultSpec {
 }
 
 /// A field of the kinds that `gvk` selects: empty parts select any.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct FieldSpec<'a> {
     /// The kinds it is for.
+    #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
     /// Keys joined by slashes; `\/` is a slash in a key. Lists on the way are entered, `[]` behind
     /// a key says that one is expected there and nothing is made.
     pub path: &'a str,
     /// Whether a missing field is made.
     pub create: bool,
-}
-
-impl<'a> Decode<'a> for FieldSpec<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("group", &mut self.gvk.group),
-                ("version", &mut self.gvk.version),
-                ("kind", &mut self.gvk.kind),
-                ("path", &mut self.path),
-                ("create", &mut self.create),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl<'a> FieldSpec<'a> {
@@ -222,10 +208,15 @@ impl<'a> Group<'a> {
     }
 }
 
+// Not a record: a list of them.
 impl<'a> Decode<'a> for MergedSpecs<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         self.specs.decode(node, cx)
     }
+}
+
+impl<'a> Described for MergedSpecs<'a> {
+    const SHAPE: Shape = <Vec<FieldSpec<'a>>>::SHAPE;
 }
 
 impl<'a> From<Vec<FieldSpec<'a>>> for MergedSpecs<'a> {

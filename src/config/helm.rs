@@ -1,11 +1,12 @@
 //! What a kustomization says about helm charts.
 
-use super::decode::{Decode, Decoder};
+use super::decode::{Decoder, Given};
+use super::{Decode, Described};
 use crate::diag::Result;
 use crate::yaml::{Mapping, Node, Pos, Value, json};
 
 /// `helmGlobals`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct HelmGlobals<'a> {
     /// The directory that charts are in, or are put into; `charts` if it is empty.
     pub chart_home: &'a str,
@@ -13,15 +14,9 @@ pub struct HelmGlobals<'a> {
     pub config_home: &'a str,
 }
 
-impl<'a> Decode<'a> for HelmGlobals<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("chartHome", &mut self.chart_home), ("configHome", &mut self.config_home)])?;
-        Ok(())
-    }
-}
-
 /// An entry of `helmCharts`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct HelmChart<'a> {
     /// The name of the chart: its directory below the chart home.
     pub name: &'a str,
@@ -45,6 +40,7 @@ pub struct HelmChart<'a> {
     /// `replace` (inline alone).
     pub values_merge: &'a str,
     /// Also prints the CustomResourceDefinitions of the chart.
+    #[field(name = "includeCRDs")]
     pub include_crds: bool,
     /// Leaves hooks out.
     pub skip_hooks: bool,
@@ -62,34 +58,7 @@ pub struct HelmChart<'a> {
 }
 
 impl<'a> HelmChart<'a> {
-    /// The fields, by their names.
-    pub fn fields(&mut self) -> [(&'static str, &mut dyn Decode<'a>); 17] {
-        [
-            ("name", &mut self.name),
-            ("version", &mut self.version),
-            ("repo", &mut self.repo),
-            ("releaseName", &mut self.release_name),
-            ("namespace", &mut self.namespace),
-            ("nameTemplate", &mut self.name_template),
-            ("valuesFile", &mut self.values_file),
-            ("additionalValuesFiles", &mut self.additional_values_files),
-            ("valuesInline", &mut self.values_inline),
-            ("valuesMerge", &mut self.values_merge),
-            ("includeCRDs", &mut self.include_crds),
-            ("skipHooks", &mut self.skip_hooks),
-            ("skipTests", &mut self.skip_tests),
-            ("apiVersions", &mut self.api_versions),
-            ("kubeVersion", &mut self.kube_version),
-            ("debug", &mut self.debug),
-            ("devel", &mut self.devel),
-        ]
-    }
-}
-
-impl<'a> Decode<'a> for HelmChart<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(node, &mut self.fields())?;
+    fn finish(&mut self, _: &Given, cx: &Decoder<'a>) -> Result<()> {
         if let (Some(values), true) = (&mut self.values_inline, cx.strict) {
             json::from_yaml_1_1(cx.arena, values);
         }
@@ -99,41 +68,58 @@ impl<'a> Decode<'a> for HelmChart<'a> {
 
 /// An entry of the deprecated `helmChartInflationGenerator`. What helm charts have no field for is
 /// accepted and dropped.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct HelmChartArgs<'a> {
-    chart: HelmChart<'a>,
+    /// `name` of a chart.
+    chart_name: &'a str,
+    /// `version` of a chart.
+    chart_version: &'a str,
+    /// `repo` of a chart.
+    chart_repo_url: &'a str,
+    /// Is accepted and has no effect.
+    chart_repo_name: &'a str,
+    /// `chartHome` of the globals.
     chart_home: &'a str,
+    /// `configHome` of the globals.
     helm_home: &'a str,
+    /// Is accepted and has no effect.
+    helm_bin: &'a str,
+    /// `valuesFile` of a chart.
+    values: &'a str,
+    /// `valuesInline` of a chart.
+    values_local: Option<Node<'a>>,
+    /// `valuesMerge` of a chart.
+    values_merge: &'a str,
+    /// `releaseName` of a chart.
+    release_name: &'a str,
+    /// Is accepted and has no effect.
+    release_namespace: &'a str,
+    /// Is accepted and has no effect.
+    extra_args: Vec<&'a str>,
+    pos: Pos,
 }
 
-impl<'a> Decode<'a> for HelmChartArgs<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let chart = &mut self.chart;
-        chart.pos = node.pos;
-        let mut values = Node::null();
-        let [mut repo_name, mut helm_bin, mut release_namespace] = [""; 3];
-        let mut extra_args: Vec<&'a str> = Vec::new();
-        cx.object(
-            node,
-            &mut [
-                ("chartName", &mut chart.name),
-                ("chartVersion", &mut chart.version),
-                ("chartRepoUrl", &mut chart.repo),
-                ("chartRepoName", &mut repo_name),
-                ("chartHome", &mut self.chart_home),
-                ("helmHome", &mut self.helm_home),
-                ("helmBin", &mut helm_bin),
-                ("values", &mut chart.values_file),
-                ("valuesLocal", &mut values),
-                ("valuesMerge", &mut chart.values_merge),
-                ("releaseName", &mut chart.release_name),
-                ("releaseNamespace", &mut release_namespace),
-                ("extraArgs", &mut extra_args),
-            ],
-        )?;
-        json::from_yaml_1_1(cx.arena, &mut values);
-        chart.values_inline = Some(values).filter(|v| !v.is_null());
+impl<'a> HelmChartArgs<'a> {
+    fn finish(&mut self, _: &Given, cx: &Decoder<'a>) -> Result<()> {
+        if let Some(values) = &mut self.values_local {
+            json::from_yaml_1_1(cx.arena, values);
+        }
         Ok(())
+    }
+
+    fn into_chart(self) -> HelmChart<'a> {
+        HelmChart {
+            name: self.chart_name,
+            version: self.chart_version,
+            repo: self.chart_repo_url,
+            values_file: self.values,
+            values_inline: self.values_local,
+            values_merge: self.values_merge,
+            release_name: self.release_name,
+            pos: self.pos,
+            ..HelmChart::default()
+        }
     }
 }
 
@@ -152,7 +138,7 @@ pub fn upgrade<'a>(
         if !entry.helm_home.is_empty() {
             homes.config_home = entry.helm_home;
         }
-        charts.push(entry.chart);
+        charts.push(entry.into_chart());
     }
     if globals.is_none() && !(homes.chart_home.is_empty() && homes.config_home.is_empty()) {
         *globals = Some(homes);

@@ -1,13 +1,16 @@
-//! [`Kustomization`]: the fields of a kustomization file.
+//! [`Kustomization`]: the fields of a kustomization file. The docs of fields here and below it are
+//! what a user reads about them.
 
-use super::decode::{Decode, Decoder, ForBuiltin, Given, StringMap, Written};
+use super::decode::{Decoder, Given, StringMap, Written};
 use super::field_spec::FieldSpec;
 use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
 use super::var::Var;
+use super::{Decode, Described};
 use crate::diag::{Error, Result, Warning};
 use crate::schema::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
+use std::mem::take;
 
 /// The names a kustomization file may have.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -15,23 +18,30 @@ pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "K
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
 const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 
-/// A kustomization or component. Field docs are what a user reads about the field.
-#[derive(Debug, Default)]
+/// A kustomization or component.
+#[derive(Debug, Default, Decode, Described)]
 pub struct Kustomization<'a> {
     /// `kustomize.config.k8s.io/v1beta1`, of a component `kustomize.config.k8s.io/v1alpha1`; may be
     /// left out.
+    #[field(words("kustomize.config.k8s.io/v1beta1", "kustomize.config.k8s.io/v1alpha1"))]
     pub api_version: &'a str,
     /// `Kustomization` or `Component`.
+    #[field(words("Kustomization", "Component"))]
     pub kind: &'a str,
     /// Has no effect; `name`, `namespace`, `labels` and `annotations` are allowed in it.
     pub metadata: Option<Metadata<'a>>,
     /// Files with objects, and directories with kustomizations of their own.
     pub resources: Vec<Written<'a>>,
+    /// Old spelling of `resources`.
+    #[field(deprecated)]
+    bases: Vec<Written<'a>>,
     /// Directories with components, which work on what has been accumulated so far.
     pub components: Vec<Written<'a>>,
     /// ConfigMaps made from literals and files.
+    #[field(for_builtin)]
     pub config_map_generator: Vec<GeneratorArgs<'a>>,
     /// Secrets made from literals and files.
+    #[field(for_builtin)]
     pub secret_generator: Vec<GeneratorArgs<'a>>,
     /// What holds for all generators of this file.
     pub generator_options: Option<GeneratorOptions<'a>>,
@@ -42,28 +52,43 @@ pub struct Kustomization<'a> {
     /// Plugin configurations of checks that may not change anything.
     pub validators: Vec<Written<'a>>,
     /// Put before every name.
+    #[field(for_builtin)]
     pub name_prefix: &'a str,
     /// Put behind every name.
+    #[field(for_builtin)]
     pub name_suffix: &'a str,
     /// Set on every namespaced resource.
+    #[field(for_builtin)]
     pub namespace: &'a str,
     /// Labels set everywhere, selectors included.
+    #[field(for_builtin, deprecated)]
     pub common_labels: StringMap<'a>,
     /// Labels, with a choice of where they are set.
+    #[field(for_builtin)]
     pub labels: Vec<Label<'a>>,
     /// Annotations set on resources and their pod templates.
+    #[field(for_builtin)]
     pub common_annotations: StringMap<'a>,
     /// Strategic merge patches, each a file or inline.
+    #[field(for_builtin, deprecated)]
     pub patches_strategic_merge: Vec<Written<'a>>,
     /// JSON patches with targets.
+    #[field(for_builtin, deprecated)]
     pub patches_json6902: Vec<Patch<'a>>,
     /// Patches of either form, with optional targets.
+    #[field(for_builtin)]
     pub patches: Vec<Patch<'a>>,
     /// New names, tags and digests for container images.
+    #[field(for_builtin)]
     pub images: Vec<Image<'a>>,
+    /// Old spelling of `images`.
+    #[field(for_builtin, deprecated)]
+    image_tags: Vec<Image<'a>>,
     /// Replica counts by name.
+    #[field(for_builtin)]
     pub replicas: Vec<Replica<'a>>,
     /// Values copied from one resource into others.
+    #[field(for_builtin)]
     pub replacements: Vec<Replacement<'a>>,
     /// How the output is ordered.
     pub sort_options: Option<SortOptions<'a>>,
@@ -76,11 +101,16 @@ pub struct Kustomization<'a> {
     /// The schema that lists are merged by, in place of the built-in one.
     pub openapi: OpenApi<'a>,
     /// Values that other fields use as `$(NAME)`.
+    #[field(deprecated)]
     pub vars: Vec<Var<'a>>,
     /// What holds for all charts.
     pub helm_globals: Option<HelmGlobals<'a>>,
     /// Charts that helm makes resources of.
+    #[field(for_builtin)]
     pub helm_charts: Vec<HelmChart<'a>>,
+    /// Old spelling of `helmCharts` and `helmGlobals`.
+    #[field(for_builtin, deprecated)]
+    helm_chart_inflation_generator: Vec<HelmChartArgs<'a>>,
     given: Given,
 }
 
@@ -94,69 +124,24 @@ impl<'a> Kustomization<'a> {
         let mut k = Kustomization::default();
         let empty = Mapping::new().into();
         let node = node.unwrap_or(&empty);
-        // Old spelling of `resources`.
-        let mut bases: Vec<Written<'a>> = Vec::new();
-        // Old spelling of `images`.
-        let mut image_tags: Vec<Image<'a>> = Vec::new();
-        // Old spelling of `helmCharts` and `helmGlobals`.
-        let mut helm_generator: Vec<HelmChartArgs<'a>> = Vec::new();
-        let given = cx.object(
-            node,
-            &mut [
-                ("apiVersion", &mut k.api_version),
-                ("kind", &mut k.kind),
-                ("metadata", &mut k.metadata),
-                ("resources", &mut k.resources),
-                ("bases", &mut bases),
-                ("components", &mut k.components),
-                ("configMapGenerator", &mut ForBuiltin(&mut k.config_map_generator)),
-                ("secretGenerator", &mut ForBuiltin(&mut k.secret_generator)),
-                ("generatorOptions", &mut k.generator_options),
-                ("generators", &mut k.generators),
-                ("transformers", &mut k.transformers),
-                ("validators", &mut k.validators),
-                ("namePrefix", &mut ForBuiltin(&mut k.name_prefix)),
-                ("nameSuffix", &mut ForBuiltin(&mut k.name_suffix)),
-                ("namespace", &mut ForBuiltin(&mut k.namespace)),
-                ("commonLabels", &mut ForBuiltin(&mut k.common_labels)),
-                ("labels", &mut ForBuiltin(&mut k.labels)),
-                ("commonAnnotations", &mut ForBuiltin(&mut k.common_annotations)),
-                ("patchesStrategicMerge", &mut ForBuiltin(&mut k.patches_strategic_merge)),
-                ("patchesJson6902", &mut ForBuiltin(&mut k.patches_json6902)),
-                ("patches", &mut ForBuiltin(&mut k.patches)),
-                ("images", &mut ForBuiltin(&mut k.images)),
-                ("imageTags", &mut ForBuiltin(&mut image_tags)),
-                ("replicas", &mut ForBuiltin(&mut k.replicas)),
-                ("replacements", &mut ForBuiltin(&mut k.replacements)),
-                ("sortOptions", &mut k.sort_options),
-                ("buildMetadata", &mut k.build_metadata),
-                ("configurations", &mut k.configurations),
-                ("crds", &mut k.crds),
-                ("openapi", &mut k.openapi),
-                ("vars", &mut k.vars),
-                ("helmGlobals", &mut k.helm_globals),
-                ("helmCharts", &mut ForBuiltin(&mut k.helm_charts)),
-                ("helmChartInflationGenerator", &mut ForBuiltin(&mut helm_generator)),
-            ],
-        )?;
+        k.decode(node, cx)?;
         // An empty list under an old name becomes nothing under the new one.
         let old = [
-            ("bases", bases.len()),
-            ("imageTags", image_tags.len()),
-            ("helmChartInflationGenerator", helm_generator.len()),
+            ("bases", k.bases.len()),
+            ("imageTags", k.image_tags.len()),
+            ("helmChartInflationGenerator", k.helm_chart_inflation_generator.len()),
         ];
         let vanishes = |name: &str| old.contains(&(name, 0));
-        k.resources.append(&mut bases);
-        k.images.append(&mut image_tags);
-        helm::upgrade(helm_generator, &mut k.helm_charts, &mut k.helm_globals);
-        let says_something = given.names().any(|name| !vanishes(name) && k.has_content(name));
-        let warnings = deprecations(&given);
+        k.resources.append(&mut k.bases);
+        k.images.append(&mut k.image_tags);
+        helm::upgrade(take(&mut k.helm_chart_inflation_generator), &mut k.helm_charts, &mut k.helm_globals);
+        let says_something = k.given.names().any(|name| !vanishes(name) && k.has_content(name));
+        let warnings = deprecations(&k.given);
         if !says_something {
             return Err(Error::input("kustomization.yaml is empty")
                 .at(node.pos)
                 .hint("add a 'resources' field with the files to build"));
         }
-        k.given = given;
         k.check_type(node.pos)?;
         Ok((k, warnings))
     }
@@ -225,31 +210,21 @@ fn deprecations(given: &Given) -> Vec<Warning> {
 }
 
 /// The metadata of a kustomization, which nothing reads.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Decode, Described)]
 pub struct Metadata<'a> {
+    /// The name of the kustomization.
     pub name: &'a str,
+    /// The namespace of the kustomization.
     pub namespace: &'a str,
+    /// Labels of the kustomization.
     pub labels: StringMap<'a>,
+    /// Annotations of the kustomization.
     pub annotations: StringMap<'a>,
 }
 
-impl<'a> Decode<'a> for Metadata<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("name", &mut self.name),
-                ("namespace", &mut self.namespace),
-                ("labels", &mut self.labels),
-                ("annotations", &mut self.annotations),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// One ConfigMap or Secret to make.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct GeneratorArgs<'a> {
     /// The name, before prefixes and the hash.
     pub name: &'a str,
@@ -263,32 +238,21 @@ pub struct GeneratorArgs<'a> {
     pub files: Vec<Written<'a>>,
     /// Files with `key=value` lines.
     pub envs: Vec<Written<'a>>,
+    /// Old spelling of one more entry of `envs`, in kustomization files alone.
+    #[field(deprecated)]
+    env: Written<'a>,
     /// The type of a Secret.
+    #[field(name = "type")]
     pub secret_type: &'a str,
     /// Labels and so on; they win over `generatorOptions`.
     pub options: Option<GeneratorOptions<'a>>,
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for GeneratorArgs<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        let mut env = Written::default();
-        cx.object(
-            node,
-            &mut [
-                ("name", &mut self.name),
-                ("namespace", &mut self.namespace),
-                ("behavior", &mut self.behavior),
-                ("literals", &mut self.literals),
-                ("files", &mut self.files),
-                ("envs", &mut self.envs),
-                ("env", &mut env),
-                ("type", &mut self.secret_type),
-                ("options", &mut self.options),
-            ],
-        )?;
-        // The old spelling of one more entry. Upstream knows it in kustomization files alone.
+impl<'a> GeneratorArgs<'a> {
+    /// Upstream knows the old spelling in kustomization files alone.
+    fn finish(&mut self, _: &Given, cx: &Decoder<'a>) -> Result<()> {
+        let env = take(&mut self.env);
         if !env.is_empty() && cx.strict {
             self.envs.push(env);
         }
@@ -297,7 +261,7 @@ impl<'a> Decode<'a> for GeneratorArgs<'a> {
 }
 
 /// What generated objects get beside their data.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct GeneratorOptions<'a> {
     /// Labels for what is generated.
     pub labels: StringMap<'a>,
@@ -309,23 +273,8 @@ pub struct GeneratorOptions<'a> {
     pub immutable: bool,
 }
 
-impl<'a> Decode<'a> for GeneratorOptions<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("labels", &mut self.labels),
-                ("annotations", &mut self.annotations),
-                ("disableNameSuffixHash", &mut self.disable_name_suffix_hash),
-                ("immutable", &mut self.immutable),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// An entry of `labels`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Label<'a> {
     /// The labels.
     pub pairs: StringMap<'a>,
@@ -338,24 +287,8 @@ pub struct Label<'a> {
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for Label<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("pairs", &mut self.pairs),
-                ("includeSelectors", &mut self.include_selectors),
-                ("includeTemplates", &mut self.include_templates),
-                ("fields", &mut self.fields),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// An entry of `patches` or `patchesJson6902`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Patch<'a> {
     /// A file with the patch.
     pub path: &'a str,
@@ -369,44 +302,27 @@ pub struct Patch<'a> {
 }
 
 /// What a patch may change that it otherwise cannot.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct PatchOptions {
     /// Takes a new `metadata.name` from the patch.
     pub allow_name_change: bool,
     /// Takes a new `kind` from the patch.
     pub allow_kind_change: bool,
     /// Whether the entry had options at all.
+    #[field(skip)]
     pub given: bool,
 }
 
-impl<'a> Decode<'a> for PatchOptions {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
-            &mut [("allowNameChange", &mut self.allow_name_change), ("allowKindChange", &mut self.allow_kind_change)];
-        let given = cx.object(node, fields)?;
+impl PatchOptions {
+    fn finish(&mut self, given: &Given, _: &Decoder<'_>) -> Result<()> {
         self.given = given.names().next().is_some();
         Ok(())
     }
 }
 
-impl<'a> Decode<'a> for Patch<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("path", &mut self.path),
-                ("patch", &mut self.patch),
-                ("target", &mut self.target),
-                ("options", &mut self.options),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// An entry of `images`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Image<'a> {
     /// The image to change, without tag; read as a pattern.
     pub name: &'a str,
@@ -421,25 +337,8 @@ pub struct Image<'a> {
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for Image<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("name", &mut self.name),
-                ("newName", &mut self.new_name),
-                ("tagSuffix", &mut self.tag_suffix),
-                ("newTag", &mut self.new_tag),
-                ("digest", &mut self.digest),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// An entry of `replicas`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Replica<'a> {
     /// The name of the workload, now or before.
     pub name: &'a str,
@@ -448,24 +347,19 @@ pub struct Replica<'a> {
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for Replica<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(node, &mut [("name", &mut self.name), ("count", &mut self.count)])?;
-        Ok(())
-    }
-}
-
 /// `openapi`: one of the two.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Described)]
+#[record(open)]
 pub struct OpenApi<'a> {
     /// A built-in version: `v1.21.2` is the only one.
+    #[field(words("v1.21.2"))]
     pub version: &'a str,
     /// A file with a schema, JSON or YAML.
     pub path: &'a str,
     pub pos: Pos,
 }
 
+// Not a record: upstream reads a map of texts, where keys are exact and others do not count.
 impl<'a> Decode<'a> for OpenApi<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let mut fields = StringMap::default();
@@ -477,39 +371,29 @@ impl<'a> Decode<'a> for OpenApi<'a> {
 }
 
 /// `sortOptions`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct SortOptions<'a> {
     /// `fifo` or `legacy`.
+    #[field(words("fifo", "legacy"))]
     pub order: &'a str,
     /// Kinds for `legacy`, in place of the usual ones.
+    #[field(name = "legacySortOptions")]
     pub legacy: Option<LegacySortOptions<'a>>,
 }
 
-impl<'a> Decode<'a> for SortOptions<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("order", &mut self.order), ("legacySortOptions", &mut self.legacy)])?;
-        Ok(())
-    }
-}
-
 /// The kinds that come first and last in the legacy order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct LegacySortOptions<'a> {
     /// Kinds that come first, in this order.
+    #[field(name = "orderFirst")]
     pub first: Vec<&'a str>,
     /// Kinds that come last, in this order.
+    #[field(name = "orderLast")]
     pub last: Vec<&'a str>,
 }
 
-impl<'a> Decode<'a> for LegacySortOptions<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("orderFirst", &mut self.first), ("orderLast", &mut self.last)])?;
-        Ok(())
-    }
-}
-
 /// An entry of `replacements`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Replacement<'a> {
     /// A file with one replacement or a list of them.
     pub path: &'a str,
@@ -522,26 +406,11 @@ pub struct Replacement<'a> {
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for Replacement<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("path", &mut self.path),
-                ("source", &mut self.source),
-                ("sourceValue", &mut self.source_value),
-                ("targets", &mut self.targets),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// The field of one resource. Texts are exact, empty ones match anything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct SourceSelector<'a> {
     /// Which types of resources; empty for any.
+    #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
     /// The name, now or before.
     pub name: &'a str,
@@ -554,27 +423,8 @@ pub struct SourceSelector<'a> {
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for SourceSelector<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("group", &mut self.gvk.group),
-                ("version", &mut self.gvk.version),
-                ("kind", &mut self.gvk.kind),
-                ("name", &mut self.name),
-                ("namespace", &mut self.namespace),
-                ("fieldPath", &mut self.field_path),
-                ("options", &mut self.options),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// Where a value goes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct TargetSelector<'a> {
     /// The resources, by patterns.
     pub select: Option<Selector<'a>>,
@@ -587,24 +437,8 @@ pub struct TargetSelector<'a> {
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for TargetSelector<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("select", &mut self.select),
-                ("reject", &mut self.reject),
-                ("fieldPaths", &mut self.field_paths),
-                ("options", &mut self.options),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
 /// Which piece of a text is meant, and whether missing fields are made.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct FieldOptions<'a> {
     /// Splits a text into pieces.
     pub delimiter: &'a str,
@@ -615,20 +449,4 @@ pub struct FieldOptions<'a> {
     /// Makes fields that are missing.
     pub create: bool,
     pub pos: Pos,
-}
-
-impl<'a> Decode<'a> for FieldOptions<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("delimiter", &mut self.delimiter),
-                ("index", &mut self.index),
-                ("encoding", &mut self.encoding),
-                ("create", &mut self.create),
-            ],
-        )?;
-        Ok(())
-    }
 }

@@ -1,12 +1,11 @@
 //! Which resources a patch or replacement is for, as it is written: [`Selector`].
 
-use super::decode::{Decode, Decoder};
-use crate::diag::Result;
-use crate::yaml::{Node, Pos};
+use super::{Decode, Described};
+use crate::yaml::Pos;
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches
 /// anything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Selector<'a> {
     /// API group, as in `apps`; `^$` for the core group.
     pub group: &'a str,
@@ -39,24 +38,5 @@ impl<'a> Selector<'a> {
     fn parts(&self) -> [&'a str; 7] {
         let Selector { group, version, kind, name, namespace, annotation_selector, label_selector, pos: _ } = *self;
         [group, version, kind, name, namespace, annotation_selector, label_selector]
-    }
-}
-
-impl<'a> Decode<'a> for Selector<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("group", &mut self.group),
-                ("version", &mut self.version),
-                ("kind", &mut self.kind),
-                ("name", &mut self.name),
-                ("namespace", &mut self.namespace),
-                ("annotationSelector", &mut self.annotation_selector),
-                ("labelSelector", &mut self.label_selector),
-            ],
-        )?;
-        Ok(())
     }
 }

@@ -14,35 +14,23 @@
 //! same path (case fs-specific-drops-general-labels).
 //! *Example*: `testdata/reference/transformer_config.txtar`
 
-use super::decode::{Decode, Decoder};
 use super::defaults::{self, DefaultReference};
 use super::field_spec::{DefaultSpec, FieldSpec, MergedSpecs};
+use super::{Decode, Described};
 use crate::diag::Result;
 use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
-use crate::yaml::Node;
 
 /// What a name reference points to, and the fields that hold it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct NameBackReferences<'a> {
+    /// The kinds that are referred to.
+    #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
+    /// The fields that hold their names.
+    #[field(name = "fieldSpecs")]
     pub fields: MergedSpecs<'a>,
-}
-
-impl<'a> Decode<'a> for NameBackReferences<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("group", &mut self.gvk.group),
-                ("version", &mut self.gvk.version),
-                ("kind", &mut self.gvk.kind),
-                ("fieldSpecs", &mut self.fields),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl From<&DefaultReference> for NameBackReferences<'_> {
@@ -53,43 +41,33 @@ impl From<&DefaultReference> for NameBackReferences<'_> {
 }
 
 /// Where each transformer finds its fields.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct TransformerConfig<'a> {
+    /// Fields that `namePrefix` works on.
     pub name_prefix: MergedSpecs<'a>,
+    /// Fields that `nameSuffix` works on.
     pub name_suffix: MergedSpecs<'a>,
+    /// Fields that `namespace` is written into.
     pub namespace: MergedSpecs<'a>,
+    /// Fields that `commonLabels` are written into, and `labels` with `includeSelectors`.
     pub common_labels: MergedSpecs<'a>,
+    /// Fields that `labels` are written into.
     pub labels: MergedSpecs<'a>,
+    /// Fields that `labels` with `includeTemplates` are written into.
     pub template_labels: MergedSpecs<'a>,
+    /// Fields that `commonAnnotations` are written into.
     pub common_annotations: MergedSpecs<'a>,
+    /// Fields that hold images.
     pub images: MergedSpecs<'a>,
+    /// Fields that hold numbers of replicas.
     pub replicas: MergedSpecs<'a>,
+    /// Fields in which `$(NAME)` is replaced by the value of a variable.
     pub var_reference: MergedSpecs<'a>,
+    /// Fields that hold names of other resources, by the kind of these.
     pub name_reference: Vec<NameBackReferences<'a>>,
     /// Where the references to each kind are, in the list that others were merged into.
+    #[field(skip)]
     references: Option<FastMap<Gvk<'a>, usize>>,
-}
-
-impl<'a> Decode<'a> for TransformerConfig<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("namePrefix", &mut self.name_prefix),
-                ("nameSuffix", &mut self.name_suffix),
-                ("namespace", &mut self.namespace),
-                ("commonLabels", &mut self.common_labels),
-                ("labels", &mut self.labels),
-                ("templateLabels", &mut self.template_labels),
-                ("commonAnnotations", &mut self.common_annotations),
-                ("images", &mut self.images),
-                ("replicas", &mut self.replicas),
-                ("varReference", &mut self.var_reference),
-                ("nameReference", &mut self.name_reference),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl<'a> TransformerConfig<'a> {

@@ -1,34 +1,34 @@
 //! [`Var`]: a value of one resource, by the name under which others use it. Deprecated by replacements.
 
-use super::decode::{Decode, Decoder};
+use super::decode::{Decoder, Given};
+use super::{Decode, Described};
 use crate::diag::Result;
 use crate::schema::Gvk;
-use crate::yaml::{Node, Pos};
+use crate::yaml::Pos;
+use std::mem::take;
 
 /// An entry of `vars`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Var<'a> {
     /// What `$(...)` names.
     pub name: &'a str,
     /// The resource that has the value.
+    #[field(name = "objref")]
     pub object: ObjectReference<'a>,
     /// The field that has the value; `metadata.name` if it is empty.
+    #[field(name = "fieldref")]
     pub field: FieldReference<'a>,
     pub pos: Pos,
 }
 
-impl<'a> Decode<'a> for Var<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(node, &mut [("name", &mut self.name), ("objref", &mut self.object), ("fieldref", &mut self.field)])?;
-        Ok(())
-    }
-}
-
 /// Names one resource. Group and version come from `apiVersion`, if there is one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct ObjectReference<'a> {
     /// The type of the resource; `apiVersion` says group and version at once.
+    api_version: &'a str,
+    /// The type of the resource; `apiVersion` says group and version at once.
+    #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
     /// Its name.
     pub name: &'a str,
@@ -36,20 +36,9 @@ pub struct ObjectReference<'a> {
     pub namespace: &'a str,
 }
 
-impl<'a> Decode<'a> for ObjectReference<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let mut api_version = "";
-        cx.object(
-            node,
-            &mut [
-                ("apiVersion", &mut api_version),
-                ("group", &mut self.gvk.group),
-                ("version", &mut self.gvk.version),
-                ("kind", &mut self.gvk.kind),
-                ("name", &mut self.name),
-                ("namespace", &mut self.namespace),
-            ],
-        )?;
+impl<'a> ObjectReference<'a> {
+    fn finish(&mut self, _: &Given, _: &Decoder<'a>) -> Result<()> {
+        let api_version = take(&mut self.api_version);
         if !api_version.is_empty() {
             self.gvk = Gvk::new(api_version, self.gvk.kind);
         }
@@ -58,15 +47,9 @@ impl<'a> Decode<'a> for ObjectReference<'a> {
 }
 
 /// Names one field, by a path with dots.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct FieldReference<'a> {
     /// Keys between dots; `[0]` is an item of a list.
+    #[field(name = "fieldPath")]
     pub path: &'a str,
-}
-
-impl<'a> Decode<'a> for FieldReference<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("fieldPath", &mut self.path)])?;
-        Ok(())
-    }
 }

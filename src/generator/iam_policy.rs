@@ -8,14 +8,14 @@
 //! *Quirks*: the only cloud is `gke`; the name gets no hash.
 //! *Example*: `testdata/reference/iam_policy.txtar`
 
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Described};
 use crate::diag::{Error, Result};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator};
 use crate::yaml::{Mapping, Node, Pos, Value};
 
 /// A configuration object of this kind.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Decode, Described)]
 pub struct IamPolicyGenerator<'a> {
     /// The cloud: `gke`.
     pub cloud: &'a str,
@@ -27,7 +27,7 @@ pub struct IamPolicyGenerator<'a> {
 }
 
 /// Name and namespace.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct NamedService<'a> {
     /// The name.
     pub name: &'a str,
@@ -36,41 +36,12 @@ pub struct NamedService<'a> {
 }
 
 /// Name and project.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct CloudAccount<'a> {
     /// The name.
     pub name: &'a str,
     /// The project.
     pub project_id: &'a str,
-}
-
-impl<'a> Decode<'a> for NamedService<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("name", &mut self.name), ("namespace", &mut self.namespace)])?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for CloudAccount<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("name", &mut self.name), ("projectId", &mut self.project_id)])?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for IamPolicyGenerator<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        cx.object(
-            node,
-            &mut [
-                ("cloud", &mut self.cloud),
-                ("kubernetesService", &mut self.kubernetes_service),
-                ("serviceAccount", &mut self.service_account),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl<'a> Generator<'a> for IamPolicyGenerator<'a> {

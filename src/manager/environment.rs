@@ -107,27 +107,12 @@ pub fn is_schema(name: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct Raw<'a> {
     api_version: &'a str,
     kind: &'a str,
     module_path: Vec<&'a str>,
     sync: &'a str,
-}
-
-impl<'a> Decode<'a> for Raw<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("apiVersion", &mut self.api_version),
-                ("kind", &mut self.kind),
-                ("modulePath", &mut self.module_path),
-                ("sync", &mut self.sync),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl Environment {

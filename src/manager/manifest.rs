@@ -118,7 +118,7 @@ pub struct Manifest {
     pub dependencies: Vec<Requirement>,
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct Raw<'a> {
     api_version: &'a str,
     kind: &'a str,
@@ -142,6 +142,7 @@ struct RawComponent<'a> {
     kind: &'a str,
 }
 
+// Not a record alone: a component may be just its name.
 impl<'a> Decode<'a> for RawComponent<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         if let Some(name) = node.as_scalar() {
@@ -151,30 +152,6 @@ impl<'a> Decode<'a> for RawComponent<'a> {
         cx.object(
             node,
             &mut [("name", &mut self.name), ("apiVersion", &mut self.api_version), ("kind", &mut self.kind)],
-        )?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for Raw<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("apiVersion", &mut self.api_version),
-                ("kind", &mut self.kind),
-                ("name", &mut self.name),
-                ("version", &mut self.version),
-                ("api", &mut self.api),
-                ("runtime", &mut self.runtime),
-                ("entry", &mut self.entry),
-                ("protocol", &mut self.protocol),
-                ("permissions", &mut self.permissions),
-                ("generators", &mut self.generators),
-                ("transformers", &mut self.transformers),
-                ("validators", &mut self.validators),
-                ("dependencies", &mut self.dependencies),
-            ],
         )?;
         Ok(())
     }

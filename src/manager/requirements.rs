@@ -48,14 +48,14 @@ pub struct Provided {
     pub kind: String,
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct RawFile<'a> {
     api_version: &'a str,
     kind: &'a str,
     requires: Node<'a>,
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct RawRequirement<'a> {
     source: &'a str,
     version: &'a str,
@@ -64,43 +64,10 @@ struct RawRequirement<'a> {
     provides: Vec<RawProvided<'a>>,
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct RawProvided<'a> {
     api_version: &'a str,
     kind: &'a str,
-}
-
-impl<'a> Decode<'a> for RawFile<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [("apiVersion", &mut self.api_version), ("kind", &mut self.kind), ("requires", &mut self.requires)],
-        )?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for RawRequirement<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("source", &mut self.source),
-                ("version", &mut self.version),
-                ("from", &mut self.from),
-                ("parameters", &mut self.parameters),
-                ("provides", &mut self.provides),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for RawProvided<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("apiVersion", &mut self.api_version), ("kind", &mut self.kind)])?;
-        Ok(())
-    }
 }
 
 /// Holds the `apiVersion` and `kind` of a file of the manager, which begins at `pos`, to what they

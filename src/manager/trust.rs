@@ -54,7 +54,7 @@ pub struct Rule {
     pub(super) place: Option<Place>,
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct RawFile<'a> {
     api_version: &'a str,
     kind: &'a str,
@@ -73,16 +73,7 @@ struct RawRule<'a> {
     place: Option<Place>,
 }
 
-impl<'a> Decode<'a> for RawFile<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [("apiVersion", &mut self.api_version), ("kind", &mut self.kind), ("rules", &mut self.rules)],
-        )?;
-        Ok(())
-    }
-}
-
+// By hand: a rule knows its place in the file, and a null is a rule that has permissions.
 impl<'a> Decode<'a> for RawRule<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let mut permissions = Permissions::default();

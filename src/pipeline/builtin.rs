@@ -14,10 +14,14 @@
 //! *Example*: `testdata/reference/builtin.txtar`
 
 use super::Target;
+use super::object::{
+    Affixes, Annotations, Builtin, GENERATORS, ImageTag, JsonPatch, Labels, MergePatches, Namespace, Replacements,
+    ReplicaCount, Specs, TRANSFORMERS, ValueAdd,
+};
 use super::plan::{BoxedGenerator, BoxedTransformer};
-use crate::config::helm::{HelmChart, HelmGlobals};
-use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
-use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector, StringMap, Written};
+use crate::config::helm::HelmChart;
+use crate::config::kustomization::{GeneratorArgs, Patch};
+use crate::config::{Decode, Decoder, FieldSpecs};
 use crate::diag::{Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
@@ -32,28 +36,8 @@ use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTra
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
-use crate::transformer::value_add::{self, ValueAddTransformer};
+use crate::transformer::value_add::ValueAddTransformer;
 use crate::yaml::reprint;
-
-const GENERATORS: [&str; 4] =
-    ["ConfigMapGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator", "SecretGenerator"];
-
-const TRANSFORMERS: [&str; 14] = [
-    "AnnotationsTransformer",
-    "HashTransformer",
-    "ImageTagTransformer",
-    "LabelTransformer",
-    "NamespaceTransformer",
-    "PatchJson6902Transformer",
-    "PatchStrategicMergeTransformer",
-    "PatchTransformer",
-    "PrefixSuffixTransformer",
-    "PrefixTransformer",
-    "ReplacementTransformer",
-    "ReplicaCountTransformer",
-    "SuffixTransformer",
-    "ValueAddTransformer",
-];
 
 /// Whether a configuration object is for a built-in.
 pub fn is_builtin(config: &Resource<'_>) -> bool {
@@ -64,9 +48,10 @@ pub fn is_builtin(config: &Resource<'_>) -> bool {
 fn unknown(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
     let error = Error::input(format!("unable to load builtin {}", config.id().gvk)).at(config.pos());
-    match nearest(kind, GENERATORS.into_iter().chain(TRANSFORMERS)) {
+    let known = || GENERATORS.iter().chain(&TRANSFORMERS).map(|builtin| builtin.kind);
+    match nearest(kind, known()) {
         Some(name) if name != kind => error.hint(format!("did you mean '{name}'?")),
-        _ => error.hint(format!("the built-ins are: {}, {}", GENERATORS.join(", "), TRANSFORMERS.join(", "))),
+        _ => error.hint(format!("the built-ins are: {}", known().collect::<Vec<_>>().join(", "))),
     }
 }
 
@@ -80,13 +65,15 @@ fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<
     Ok(config)
 }
 
-/// Reads a configuration object's fields. Unknown ones do not count, as upstream.
-fn read<'a>(
-    build: &mut Build<'a>,
-    config: &Resource<'a>,
-    fields: &mut [(&'static str, &mut dyn Decode<'a>)],
-) -> Result<()> {
-    Decoder::lenient(build.arena).object(config.node(), fields).map(drop)
+fn is_one_of(config: &Resource<'_>, builtins: &[Builtin]) -> bool {
+    builtins.iter().any(|builtin| builtin.kind == config.id().gvk.kind)
+}
+
+/// Reads what a configuration object has. Unknown fields do not count, as upstream.
+fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -> Result<T> {
+    let mut value = T::default();
+    value.decode(config.node(), &Decoder::lenient(build.arena))?;
+    Ok(value)
 }
 
 /// The generator that a configuration object describes.
@@ -94,27 +81,21 @@ fn read<'a>(
 /// # Errors
 /// It is none, or a field has a wrong type.
 pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
-    let arena = build.arena;
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
-    if TRANSFORMERS.contains(&kind) {
+    if is_one_of(config, &TRANSFORMERS) {
         return Err(Error::input(format!("plugin {} not a generator", config.id())).at(config.pos()));
     }
     let root = target.root.clone();
     if kind == "IAMPolicyGenerator" {
-        let mut stage = IamPolicyGenerator::default();
-        stage.decode(config.node(), &Decoder::lenient(arena))?;
-        return Ok(Box::new(stage));
+        return Ok(Box::new(read::<IamPolicyGenerator<'a>>(build, config)?));
     }
     if kind == "HelmChartInflationGenerator" {
-        let (mut chart, mut globals) =
-            (HelmChart { pos: config.pos(), ..HelmChart::default() }, HelmGlobals::default());
-        read(build, config, &mut chart.fields())?;
-        globals.decode(config.node(), &Decoder::lenient(arena))?;
+        let chart = HelmChart { pos: config.pos(), ..read(build, config)? };
+        let globals = read(build, config)?;
         return Ok(Box::new(HelmChartInflationGenerator::new(build, &root, chart, globals, AskedBy::Object)?));
     }
-    let mut args = GeneratorArgs::default();
-    args.decode(config.node(), &Decoder::lenient(arena))?;
+    let mut args: GeneratorArgs<'a> = read(build, config)?;
     if args.name.is_empty() {
         args.name = config.id().name;
     }
@@ -140,17 +121,15 @@ pub fn transformers<'a>(
     let arena = build.arena;
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
-    if GENERATORS.contains(&kind) {
+    if is_one_of(config, &GENERATORS) {
         return Err(Error::input(format!("plugin {} not a transformer", config.id())).at(config.pos()));
     }
-    let mut field_specs: Option<Vec<FieldSpec<'a>>> = None;
-    read(build, config, &mut [("fieldSpecs", &mut field_specs)])?;
+    let Specs { field_specs } = read(build, config)?;
     let has_specs = field_specs.is_some();
     let specs = FieldSpecs::new(arena, field_specs.unwrap_or_default());
     let stage: BoxedTransformer<'a> = match kind {
         "AnnotationsTransformer" => {
-            let mut annotations = StringMap::default();
-            read(build, config, &mut [("annotations", &mut annotations)])?;
+            let Annotations { annotations } = read(build, config)?;
             Box::new(AnnotationsTransformer {
                 annotations,
                 specs,
@@ -159,15 +138,13 @@ pub fn transformers<'a>(
             })
         }
         "LabelTransformer" => {
-            let mut labels = StringMap::default();
-            read(build, config, &mut [("labels", &mut labels)])?;
+            let Labels { labels } = read(build, config)?;
             Box::new(LabelTransformer { labels, specs, pos: config.pos() })
         }
         "HashTransformer" => Box::new(HashTransformer),
         "ImageTagTransformer" => {
-            let mut image = Image::default();
-            read(build, config, &mut [("imageTag", &mut image)])?;
-            Box::new(ImageTagTransformer::new(&[image], specs)?)
+            let ImageTag { image_tag } = read(build, config)?;
+            Box::new(ImageTagTransformer::new(&[image_tag], specs)?)
         }
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
@@ -177,37 +154,31 @@ pub fn transformers<'a>(
             return affixes(build, config, specs);
         }
         "ReplicaCountTransformer" => {
-            let mut replica = Replica::default();
-            read(build, config, &mut [("replica", &mut replica)])?;
+            let ReplicaCount { replica } = read(build, config)?;
             Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs: specs.into() })
         }
         "ReplacementTransformer" => {
-            let mut replacements: Vec<Replacement<'a>> = Vec::new();
+            let mut object = Replacements::default();
             let cx = Decoder::unconverted(arena);
-            cx.object(config.node(), &mut [("replacements", &mut replacements)])?;
-            Box::new(ReplacementTransformer::new(build, &target.root, &replacements, &cx)?)
+            object.decode(config.node(), &cx)?;
+            Box::new(ReplacementTransformer::new(build, &target.root, &object.replacements, &cx)?)
         }
         "PatchTransformer" => {
-            let patch = patch(build, config, "patch")?;
+            let patch = Patch { pos: config.pos(), ..read(build, config)? };
             Box::new(PatchTransformer::new(build, &target.root, &[patch])?)
         }
         "PatchJson6902Transformer" => {
-            let patch = patch(build, config, "jsonOp")?;
+            let JsonPatch { path, json_op, target: selector, options } = read(build, config)?;
+            let patch = Patch { path, patch: json_op, target: selector, options, pos: config.pos() };
             Box::new(PatchJson6902Transformer::new(build, &target.root, &[patch])?)
         }
         "PatchStrategicMergeTransformer" => {
-            let mut paths: Vec<Written<'a>> = Vec::new();
-            let mut patches = Written::default();
-            read(build, config, &mut [("paths", &mut paths), ("patches", &mut patches)])?;
+            let MergePatches { paths, patches } = read(build, config)?;
             Box::new(PatchStrategicMergeTransformer::new(build, &target.root, &paths, patches)?)
         }
         "ValueAddTransformer" => {
-            let (mut value, mut file) = ("", "");
-            let mut targets: Vec<value_add::Target<'a>> = Vec::new();
-            let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
-                &mut [("value", &mut value), ("targets", &mut targets), ("targetFilePath", &mut file)];
-            read(build, config, fields)?;
-            Box::new(ValueAddTransformer::new(build, &target.root, value, targets, file)?)
+            let ValueAdd { value, targets, target_file_path } = read(build, config)?;
+            Box::new(ValueAddTransformer::new(build, &target.root, value, targets, target_file_path)?)
         }
         _ => return Err(unknown(config)),
     };
@@ -215,9 +186,8 @@ pub fn transformers<'a>(
 }
 
 fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<BoxedTransformer<'a>> {
-    let (mut unset_only, mut subjects) = (false, "");
-    read(build, config, &mut [("unsetOnly", &mut unset_only), ("setRoleBindingSubjects", &mut subjects)])?;
-    let subjects = match subjects {
+    let Namespace { unset_only, set_role_binding_subjects } = read(build, config)?;
+    let subjects = match set_role_binding_subjects {
         "" | "defaultOnly" => SetRoleBindingSubjects::DefaultOnly,
         "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
         "none" => SetRoleBindingSubjects::None,
@@ -234,8 +204,7 @@ fn affixes<'a>(
     config: &Resource<'a>,
     specs: FieldSpecs<'a>,
 ) -> Result<Vec<BoxedTransformer<'a>>> {
-    let (mut prefix, mut suffix) = ("", "");
-    read(build, config, &mut [("prefix", &mut prefix), ("suffix", &mut suffix)])?;
+    let Affixes { prefix, suffix } = read(build, config)?;
     let kind = config.id().gvk.kind;
     let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
     if kind != "SuffixTransformer" {
@@ -245,22 +214,4 @@ fn affixes<'a>(
         stages.push(Box::new(NameAffixTransformer { text: suffix, specs, is_suffix: true }));
     }
     Ok(stages)
-}
-
-/// The patch of a configuration object; `inline` is the field that holds its text.
-fn patch<'a>(build: &mut Build<'a>, config: &Resource<'a>, inline: &'static str) -> Result<Patch<'a>> {
-    let mut patch = Patch { pos: config.pos(), ..Patch::default() };
-    let mut target: Option<Selector<'a>> = None;
-    let mut options = PatchOptions::default();
-    read(
-        build,
-        config,
-        &mut [
-            ("path", &mut patch.path),
-            (inline, &mut patch.patch),
-            ("target", &mut target),
-            ("options", &mut options),
-        ],
-    )?;
-    Ok(Patch { target, options, ..patch })
 }

@@ -5,6 +5,7 @@ mod builtin;
 mod bundle;
 mod call;
 mod crds;
+pub mod object;
 mod openapi;
 mod origin;
 pub mod plan;

@@ -249,33 +249,37 @@ fn listed_transformations<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<&
 }
 
 fn listed_origin<'a>(cx: &Decoder<'a>, item: &Node<'a>) -> Result<Origin> {
-    let ([mut path, mut repo, mut reference, mut configured_in], mut by) = ([""; 4], ConfiguredBy::default());
-    cx.object(
-        item,
-        &mut [
-            ("path", &mut path),
-            ("repo", &mut repo),
-            ("ref", &mut reference),
-            ("configuredIn", &mut configured_in),
-            ("configuredBy", &mut by),
-        ],
-    )?;
-    let by = Some(by.0.map(str::to_owned)).filter(|by| by.iter().any(|text| !text.is_empty()));
-    let [path, repo, reference, configured_in] = [path, repo, reference, configured_in].map(str::to_owned);
-    Ok(Origin { path, repo, reference, configured_in, configured_by: by })
+    let mut listed = ListedOrigin::default();
+    listed.decode(item, cx)?;
+    let ConfiguredBy { api_version, kind, name, namespace } = listed.configured_by;
+    let by = [api_version, kind, name, namespace];
+    Ok(Origin {
+        path: listed.path.to_owned(),
+        repo: listed.repo.to_owned(),
+        reference: listed.reference.to_owned(),
+        configured_in: listed.configured_in.to_owned(),
+        configured_by: by.iter().any(|text| !text.is_empty()).then(|| by.map(str::to_owned)),
+    })
 }
 
-/// apiVersion, kind, name and namespace of a configuration.
-#[derive(Default)]
-struct ConfiguredBy<'a>([&'a str; 4]);
+/// An origin as an annotation has it.
+#[derive(Default, Decode)]
+struct ListedOrigin<'a> {
+    path: &'a str,
+    repo: &'a str,
+    #[field(name = "ref")]
+    reference: &'a str,
+    configured_in: &'a str,
+    configured_by: ConfiguredBy<'a>,
+}
 
-impl<'a> Decode<'a> for ConfiguredBy<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let [api_version, kind, name, namespace] = &mut self.0;
-        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
-            &mut [("apiVersion", api_version), ("kind", kind), ("name", name), ("namespace", namespace)];
-        cx.object(node, fields).map(drop)
-    }
+/// The configuration that made or changed a resource.
+#[derive(Default, Decode)]
+struct ConfiguredBy<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    namespace: &'a str,
 }
 
 /// Writes the annotations that the root asks for.

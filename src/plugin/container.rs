@@ -2,10 +2,8 @@
 //! other place makes them.
 
 use super::options::FunctionOptions;
-use crate::config::{Decode, Decoder};
-use crate::diag::Result;
+use crate::config::Decode;
 use crate::load::{Root, path};
-use crate::yaml::Node;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -14,7 +12,7 @@ use std::path::PathBuf;
 const KINDS: [&str; 4] = ["", "bind", "volume", "tmpfs"];
 
 /// What an annotation says of a container.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Decode)]
 pub struct Container<'a> {
     pub image: &'a str,
     network: bool,
@@ -22,42 +20,16 @@ pub struct Container<'a> {
     envs: Vec<&'a str>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode)]
 struct Mount<'a> {
+    #[field(name = "type")]
     kind: &'a str,
+    #[field(name = "src")]
     source: &'a str,
+    #[field(name = "dst")]
     target: &'a str,
+    #[field(name = "rw")]
     writable: bool,
-}
-
-impl<'a> Decode<'a> for Container<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("image", &mut self.image),
-                ("network", &mut self.network),
-                ("mounts", &mut self.mounts),
-                ("envs", &mut self.envs),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for Mount<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("type", &mut self.kind),
-                ("src", &mut self.source),
-                ("dst", &mut self.target),
-                ("rw", &mut self.writable),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl Container<'_> {

@@ -33,35 +33,19 @@ const MIGRATION_ID: &str = "internal.config.kubernetes.io/annotations-migration-
 const ID: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
 /// What runs, as the annotation says it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Decode)]
 struct Spec<'a> {
+    /// Upstream takes it and fails all the same.
+    defer_failure: bool,
     container: Container<'a>,
     exec: Exec<'a>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Decode)]
 struct Exec<'a> {
     path: &'a str,
     args: Vec<&'a str>,
     envs: Vec<&'a str>,
-}
-
-impl<'a> Decode<'a> for Spec<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        // Upstream takes it and fails all the same.
-        let mut defer_failure = false;
-        let fields: &mut [(&'static str, &mut dyn Decode<'a>)] =
-            &mut [("deferFailure", &mut defer_failure), ("container", &mut self.container), ("exec", &mut self.exec)];
-        cx.object(node, fields)?;
-        Ok(())
-    }
-}
-
-impl<'a> Decode<'a> for Exec<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(node, &mut [("path", &mut self.path), ("args", &mut self.args), ("envs", &mut self.envs)])?;
-        Ok(())
-    }
 }
 
 /// A function with its configuration, ready to run.

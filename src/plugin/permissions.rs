@@ -33,7 +33,7 @@ pub struct Permissions {
     pub env: Vec<String>,
 }
 
-#[derive(Default)]
+#[derive(Default, Decode)]
 struct Raw<'a> {
     network: bool,
     read: Vec<&'a str>,
@@ -42,22 +42,7 @@ struct Raw<'a> {
     env: Vec<&'a str>,
 }
 
-impl<'a> Decode<'a> for Raw<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("network", &mut self.network),
-                ("read", &mut self.read),
-                ("write", &mut self.write),
-                ("sockets", &mut self.sockets),
-                ("env", &mut self.env),
-            ],
-        )?;
-        Ok(())
-    }
-}
-
+// By hand: the lists outlive the text, and their paths are checked in place.
 impl<'a> Decode<'a> for Permissions {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let mut raw = Raw::default();

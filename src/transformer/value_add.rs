@@ -12,7 +12,7 @@
 //! *Example*: `testdata/reference/value_add.txtar`
 
 use super::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
-use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Selector};
+use crate::config::{Decode, Decoder, Described, FieldSpec, FieldSpecs, Selector};
 use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::resource::Matcher;
@@ -43,7 +43,7 @@ enum Step<'a> {
 }
 
 /// Where the value goes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Target<'a> {
     /// The resources; all if it is left out.
     pub selector: Option<Selector<'a>>,
@@ -51,20 +51,6 @@ pub struct Target<'a> {
     pub field_path: &'a str,
     /// If the field is a file path: as which part of it the value is inserted, from 1.
     pub file_path_position: i64,
-}
-
-impl<'a> Decode<'a> for Target<'a> {
-    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        cx.object(
-            node,
-            &mut [
-                ("selector", &mut self.selector),
-                ("fieldPath", &mut self.field_path),
-                ("filePathPosition", &mut self.file_path_position),
-            ],
-        )?;
-        Ok(())
-    }
 }
 
 impl<'a> ValueAddTransformer<'a> {

@@ -1,9 +1,12 @@
-//! Prints docs/reference from the sources: the documents of the stages, the docs of what users
-//! write, and the examples that tests/suite.rs runs. `UPDATE=1 cargo test reference` writes the
-//! pages; without it they must be what would be written.
+//! Prints docs/reference: the documents of the stages, the descriptions of what users write, which
+//! the library has as data, and the examples that tests/suite.rs runs. `UPDATE=1 cargo test reference`
+//! writes the pages; without it they must be what would be written.
 
 use crate::support::{files, split};
 use regex::Regex;
+use rustomize::internal::written::{
+    Builtin, Described, Field, GENERATORS, Kustomization, Record, Shape, TRANSFORMERS, TransformerConfig,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
@@ -22,13 +25,6 @@ struct Page {
     title: String,
     summary: String,
     sections: BTreeMap<&'static str, String>,
-}
-
-/// A key of something that users write.
-pub struct Key {
-    pub name: String,
-    value: String,
-    doc: String,
 }
 
 fn root() -> PathBuf {
@@ -103,116 +99,98 @@ fn words(page: &Page, section: &str) -> Vec<String> {
     word.captures_iter(text).map(|c| c[1].to_owned()).collect()
 }
 
-/// The text from a line to the closing brace in the first column.
-fn block<'t>(text: &'t str, start: &str) -> Option<&'t str> {
-    let from = text.find(start)?;
-    let end = text[from..].find("\n}")?;
-    Some(&text[from..from + end])
-}
-
-/// A Rust type in the words of YAML, with the name of the type below, if it has one of its own.
-fn value_of(ty: &str) -> String {
-    let ty = ty.trim().trim_end_matches(',').replace("<'a>", "");
-    let inner = |wrapper: &str| ty.strip_prefix(wrapper).and_then(|t| t.strip_suffix('>')).map(value_of);
-    match ty.as_str() {
-        "&'a str" | "Written" => "text".to_owned(),
-        "bool" => "true or false".to_owned(),
-        "i64" => "number".to_owned(),
-        "StringMap" => "texts by keys".to_owned(),
-        "Node" => "anything".to_owned(),
-        _ => match (inner("Vec<"), inner("Option<")) {
-            (Some(item), _) => format!("list of {item}"),
-            (_, Some(value)) => value,
-            _ => format!("[{ty}](#{})", ty.to_lowercase()),
-        },
-    }
-}
-
-/// The `///` docs and types of a struct's public fields.
-fn fields_of(text: &str, name: &str) -> Option<BTreeMap<String, (String, String)>> {
-    let body =
-        block(text, &format!("pub struct {name}<'a> {{")).or_else(|| block(text, &format!("pub struct {name} {{")))?;
-    let mut fields = BTreeMap::new();
-    let mut doc = Vec::new();
-    for line in body.lines().skip(1).map(str::trim) {
-        if let Some(text) = line.strip_prefix("///") {
-            doc.push(text.trim());
-        } else if let Some((field, ty)) = line.trim_start_matches("pub ").split_once(':') {
-            fields
-                .insert(field.to_owned(), (without_links(&doc.join(" ")), ty.trim().trim_end_matches(',').to_owned()));
-            doc.clear();
+/// All records, by the names of their types.
+fn records() -> BTreeMap<&'static str, &'static Record> {
+    let objects = builtins().flat_map(|builtin| builtin.records);
+    let mut left: Vec<Shape> =
+        [Kustomization::SHAPE, TransformerConfig::SHAPE].into_iter().chain(objects.copied()).collect();
+    let mut records: BTreeMap<&str, &Record> = BTreeMap::new();
+    while let Some(shape) = left.pop() {
+        let Some(record) = shape.record() else { continue };
+        match records.insert(record.name, record) {
+            None => left.extend(record.fields.iter().map(|field| field.shape)),
+            Some(other) => assert_eq!(other, record, "two types have one name"),
         }
     }
-    Some(fields)
+    records
 }
 
-/// What users write for a type: its keys in the order in which they are read.
-fn keys(name: &str) -> Vec<Key> {
-    let key = Regex::new(r#"\("([A-Za-z0-9]+)", &mut self\.([a-z_]+)(\.[a-z_]+)?\)"#).unwrap();
-    let sources = ["config", "transformer", "generator"].map(|folder| files(&root().join("src").join(folder), ".rs"));
-    for path in sources.iter().flatten() {
-        let text = fs::read_to_string(path).unwrap();
-        let Some(fields) = fields_of(&text, name) else { continue };
-        let readers = [
-            format!("impl<'a> Decode<'a> for {name}<'a> {{"),
-            format!("impl<'a> Decode<'a> for {name} {{"),
-            format!("impl<'a> {name}<'a> {{"),
-        ];
-        let reader: String = readers.iter().filter_map(|start| block(&text, start)).collect();
-        let mut keys: Vec<Key> = Vec::new();
-        for found in key.captures_iter(&reader) {
-            let (doc, ty) = &fields[&found[2]];
-            assert!(!doc.is_empty(), "{}: {name}.{} has no doc", path.display(), &found[2]);
-            let value = if found.get(3).is_some() { "text".to_owned() } else { value_of(ty) };
-            if keys.last().is_some_and(|last| last.doc == *doc) {
-                let last = keys.last_mut().unwrap();
-                let _ = write!(last.name, "`, `{}", &found[1]);
-                continue;
-            }
-            keys.push(Key { name: found[1].to_owned(), value, doc: doc.clone() });
-        }
-        if keys.is_empty() {
-            // Read as a map of texts: the keys are called as the fields.
-            let text_of = |(name, (doc, ty)): (String, (String, String))| Key { name, value: value_of(&ty), doc };
-            keys = fields.into_iter().filter(|(name, _)| name != "pos").map(text_of).collect();
-        }
-        return keys;
-    }
-    panic!("there is no {name}");
+fn kustomization() -> &'static Record {
+    Kustomization::SHAPE.record().unwrap()
 }
 
-/// The fields of a kustomization with their docs, in the order in which they are read.
-pub fn kustomization() -> Vec<Key> {
-    let text = read("src/config/kustomization.rs");
-    let fields = fields_of(&text, "Kustomization").unwrap();
-    let key = Regex::new(r#"\("([A-Za-z0-9]+)", &mut (?:ForBuiltin\(&mut )?(k\.)?([a-z0-9_]+)\)"#).unwrap();
-    let reader = block(&text, "    pub fn from_node").unwrap();
-    let reader = &reader[..reader.find(")?;").unwrap()];
-    let one = |found: regex::Captures<'_>| {
-        let (doc, value) = match found.get(2) {
-            Some(_) => (fields[&found[3]].0.clone(), String::new()),
-            // An old spelling: the comment above its variable.
-            None => {
-                let at = text.find(&format!("let mut {}:", &found[3])).unwrap();
-                let comment = text[..at].trim_end().lines().last().unwrap().trim();
-                (comment.strip_prefix("// ").unwrap_or_default().to_owned(), String::new())
-            }
-        };
-        assert!(!doc.is_empty(), "the field {} has no doc", &found[1]);
-        Key { name: found[1].to_owned(), value, doc }
-    };
-    key.captures_iter(reader).map(one).collect()
+/// The names of the fields of a kustomization, in the order in which they are read.
+pub fn kustomization_fields() -> impl Iterator<Item = &'static str> {
+    kustomization().fields.iter().map(|field| field.name)
+}
+
+fn builtins() -> impl Iterator<Item = &'static Builtin> {
+    GENERATORS.iter().chain(&TRANSFORMERS)
 }
 
 /// The kinds that configuration objects can ask for.
-pub fn builtin_kinds() -> BTreeSet<String> {
-    let text = read("src/pipeline/builtin.rs");
-    let lists = ["const GENERATORS", "const TRANSFORMERS"].map(|start| {
-        let from = text.find(start).unwrap();
-        &text[from..from + text[from..].find("];").unwrap()]
-    });
-    let kind = Regex::new(r#""([A-Za-z0-9]+)""#).unwrap();
-    lists.iter().flat_map(|list| kind.captures_iter(list).map(|c| c[1].to_owned()).collect::<Vec<_>>()).collect()
+pub fn builtin_kinds() -> BTreeSet<&'static str> {
+    builtins().map(|builtin| builtin.kind).collect()
+}
+
+/// The pages that have the fields of each record, in the order of the pages.
+type Entries = BTreeMap<String, Vec<String>>;
+
+fn entries(pages: &[Page]) -> Entries {
+    let mut entries = Entries::new();
+    for page in pages {
+        words(page, "Entry").into_iter().for_each(|name| entries.entry(name).or_default().push(page.name.clone()));
+    }
+    entries
+}
+
+/// A shape in words, with a link to the fields of a record.
+fn value_of(shape: &Shape, page: &Page, entries: &Entries) -> String {
+    match shape {
+        Shape::Text => "text".to_owned(),
+        Shape::Number => "number".to_owned(),
+        Shape::Boolean => "true or false".to_owned(),
+        Shape::Anything => "anything".to_owned(),
+        Shape::Texts => "texts by keys".to_owned(),
+        Shape::List(item) => format!("list of {}", value_of(item, page, entries)),
+        Shape::Record(Record { name, .. }) => {
+            let pages = entries.get(*name).unwrap_or_else(|| panic!("no page has {name} under 'Entry'"));
+            let file = if pages.contains(&page.name) { String::new() } else { format!("{}.md", pages[0]) };
+            format!("[{name}]({file}#{})", name.to_lowercase())
+        }
+    }
+}
+
+/// The rows of a table of fields. Neighbours with one doc have one row.
+fn rows(fields: &[Field], page: &Page, entries: &Entries) -> String {
+    let same_doc = fields.chunk_by(|one, next| one.doc == next.doc);
+    let row = |fields: &[Field]| {
+        let names: Vec<String> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
+        let value = value_of(&fields[0].shape, page, entries);
+        format!("| {} | {value} | {} |\n", names.join(", "), without_links(fields[0].doc))
+    };
+    same_doc.map(row).collect()
+}
+
+/// The fields of the objects of a page's kinds, but for those that the page has as an entry.
+fn object_fields(page: &Page, entries: &Entries) -> String {
+    let kinds = words(page, "Kinds");
+    let named = builtins().filter(|builtin| kinds.iter().any(|kind| kind == builtin.kind));
+    let mut tables: Vec<(Vec<&str>, String)> = Vec::new();
+    for builtin in named {
+        let records = builtin.records.iter().filter_map(Shape::record);
+        let own = records.filter(|record| !entries.contains_key(record.name));
+        let table: String = own.map(|record| rows(record.fields, page, entries)).collect();
+        match tables.iter_mut().find(|(_, other)| *other == table) {
+            Some((kinds, _)) => kinds.push(builtin.kind),
+            None => tables.push((vec![builtin.kind], table)),
+        }
+    }
+    tables.retain(|(_, table)| !table.is_empty());
+    let print = |(kinds, table): &(Vec<&str>, String)| {
+        format!("\n| key of {} | value | |\n|---|---|---|\n{table}", kinds.join(", "))
+    };
+    tables.iter().map(print).collect()
 }
 
 fn example(page: &Page) -> String {
@@ -235,7 +213,7 @@ fn example(page: &Page) -> String {
     out
 }
 
-fn markdown(page: &Page, fields: &BTreeMap<String, String>) -> String {
+fn markdown(page: &Page, entries: &Entries) -> String {
     let mut out =
         format!("<!-- Printed from {} by the test `reference`: UPDATE=1 cargo test reference -->\n", page.source);
     let _ = write!(out, "\n# {}\n\n{}\n", page.title, page.summary);
@@ -243,12 +221,14 @@ fn markdown(page: &Page, fields: &BTreeMap<String, String>) -> String {
     if !named.is_empty() {
         out.push_str("\n| field of kustomization.yaml | |\n|---|---|\n");
         for name in named {
-            let doc = fields.get(&name).unwrap_or_else(|| panic!("{}: there is no field {name}", page.source));
-            let _ = writeln!(out, "| `{name}` | {doc} |");
+            let field = kustomization().fields.iter().find(|field| field.name == name);
+            let field = field.unwrap_or_else(|| panic!("{}: there is no field {name}", page.source));
+            let _ = writeln!(out, "| `{name}` | {} |", without_links(field.doc));
         }
     }
     if let Some(kinds) = page.sections.get("Kinds") {
         let _ = write!(out, "\nAs a configuration object, with `apiVersion: builtin`: {kinds}\n");
+        out += &object_fields(page, entries);
     }
     for heading in ["Reads", "Selects", "Writes", "Order", "Cost", "Quirks"] {
         if let Some(text) = page.sections.get(heading) {
@@ -256,15 +236,15 @@ fn markdown(page: &Page, fields: &BTreeMap<String, String>) -> String {
         }
     }
     for name in words(page, "Entry") {
-        let _ = write!(out, "\n## {name}\n\n| key | value | |\n|---|---|---|\n");
-        for Key { name, value, doc } in keys(&name) {
-            let _ = writeln!(out, "| `{name}` | {value} | {doc} |");
-        }
+        let records = records();
+        let record = records.get(&*name).unwrap_or_else(|| panic!("{}: there is no type {name}", page.source));
+        let rows = rows(record.fields, page, entries);
+        let _ = write!(out, "\n## {name}\n\n| key | value | |\n|---|---|---|\n{rows}");
     }
     out + &example(page)
 }
 
-fn index(pages: &[Page], fields: &[Key]) -> String {
+fn index(pages: &[Page]) -> String {
     let mut out = "<!-- Printed by the test `reference`: UPDATE=1 cargo test reference -->\n\n# Reference\n\nEvery field of a \
                    kustomization and every built-in kind, with an example that the tests run. The pages are printed from the \
                    sources.\n\n## Fields of kustomization.yaml\n\n| field | | page |\n|---|---|---|\n"
@@ -275,12 +255,12 @@ fn index(pages: &[Page], fields: &[Key]) -> String {
         assert!(of.next().is_none(), "two documents have `{word}` under '{section}'");
         format!("[{}]({}.md)", page.title, page.name)
     };
-    for Key { name, doc, .. } in fields {
-        let _ = writeln!(out, "| `{name}` | {doc} | {} |", page_of("Fields", name));
+    for Field { name, doc, .. } in kustomization().fields {
+        let _ = writeln!(out, "| `{name}` | {} | {} |", without_links(doc), page_of("Fields", name));
     }
     out.push_str("\n## Built-in kinds\n\n| kind | page |\n|---|---|\n");
     for kind in builtin_kinds() {
-        let _ = writeln!(out, "| `{kind}` | {} |", page_of("Kinds", &kind));
+        let _ = writeln!(out, "| `{kind}` | {} |", page_of("Kinds", kind));
     }
     out.push_str("\n## All pages\n\n");
     for page in pages {
@@ -292,8 +272,7 @@ fn index(pages: &[Page], fields: &[Key]) -> String {
 #[test]
 fn reference() {
     let pages: Vec<Page> = files(&root().join("src"), ".rs").iter().filter_map(|path| page(path)).collect();
-    let fields = kustomization();
-    let docs: BTreeMap<String, String> = fields.iter().map(|k| (k.name.clone(), k.doc.clone())).collect();
+    let entries = entries(&pages);
     for stage in ["src/transformer", "src/generator"].iter().flat_map(|folder| files(&root().join(folder), ".rs")) {
         let text = fs::read_to_string(&stage).unwrap();
         let is_stage = text.contains("impl<'a> Transformer<'a> for") || text.contains("impl<'a> Generator<'a> for");
@@ -308,9 +287,9 @@ fn reference() {
         assert!(known.contains(&case), "{}: there is no case {case}", page.source);
     }
     let mut wanted: BTreeMap<String, String> =
-        pages.iter().map(|page| (format!("{}.md", page.name), markdown(page, &docs))).collect();
+        pages.iter().map(|page| (format!("{}.md", page.name), markdown(page, &entries))).collect();
     assert_eq!(wanted.len(), pages.len(), "two pages have one name");
-    wanted.insert("README.md".to_owned(), index(&pages, &fields));
+    wanted.insert("README.md".to_owned(), index(&pages));
     let folder = root().join("docs/reference");
     if std::env::var_os("UPDATE").is_some() {
         let _ = fs::remove_dir_all(&folder);
