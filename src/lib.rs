@@ -147,6 +147,7 @@ pub mod internal {
     pub use rustomize_plugin_abi::frame::Frame;
 
     pub mod written {
+        pub use crate::config::kustomization::FILE_NAMES;
         pub use crate::config::{Described, Field, Kustomization, Record, Shape, TransformerConfig};
         pub use crate::pipeline::object::{Builtin, GENERATORS, TRANSFORMERS};
     }
@@ -158,6 +159,10 @@ pub mod internal {
     }
     pub mod merge {
         pub use crate::transformer::merge::apply;
+    }
+    pub mod json {
+        pub use crate::yaml::first_document;
+        pub use crate::yaml::json::{from_yaml_1_1, write};
     }
     pub mod meter {
         pub use crate::meter::{reset, taken};

@@ -1,6 +1,9 @@
 //! Prints docs/reference: the documents of the stages, the descriptions of what users write, which
-//! the library has as data, and the examples that tests/suite.rs runs. `UPDATE=1 cargo test reference`
-//! writes the pages; without it they must be what would be written.
+//! the library has as data, and the examples that tests/suite.rs runs. `json_schema` prints
+//! docs/schema from the same descriptions. `UPDATE=1 cargo test reference` writes the pages and the
+//! schema; without it they must be what would be written.
+
+mod json_schema;
 
 use crate::support::{files, split};
 use regex::Regex;
@@ -247,7 +250,7 @@ fn markdown(page: &Page, entries: &Entries) -> String {
 fn index(pages: &[Page]) -> String {
     let mut out = "<!-- Printed by the test `reference`: UPDATE=1 cargo test reference -->\n\n# Reference\n\nEvery field of a \
                    kustomization and every built-in kind, with an example that the tests run. The pages are printed from the \
-                   sources.\n\n## Fields of kustomization.yaml\n\n| field | | page |\n|---|---|---|\n"
+                   sources, and so is [a JSON Schema](../schema/kustomization.json) for editors.\n\n## Fields of kustomization.yaml\n\n| field | | page |\n|---|---|---|\n"
         .to_owned();
     let page_of = |section: &str, word: &str| {
         let mut of = pages.iter().filter(|page| words(page, section).iter().any(|w| w == word));
