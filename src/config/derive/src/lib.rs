@@ -13,7 +13,8 @@
 //! * `#[field(words("fifo", "legacy"))]`: the texts that are allowed.
 //! * `#[field(deprecated)]`: the field is an old spelling, or another one does its work.
 //!
-//! `#[record(finish)]` on a struct lets `Decode` call `self.finish(&given, cx)` behind the fields.
+//! `#[record(finish)]` on a struct lets `Decode` call `self.finish(&given, cx)` once the fields are
+//! read.
 //! `#[record(open)]` says that fields with other names are allowed; only a `Decode` that is
 //! written by hand can allow them.
 
@@ -43,12 +44,15 @@ pub fn described(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 fn decoder(record: &Record) -> TokenStream {
     let Record { name, generics, .. } = record;
     let (_, of_type, _) = generics.split_for_impl();
-    // A struct that borrows nothing is read from any text.
     let mut with_text = generics.clone();
-    if with_text.lifetimes().next().is_none() {
-        with_text.params.insert(0, parse_quote!('a));
-    }
-    let text: Lifetime = with_text.lifetimes().map(|param| param.lifetime.clone()).next().unwrap_or(parse_quote!('a));
+    let text: Lifetime = match generics.lifetimes().next() {
+        Some(param) => param.lifetime.clone(),
+        // A struct that borrows nothing is read from any text.
+        None => {
+            with_text.params.insert(0, parse_quote!('a));
+            parse_quote!('a)
+        }
+    };
     let (of_impl, _, _) = with_text.split_for_impl();
     let entries = record.fields.iter().flat_map(|field| table_entries(field, &text));
     let places = record.idents(Role::is_place).map(|field| quote!(self.#field = node.pos;));

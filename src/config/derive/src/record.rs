@@ -13,7 +13,7 @@ pub struct Record {
     pub generics: Generics,
     pub doc: String,
     pub is_open: bool,
-    /// Whether its `finish` is called behind the fields.
+    /// Whether its `finish` is called once the fields are read.
     pub finishes: bool,
     pub fields: Vec<Field>,
 }
