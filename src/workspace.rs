@@ -3,10 +3,11 @@
 use crate::diag::{Error, Result, Warned};
 use crate::load::{Common, Loader};
 use crate::parallel;
-use crate::pipeline;
+use crate::pipeline::{self, Built};
 use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
+use crate::stage::trace::Write;
 use crate::stage::{Context, Layers, Options};
-use crate::yaml::Heap;
+use crate::yaml::{Heap, Place, Pos};
 use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,12 +39,13 @@ impl Workspace {
 pub struct Output<'w> {
     cx: Rc<Context<'w>>,
     map: ResMap<'w>,
+    writes: Vec<Write<'w>>,
 }
 
 impl<'w> Output<'w> {
-    fn of(cx: Rc<Context<'w>>, built: Warned<Result<ResMap<'w>>>) -> Warned<Result<Output<'w>>> {
+    fn of(cx: Rc<Context<'w>>, built: Warned<Result<Built<'w>>>) -> Warned<Result<Output<'w>>> {
         let heap = cx.arena.heap();
-        let value = built.value.map(|map| Output { cx, map }).map_err(|e| e.located(heap));
+        let value = built.value.map(|Built { map, writes }| Output { cx, map, writes }).map_err(|e| e.located(heap));
         let warnings = built.warnings.into_iter().map(|warning| warning.located(heap)).collect();
         Warned { value, warnings }
     }
@@ -89,6 +91,39 @@ impl<'w> Output<'w> {
     /// resources to the end of the process: freeing a million small lists one by one takes time.
     pub fn leave(self) {
         std::mem::forget(self.map);
+    }
+
+    /// What the steps of the build have written, in order, if [`Options::trace`] asked for it.
+    ///
+    /// ```
+    /// use rustomize::{Options, Workspace, build, load::Memory};
+    ///
+    /// let files = Memory::from_iter([
+    ///     ("kustomization.yaml", "namePrefix: blue-\nresources: [service.yaml]\n"),
+    ///     ("service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"),
+    /// ]);
+    /// let workspace = Workspace::new();
+    /// let options = Options { trace: true, ..Options::default() };
+    /// let output = build(&workspace, &files, ".", &options).value?;
+    /// let write = output.writes().iter().find(|write| write.path == "/metadata/name").unwrap();
+    /// assert_eq!((write.step, write.before, write.after), ("PrefixTransformer", Some("web"), Some("blue-web")));
+    /// assert_eq!(output.place(write.entry).unwrap().to_string(), "kustomization.yaml:1:1");
+    /// # Ok::<(), rustomize::diag::Error>(())
+    /// ```
+    pub fn writes(&self) -> &[Write<'w>] {
+        &self.writes
+    }
+
+    /// The writes of one resource, whatever it was called.
+    pub fn history(&self, resource: &Resource<'w>) -> impl Iterator<Item = &Write<'w>> {
+        let number = resource.number();
+        self.writes.iter().filter(move |write| write.number == number)
+    }
+
+    /// The place in a file that a position stands for; `None` for what no file has. O(log files +
+    /// size of the file).
+    pub fn place(&self, pos: Pos) -> Option<Place> {
+        self.cx.arena.place(pos)
     }
 
     /// The local files that the build read, sorted. Files that plugins and helm read by themselves

@@ -33,4 +33,5 @@ mod shared_object;
 mod suite;
 mod support;
 mod tidy;
+mod trace;
 mod transfer;

@@ -95,6 +95,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
             size_limit: args.remote_size_limit,
         },
         children: signals::children().clone(),
+        trace: false,
         schemas,
         helm: HelmOptions {
             enabled: args.enable_helm.unwrap_or(false) || plugins_enabled,

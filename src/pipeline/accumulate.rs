@@ -22,6 +22,7 @@ use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::parallel;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
+use crate::stage::trace::{Step, trace_read, traced};
 use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
@@ -65,6 +66,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
         match load(build, &target.root, entry, false).map_err(in_entry)? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
+                trace_read(build, &mut found, Step { name: "resources", entry: entry.pos });
                 all.map.reserve(found.len());
                 for resource in found {
                     all.map.append(arena, resource).map_err(in_entry)?;
@@ -199,9 +201,9 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         let in_stage = |e: Error| e.at(pos).context(name.clone());
         let mut generated = stage.generate(build).map_err(in_stage)?;
         note_generated(build, &mut generated, &origin)?;
-        for resource in generated {
-            absorb(build, &mut all.map, resource).map_err(in_stage)?;
-        }
+        traced(build, &mut all.map, Step { name: origin.tool(), entry: pos }, |build, map| {
+            generated.into_iter().try_for_each(|resource| absorb(build, map, resource)).map_err(in_stage)
+        })?;
     }
     Ok(())
 }
@@ -401,17 +403,13 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
     run(build, &stages, &mut all.map)
 }
 
-/// Runs transformers in order; neighbours that look at one resource at a time share a pass.
+/// Runs transformers in order; neighbours that look at one resource at a time share a pass, unless
+/// each of them is traced.
 fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
-    for group in stages.chunk_by(|a, b| a.running().is_some() && b.running().is_some()) {
-        let each: Vec<_> = group.iter().filter_map(Stage::running).collect();
-        if each.is_empty() {
-            for stage in group {
-                stage.transformer.transform(map, build).map_err(|e| e.at(stage.pos).context(&stage.name))?;
-            }
-        } else {
-            transform_each(&each, map, build)?;
-        }
+    let is_traced = build.trace.is_some();
+    for group in stages.chunk_by(|a, b| !is_traced && a.running().is_some() && b.running().is_some()) {
+        let step = Step { name: group[0].origin.tool(), entry: group[0].pos };
+        traced(build, map, step, |build, map| transform(build, group, map))?;
         if build.keeps_origins {
             for stage in group {
                 note_transformation(build, map, &stage.origin, stage.instances)?;
@@ -419,6 +417,16 @@ fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) ->
         }
     }
     Ok(())
+}
+
+/// Runs neighbours: one, or several that look at one resource at a time.
+fn transform<'a>(build: &mut Build<'a>, group: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
+    let each: Vec<_> = group.iter().filter_map(Stage::running).collect();
+    if !each.is_empty() {
+        return transform_each(&each, map, build);
+    }
+    let in_stage = |stage: &Stage<'_>, e: Error| e.at(stage.pos).context(&stage.name);
+    group.iter().try_for_each(|stage| stage.transformer.transform(map, build).map_err(|e| in_stage(stage, e)))
 }
 
 /// Runs the checks: they see all resources, and may change nothing but a label that says that they
@@ -438,7 +446,8 @@ fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'
                 .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Validate })
                 .map_err(in_validator)?;
             let printed = plugin.print_for(map, build).map_err(in_validator)?;
-            adopt_labels(map, &*plugin, &printed).map_err(in_validator)?;
+            let step = Step { name: config.id().gvk.kind, entry: config.pos() };
+            traced(build, map, step, |_, map| adopt_labels(map, &*plugin, &printed)).map_err(in_validator)?;
         }
     }
     Ok(())

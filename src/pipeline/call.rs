@@ -1,6 +1,6 @@
 //! One call of a plugin, outside of a build.
 
-use super::{bundle, strip_build_annotations};
+use super::{Built, bundle, strip_build_annotations};
 use crate::diag::{Error, Result, Warned};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Context, Mode, PluginEntry, documents_to_resources};
@@ -23,10 +23,10 @@ pub struct Call<'c> {
 ///
 /// # Errors
 /// The configuration is not one object, there is no plugin for it, or the plugin fails.
-pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<ResMap<'a>>> {
+pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
     let value = run(&mut build, directory, call);
-    Warned { value, warnings: build.warnings }
+    Warned { value: value.map(|map| Built { map, writes: Vec::new() }), warnings: build.warnings }
 }
 
 fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<ResMap<'a>> {

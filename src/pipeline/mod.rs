@@ -19,11 +19,12 @@ pub use target::Target;
 
 use crate::diag::{Error, Result, Warned};
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
+use crate::stage::trace::{Step, Write, traced};
 use crate::stage::{Accumulator, Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
-use crate::yaml::{Arena, Mapping, Node, Style, Tag};
+use crate::yaml::{Arena, Mapping, Node, Pos, Style, Tag};
 use std::rc::Rc;
 
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
@@ -31,10 +32,18 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// Anything that a user can have wrong; nothing is half done then.
-pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<ResMap<'a>>> {
+pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
     let value = run(&mut build, directory);
-    Warned { value, warnings: build.warnings }
+    let writes = build.trace.map(|trace| trace.writes).unwrap_or_default();
+    Warned { value: value.map(|map| Built { map, writes }), warnings: build.warnings }
+}
+
+/// What comes out of a build.
+pub struct Built<'a> {
+    pub map: ResMap<'a>,
+    /// What its steps have written, if that was asked for.
+    pub writes: Vec<Write<'a>>,
 }
 
 fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
@@ -50,28 +59,33 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     let config = config.unwrap_or_default();
     // No resource is added after this point.
     let count = map.iter().len();
-    HashTransformer.transform(&mut map, build)?;
+    step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;
     // Names are final after this point.
-    NameReferenceTransformer { references: config.references() }.transform(&mut map, build)?;
-    RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() }
-        .transform(&mut map, build)?;
+    let references = NameReferenceTransformer { references: config.references() };
+    step(build, &mut map, "NameReferenceTransformer", |build, map| references.transform(map, build))?;
+    let vars = RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() };
+    step(build, &mut map, "RefVarTransformer", |build, map| vars.transform(map, build))?;
     map.check_unique(arena)?;
     check_identities(&map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
-    drop_local_config(arena, &mut map)?;
+    step(build, &mut map, "local-config", |_, map| drop_local_config(arena, map))?;
     order::sort(&mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
-        add_managed_by_label(&mut map)?;
+        step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(map))?;
     }
-    map.edit_each(arena, Changes::Content, |_| {
-        |resource: &mut Resource<'a>| {
-            origin::adopt(resource);
-            strip_build_annotations(resource);
-            Ok(())
-        }
-    })?;
-    origin::annotate(build, &mut map, asked)?;
+    step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
+    step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
     Ok(map)
+}
+
+/// A step that no entry asks for.
+fn step<'a>(
+    build: &mut Build<'a>,
+    map: &mut ResMap<'a>,
+    name: &str,
+    work: impl FnOnce(&mut Build<'a>, &mut ResMap<'a>) -> Result<()>,
+) -> Result<()> {
+    traced(build, map, Step { name, entry: Pos::NONE }, work)
 }
 
 /// The order of the output: what the root's kustomization says, else the option, else legacy.
@@ -159,6 +173,17 @@ fn untype_keys(map: &mut Mapping<'_>) {
     let mut entries = std::mem::take(map).into_entries();
     entries.iter_mut().for_each(|e| (e.key.style, e.key.tag) = (Style::Plain, Tag::Auto));
     *map = Mapping::from_entries(entries);
+}
+
+/// Takes the annotations off that are not for the output.
+fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    map.edit_each(arena, Changes::Content, |_| {
+        |resource: &mut Resource<'a>| {
+            origin::adopt(resource);
+            strip_build_annotations(resource);
+            Ok(())
+        }
+    })
 }
 
 /// Takes the annotations off that are not for the output. What is left becomes a map of strings

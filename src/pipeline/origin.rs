@@ -52,6 +52,11 @@ impl Origin {
         }
     }
 
+    /// The kind of the built-in or plugin.
+    pub fn tool(&self) -> &str {
+        self.configured_by.as_ref().map_or("", |[_, kind, ..]| kind)
+    }
+
     /// A plugin that a configuration object asks for. The object's own origin says where it was
     /// configured; an inline one was in the kustomization.
     pub fn plugin(target: &Target<'_>, config: &Resource<'_>) -> Self {

@@ -58,9 +58,12 @@ pub fn of_base<'a>(
 }
 
 /// The layers that a build shares with others: none if it keeps account of origins, which are told
-/// from its own root, or has a schema of its own.
+/// from its own root, is traced, or has a schema of its own.
 fn layers<'a>(build: &Build<'a>) -> Option<Arc<Layers<'a>>> {
-    let is_usual = !build.keeps_origins && !build.schema.is_chosen() && build.cx.options.schemas.is_empty();
+    let is_usual = !build.keeps_origins
+        && build.trace.is_none()
+        && !build.schema.is_chosen()
+        && build.cx.options.schemas.is_empty();
     build.cx.layers.clone().filter(|_| is_usual)
 }
 

@@ -246,6 +246,11 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
+    /// Gives every resource the number that a trace knows it by.
+    pub fn number_each(&mut self, mut number: impl FnMut(&Resource<'a>) -> u32) {
+        self.resources.iter_mut().for_each(|resource| resource.set_number(number(resource)));
+    }
+
     /// Edits every resource, in order; who edits reads identities again where they change.
     /// O(edits).
     ///

@@ -83,6 +83,8 @@ pub struct Rare<'a> {
     pub allows_kind_change: bool,
     /// Whether a custom schema says that the kind has no namespace.
     pub cluster_scoped: bool,
+    /// What a trace knows it by; 0 if it does not.
+    pub number: u32,
 }
 
 impl Rare<'_> {
@@ -175,6 +177,16 @@ impl<'a> Resource<'a> {
     pub fn rare(&self) -> Option<&Rare<'a>> {
         meter::count(1);
         self.rare.as_deref()
+    }
+
+    /// What a trace knows it by; 0 if it does not.
+    pub fn number(&self) -> u32 {
+        self.rare.as_ref().map_or(0, |rare| rare.number)
+    }
+
+    /// Lets a trace know it by a number.
+    pub fn set_number(&mut self, number: u32) {
+        self.rare_mut().number = number;
     }
 
     /// What few builds ask for, made if it is not there.
@@ -299,7 +311,11 @@ impl<'a> Resource<'a> {
         self.suffixes.clear();
         self.behavior = None;
         self.needs_hash = false;
-        self.rare = None;
+        self.rare = self
+            .rare
+            .take()
+            .filter(|rare| rare.number > 0)
+            .map(|rare| Box::new(Rare { number: rare.number, ..Rare::default() }));
     }
 
     /// The node.

@@ -6,12 +6,13 @@
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
-//!   back; [`schema`]: the schema of a build.
+//!   back; [`schema`]: the schema of a build; [`trace`]: who wrote what.
 
 pub mod documents;
 pub mod layers;
 mod plugins;
 pub mod schema;
+pub mod trace;
 pub mod wire;
 
 pub use documents::{documents_to_resources, resources_of};
@@ -30,6 +31,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use trace::Trace;
 
 /// What a build is asked for, beside its directory.
 #[derive(Clone)]
@@ -49,6 +51,8 @@ pub struct Options {
     pub remote: RemoteOptions,
     /// What runs git and helm. Plugins have theirs from whoever brings them.
     pub children: Children,
+    /// Whether builds note who wrote what: see [`trace`].
+    pub trace: bool,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
 }
@@ -64,6 +68,7 @@ impl Default for Options {
             helm: HelmOptions::default(),
             remote: RemoteOptions::default(),
             children: Children::new(),
+            trace: false,
             schemas: Vec::new(),
         }
     }
@@ -147,6 +152,8 @@ pub struct Build<'a> {
     pub is_for_all: bool,
     /// The API versions for charts that name none.
     pub helm_api_versions: Vec<String>,
+    /// What its steps have written, if it is asked for.
+    pub trace: Option<Trace<'a>>,
     /// What the user should know, in order.
     pub warnings: Vec<Warning>,
 }
@@ -165,6 +172,7 @@ impl<'a> Build<'a> {
             keeps_origins: false,
             is_for_all: false,
             helm_api_versions: cx.options.helm.api_versions.clone(),
+            trace: cx.options.trace.then(Trace::default),
             warnings: Vec::new(),
         }
     }

@@ -127,6 +127,12 @@ impl<'a> Scalar<'a> {
         }
     }
 
+    /// Whether type and text are the same. O(1) for a copy.
+    pub fn same(&self, other: &Scalar<'_>) -> bool {
+        let is_copy = std::ptr::eq(self.text, other.text) && (self.style, self.tag) == (other.style, other.tag);
+        is_copy || self.kind() == other.kind() && (self.text == other.text || self.kind() == Kind::Null)
+    }
+
     /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its
     /// value under the style of the value it replaces.
     pub fn resolved_tag(&self) -> Tag {
@@ -297,9 +303,7 @@ impl<'a> Node<'a> {
     /// Whether both trees hold the same values: types and texts count, styles and places do not.
     pub fn same(&self, other: &Node<'_>) -> bool {
         match (&self.value, &other.value) {
-            (Value::Scalar(a), Value::Scalar(b)) => {
-                a.kind() == b.kind() && (a.text == b.text || a.kind() == Kind::Null)
-            }
+            (Value::Scalar(a), Value::Scalar(b)) => a.same(b),
             (Value::Sequence(a), Value::Sequence(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(x, y)| x.same(y))
             }
