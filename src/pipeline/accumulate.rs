@@ -23,7 +23,7 @@ use crate::load::{RepoSpec, Root, is_url};
 use crate::parallel;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
 use crate::stage::trace::{Step, trace_read, traced};
-use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, documents_to_resources, transform_each};
+use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, Stage, documents_to_resources, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
 use std::sync::Arc;
@@ -341,9 +341,9 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     Ok(())
 }
 
-/// A transformer, ready to run.
-struct Stage<'a> {
-    transformer: plan::BoxedTransformer<'a>,
+/// A stage that an entry asks for.
+struct Asked<'a> {
+    stage: Stage<'a>,
     /// What errors call it.
     name: String,
     /// The entry that asks for it.
@@ -353,21 +353,24 @@ struct Stage<'a> {
     instances: usize,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Asked<'a> {
     /// How it runs if it looks at one resource at a time.
     fn running(&self) -> Option<Running<'_, 'a>> {
-        Some(Running { stage: self.transformer.as_each()?, name: &self.name, pos: self.pos })
+        match &self.stage {
+            Stage::Each(stage) => Some(Running { stage: &**stage, name: &self.name, pos: self.pos }),
+            Stage::Whole(_) => None,
+        }
     }
 }
 
 fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut stages: Vec<Stage<'a>> = Vec::new();
+    let mut stages: Vec<Asked<'a>> = Vec::new();
     let config = all.config.clone().unwrap_or_else(|| Arc::clone(&build.default_config));
     let configurations = target.kustomization.place_of("configurations");
     let in_file = |e: Error| e.at(configurations).context(format!("in {}", target.file));
     for planned in plan::transformers(build, target, &config).map_err(in_file)? {
-        stages.push(Stage {
-            transformer: planned.stage,
+        stages.push(Asked {
+            stage: planned.stage,
             name: format!("transforming in {}", target.file),
             pos: planned.pos,
             origin: Origin::builtin(target, planned.kind),
@@ -378,26 +381,17 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
         let name = format!("running the transformer {} of {}", config.id(), target.file);
         let in_config = |e: Error| e.at(config.pos()).context(name.clone());
         let origin = Origin::plugin(target, &config);
-        let loaded: Vec<plan::BoxedTransformer<'a>> = match builtin::is_builtin(&config) {
+        let loaded: Vec<Stage<'a>> = match builtin::is_builtin(&config) {
             true => builtin::transformers(build, target, &config).map_err(in_config)?,
             false => {
-                vec![
-                    build
-                        .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Transform })
-                        .map_err(in_config)?,
-                ]
+                let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Transform };
+                vec![Stage::Whole(build.plugin(entry).map_err(in_config)?)]
             }
         };
         let last = loaded.len() - 1;
-        for (i, transformer) in loaded.into_iter().enumerate() {
+        for (i, stage) in loaded.into_iter().enumerate() {
             let instances = usize::from(i == last);
-            stages.push(Stage {
-                transformer,
-                name: name.clone(),
-                pos: config.pos(),
-                origin: origin.clone(),
-                instances,
-            });
+            stages.push(Asked { stage, name: name.clone(), pos: config.pos(), origin: origin.clone(), instances });
         }
     }
     run(build, &stages, &mut all.map)
@@ -405,7 +399,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
 
 /// Runs transformers in order; neighbours that look at one resource at a time share a pass, unless
 /// each of them is traced.
-fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
+fn run<'a>(build: &mut Build<'a>, stages: &[Asked<'a>], map: &mut ResMap<'a>) -> Result<()> {
     let is_traced = build.trace.is_some();
     for group in stages.chunk_by(|a, b| !is_traced && a.running().is_some() && b.running().is_some()) {
         let step = Step { name: group[0].origin.tool(), entry: group[0].pos };
@@ -420,13 +414,13 @@ fn run<'a>(build: &mut Build<'a>, stages: &[Stage<'a>], map: &mut ResMap<'a>) ->
 }
 
 /// Runs neighbours: one, or several that look at one resource at a time.
-fn transform<'a>(build: &mut Build<'a>, group: &[Stage<'a>], map: &mut ResMap<'a>) -> Result<()> {
-    let each: Vec<_> = group.iter().filter_map(Stage::running).collect();
+fn transform<'a>(build: &mut Build<'a>, group: &[Asked<'a>], map: &mut ResMap<'a>) -> Result<()> {
+    let each: Vec<_> = group.iter().filter_map(Asked::running).collect();
     if !each.is_empty() {
         return transform_each(&each, map, build);
     }
-    let in_stage = |stage: &Stage<'_>, e: Error| e.at(stage.pos).context(&stage.name);
-    group.iter().try_for_each(|stage| stage.transformer.transform(map, build).map_err(|e| in_stage(stage, e)))
+    let in_stage = |asked: &Asked<'_>, e: Error| e.at(asked.pos).context(&asked.name);
+    group.iter().try_for_each(|asked| asked.stage.transform(map, build).map_err(|e| in_stage(asked, e)))
 }
 
 /// Runs the checks: they see all resources, and may change nothing but a label that says that they

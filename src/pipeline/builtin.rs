@@ -18,7 +18,7 @@ use super::object::{
     Affixes, Annotations, Builtin, GENERATORS, ImageTag, JsonPatch, Labels, MergePatches, Namespace, Replacements,
     ReplicaCount, Specs, TRANSFORMERS, ValueAdd,
 };
-use super::plan::{BoxedGenerator, BoxedTransformer};
+use super::plan::BoxedGenerator;
 use crate::config::helm::HelmChart;
 use crate::config::kustomization::{GeneratorArgs, Patch};
 use crate::config::{Decode, Decoder, FieldSpecs};
@@ -26,7 +26,7 @@ use crate::diag::{Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
 use crate::resource::Resource;
-use crate::stage::Build;
+use crate::stage::{Build, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
@@ -113,11 +113,7 @@ pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resour
 ///
 /// # Errors
 /// It describes none, a field has a wrong type, or what it names cannot be read.
-pub fn transformers<'a>(
-    build: &mut Build<'a>,
-    target: &Target<'a>,
-    config: &Resource<'a>,
-) -> Result<Vec<BoxedTransformer<'a>>> {
+pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<Vec<Stage<'a>>> {
     let arena = build.arena;
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
@@ -127,10 +123,10 @@ pub fn transformers<'a>(
     let Specs { field_specs } = read(build, config)?;
     let has_specs = field_specs.is_some();
     let specs = FieldSpecs::new(arena, field_specs.unwrap_or_default());
-    let stage: BoxedTransformer<'a> = match kind {
+    let stage: Stage<'a> = match kind {
         "AnnotationsTransformer" => {
             let Annotations { annotations } = read(build, config)?;
-            Box::new(AnnotationsTransformer {
+            Stage::each(AnnotationsTransformer {
                 annotations,
                 specs,
                 pos: config.pos(),
@@ -139,12 +135,12 @@ pub fn transformers<'a>(
         }
         "LabelTransformer" => {
             let Labels { labels } = read(build, config)?;
-            Box::new(LabelTransformer { labels, specs, pos: config.pos() })
+            Stage::each(LabelTransformer { labels, specs, pos: config.pos() })
         }
-        "HashTransformer" => Box::new(HashTransformer),
+        "HashTransformer" => Stage::whole(HashTransformer),
         "ImageTagTransformer" => {
             let ImageTag { image_tag } = read(build, config)?;
-            Box::new(ImageTagTransformer::new(&[image_tag], specs)?)
+            Stage::each(ImageTagTransformer::new(&[image_tag], specs)?)
         }
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
@@ -155,37 +151,37 @@ pub fn transformers<'a>(
         }
         "ReplicaCountTransformer" => {
             let ReplicaCount { replica } = read(build, config)?;
-            Box::new(ReplicaCountTransformer { name: replica.name, count: replica.count, specs: specs.into() })
+            Stage::whole(ReplicaCountTransformer { name: replica.name, count: replica.count, specs: specs.into() })
         }
         "ReplacementTransformer" => {
             let mut object = Replacements::default();
             let cx = Decoder::unconverted(arena);
             object.decode(config.node(), &cx)?;
-            Box::new(ReplacementTransformer::new(build, &target.root, &object.replacements, &cx)?)
+            Stage::whole(ReplacementTransformer::new(build, &target.root, &object.replacements, &cx)?)
         }
         "PatchTransformer" => {
             let patch = Patch { pos: config.pos(), ..read(build, config)? };
-            Box::new(PatchTransformer::new(build, &target.root, &[patch])?)
+            Stage::whole(PatchTransformer::new(build, &target.root, &[patch])?)
         }
         "PatchJson6902Transformer" => {
             let JsonPatch { path, json_op, target: selector, options } = read(build, config)?;
             let patch = Patch { path, patch: json_op, target: selector, options, pos: config.pos() };
-            Box::new(PatchJson6902Transformer::new(build, &target.root, &[patch])?)
+            Stage::whole(PatchJson6902Transformer::new(build, &target.root, &[patch])?)
         }
         "PatchStrategicMergeTransformer" => {
             let MergePatches { paths, patches } = read(build, config)?;
-            Box::new(PatchStrategicMergeTransformer::new(build, &target.root, &paths, patches)?)
+            Stage::whole(PatchStrategicMergeTransformer::new(build, &target.root, &paths, patches)?)
         }
         "ValueAddTransformer" => {
             let ValueAdd { value, targets, target_file_path } = read(build, config)?;
-            Box::new(ValueAddTransformer::new(build, &target.root, value, targets, target_file_path)?)
+            Stage::whole(ValueAddTransformer::new(build, &target.root, value, targets, target_file_path)?)
         }
         _ => return Err(unknown(config)),
     };
     Ok(vec![stage])
 }
 
-fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<BoxedTransformer<'a>> {
+fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<Stage<'a>> {
     let Namespace { unset_only, set_role_binding_subjects } = read(build, config)?;
     let subjects = match set_role_binding_subjects {
         "" | "defaultOnly" => SetRoleBindingSubjects::DefaultOnly,
@@ -196,22 +192,18 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };
-    Ok(Box::new(NamespaceTransformer { namespace: config.id().namespace, specs, subjects, unset_only }))
+    Ok(Stage::each(NamespaceTransformer { namespace: config.id().namespace, specs, subjects, unset_only }))
 }
 
-fn affixes<'a>(
-    build: &mut Build<'a>,
-    config: &Resource<'a>,
-    specs: FieldSpecs<'a>,
-) -> Result<Vec<BoxedTransformer<'a>>> {
+fn affixes<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<Vec<Stage<'a>>> {
     let Affixes { prefix, suffix } = read(build, config)?;
     let kind = config.id().gvk.kind;
-    let mut stages: Vec<BoxedTransformer<'a>> = Vec::new();
+    let mut stages: Vec<Stage<'a>> = Vec::new();
     if kind != "SuffixTransformer" {
-        stages.push(Box::new(NameAffixTransformer { text: prefix, specs: specs.clone(), is_suffix: false }));
+        stages.push(Stage::each(NameAffixTransformer { text: prefix, specs: specs.clone(), is_suffix: false }));
     }
     if kind != "PrefixTransformer" {
-        stages.push(Box::new(NameAffixTransformer { text: suffix, specs, is_suffix: true }));
+        stages.push(Stage::each(NameAffixTransformer { text: suffix, specs, is_suffix: true }));
     }
     Ok(stages)
 }

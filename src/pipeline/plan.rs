@@ -9,7 +9,7 @@ use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::schema::Gvk;
-use crate::stage::{Build, Generator, Transformer};
+use crate::stage::{Build, Generator, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
 use crate::transformer::label::LabelTransformer;
@@ -24,15 +24,12 @@ use std::rc::Rc;
 /// A configured generator.
 pub type BoxedGenerator<'a> = Box<dyn Generator<'a> + 'a>;
 
-/// A configured transformer.
-pub type BoxedTransformer<'a> = Box<dyn Transformer<'a> + 'a>;
-
 /// A generator that an entry asks for, its kustomize kind, and the place of the entry.
 pub type PlannedGenerator<'a> = (BoxedGenerator<'a>, &'static str, Pos);
 
 /// A transformer that a field asks for.
 pub struct Planned<'a> {
-    pub stage: BoxedTransformer<'a>,
+    pub stage: Stage<'a>,
     /// The kustomize kind.
     pub kind: &'static str,
     /// The field or entry that asks for it.
@@ -88,18 +85,18 @@ pub fn transformers<'a>(
         Ok(FieldSpecs::new(arena, specs))
     };
     let mut stages: Vec<Planned<'a>> = Vec::new();
-    let mut add = |kind: &'static str, pos: Pos, instances: usize, stage: BoxedTransformer<'a>| {
+    let mut add = |kind: &'static str, pos: Pos, instances: usize, stage: Stage<'a>| {
         stages.push(Planned { stage, kind, pos, instances });
     };
     if !k.patches_strategic_merge.is_empty() {
         let stage =
             PatchStrategicMergeTransformer::new(build, &target.root, &k.patches_strategic_merge, Written::default())?;
-        add("PatchStrategicMergeTransformer", k.place_of("patchesStrategicMerge"), 1, Box::new(stage));
+        add("PatchStrategicMergeTransformer", k.place_of("patchesStrategicMerge"), 1, Stage::whole(stage));
     }
     // Each entry is a transformer upstream, which counts where a build notes what transformed a
     // resource.
     for stage in PatchTransformer::new(build, &target.root, &k.patches)?.apart() {
-        add("PatchTransformer", k.place_of("patches"), stage.count(), Box::new(stage));
+        add("PatchTransformer", k.place_of("patches"), stage.count(), Stage::whole(stage));
     }
     if !k.namespace.is_empty() {
         let stage = NamespaceTransformer {
@@ -108,51 +105,51 @@ pub fn transformers<'a>(
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
         };
-        add("NamespaceTransformer", k.place_of("namespace"), 1, Box::new(stage));
+        add("NamespaceTransformer", k.place_of("namespace"), 1, Stage::each(stage));
     }
     if !k.name_prefix.is_empty() {
         let stage = NameAffixTransformer { text: k.name_prefix, specs: specs(&config.name_prefix)?, is_suffix: false };
-        add("PrefixTransformer", k.place_of("namePrefix"), 1, Box::new(stage));
+        add("PrefixTransformer", k.place_of("namePrefix"), 1, Stage::each(stage));
     }
     if !k.name_suffix.is_empty() {
         let stage = NameAffixTransformer { text: k.name_suffix, specs: specs(&config.name_suffix)?, is_suffix: true };
-        add("SuffixTransformer", k.place_of("nameSuffix"), 1, Box::new(stage));
+        add("SuffixTransformer", k.place_of("nameSuffix"), 1, Stage::each(stage));
     }
     for label in &k.labels {
         let specs = specs(&label_specs(label, config)?)?;
         let stage = LabelTransformer { labels: label.pairs.clone(), specs, pos: label.pos };
-        add("LabelTransformer", label.pos, 1, Box::new(stage));
+        add("LabelTransformer", label.pos, 1, Stage::each(stage));
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
     if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
         let (labels, pos) = (k.common_labels.clone(), k.place_of("commonLabels"));
         let stage = LabelTransformer { labels, specs: specs(&config.common_labels)?, pos };
-        add("LabelTransformer", pos, 1, Box::new(stage));
+        add("LabelTransformer", pos, 1, Stage::each(stage));
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations)?;
         let annotations = k.common_annotations.clone();
         let pos = k.place_of("commonAnnotations");
         let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins: build.keeps_origins };
-        add("AnnotationsTransformer", pos, 1, Box::new(stage));
+        add("AnnotationsTransformer", pos, 1, Stage::each(stage));
     }
     for stage in PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?.apart() {
-        add("PatchJson6902Transformer", k.place_of("patchesJson6902"), stage.count(), Box::new(stage));
+        add("PatchJson6902Transformer", k.place_of("patchesJson6902"), stage.count(), Stage::whole(stage));
     }
     let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)?) };
     for replica in &k.replicas {
         let (name, count) = (replica.name, replica.count);
         let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone() };
-        add("ReplicaCountTransformer", replica.pos, 1, Box::new(stage));
+        add("ReplicaCountTransformer", replica.pos, 1, Stage::whole(stage));
     }
     if !k.images.is_empty() {
         let stage = ImageTagTransformer::new(&k.images, specs(&config.images)?)?;
-        add("ImageTagTransformer", k.place_of("images"), k.images.len(), Box::new(stage));
+        add("ImageTagTransformer", k.place_of("images"), k.images.len(), Stage::each(stage));
     }
     if !k.replacements.is_empty() {
         let cx = Decoder::strict(arena);
         let stage = ReplacementTransformer::new(build, &target.root, &k.replacements, &cx)?;
-        add("ReplacementTransformer", k.place_of("replacements"), 1, Box::new(stage));
+        add("ReplacementTransformer", k.place_of("replacements"), 1, Stage::whole(stage));
     }
     Ok(stages)
 }

@@ -2,7 +2,7 @@
 //!
 //! * [`Context`]: the input of a build, which it does not change: texts, files, options.
 //! * [`Build`]: the state of one build, which each stage gets and may change.
-//! * [`Generator`], [`Transformer`], [`TransformEach`]: the stages. Built-in ones are in
+//! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
@@ -208,11 +208,6 @@ pub trait Transformer<'a> {
     /// # Errors
     /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
-
-    /// This transformer as one that looks at one resource at a time, if it is.
-    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
-        None
-    }
 }
 
 /// Changes one resource, on one thread.
@@ -275,10 +270,33 @@ pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, buil
     stages.iter().try_for_each(|running| running.stage.check(map, build).map_err(|e| running.fault(e)))
 }
 
-/// Runs one transformer; whoever asked for it says so in its errors.
-///
-/// # Errors
-/// The first that it gives, at the resource if it says no better place.
-pub fn transform_alone<'a>(stage: &dyn TransformEach<'a>, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
-    transform_each(&[Running { stage, name: "", pos: Pos::NONE }], map, build)
+/// A transformer, ready to run.
+pub enum Stage<'a> {
+    /// Looks at one resource at a time.
+    Each(Box<dyn TransformEach<'a> + 'a>),
+    /// Looks at all of them.
+    Whole(Box<dyn Transformer<'a> + 'a>),
+}
+
+impl<'a> Stage<'a> {
+    /// A stage that looks at one resource at a time.
+    pub fn each(stage: impl TransformEach<'a> + 'a) -> Self {
+        Stage::Each(Box::new(stage))
+    }
+
+    /// A stage that looks at all resources.
+    pub fn whole(stage: impl Transformer<'a> + 'a) -> Self {
+        Stage::Whole(Box::new(stage))
+    }
+
+    /// Works on all resources; whoever asked for it says so in its errors.
+    ///
+    /// # Errors
+    /// The first that it gives, at the resource if it says no better place.
+    pub fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        match self {
+            Stage::Each(stage) => transform_each(&[Running { stage: &**stage, name: "", pos: Pos::NONE }], map, build),
+            Stage::Whole(stage) => stage.transform(map, build),
+        }
+    }
 }

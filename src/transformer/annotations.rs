@@ -15,9 +15,7 @@
 
 use super::label::set_entries;
 use crate::config::{FieldSpecs, StringMap};
-use crate::diag::Result;
-use crate::resource::ResMap;
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
+use crate::stage::{Editor, TransformEach};
 use crate::yaml::{Arena, Pos};
 
 /// `commonAnnotations`.
@@ -29,16 +27,6 @@ pub struct AnnotationsTransformer<'a> {
     /// Whether the build keeps account of what comes from where: kustomize then writes all
     /// annotations of the resource anew after every transformer.
     pub keeps_origins: bool,
-}
-
-impl<'a> Transformer<'a> for AnnotationsTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_alone(self, map, build)
-    }
-
-    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
-        Some(self)
-    }
 }
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {

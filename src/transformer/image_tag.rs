@@ -22,8 +22,8 @@ use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Error, Result};
 use crate::meter::FastMap;
-use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
+use crate::resource::Resource;
+use crate::stage::{Editor, TransformEach};
 use crate::yaml::{Arena, Node, Tag, Value};
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
@@ -140,16 +140,6 @@ impl<'a> ImageEditor<'_, 'a> {
             return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")).at(pos));
         };
         m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
-    }
-}
-
-impl<'a> Transformer<'a> for ImageTagTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_alone(self, map, build)
-    }
-
-    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
-        Some(self)
     }
 }
 

@@ -21,8 +21,8 @@ use super::edit_fields;
 use crate::config::field_spec::Create;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
-use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
+use crate::resource::Resource;
+use crate::stage::{Editor, TransformEach};
 use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
@@ -31,16 +31,6 @@ pub struct LabelTransformer<'a> {
     pub specs: FieldSpecs<'a>,
     /// The entry, which is the place of new keys.
     pub pos: Pos,
-}
-
-impl<'a> Transformer<'a> for LabelTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_alone(self, map, build)
-    }
-
-    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
-        Some(self)
-    }
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {

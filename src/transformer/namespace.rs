@@ -17,7 +17,7 @@ use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
 use crate::resource::{Changes, ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
+use crate::stage::{Build, Editor, TransformEach};
 use crate::yaml::{Arena, Node, Scalar, Tag, Value};
 
 /// Which subjects of role bindings get the namespace.
@@ -39,16 +39,6 @@ pub struct NamespaceTransformer<'a> {
     pub subjects: SetRoleBindingSubjects,
     /// Leaves namespaces that are set alone.
     pub unset_only: bool,
-}
-
-impl<'a> Transformer<'a> for NamespaceTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_alone(self, map, build)
-    }
-
-    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
-        Some(self)
-    }
 }
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {

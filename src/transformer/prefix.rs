@@ -16,9 +16,9 @@ use super::{edit_fields, scalar_of};
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::Result;
-use crate::resource::{Changes, ResMap, Resource};
+use crate::resource::{Changes, Resource};
 use crate::schema::Gvk;
-use crate::stage::{Build, Editor, TransformEach, Transformer, transform_alone};
+use crate::stage::{Editor, TransformEach};
 use crate::yaml::{Arena, Tag};
 
 /// `namePrefix` or `nameSuffix`.
@@ -26,16 +26,6 @@ pub struct NameAffixTransformer<'a> {
     pub text: &'a str,
     pub specs: FieldSpecs<'a>,
     pub is_suffix: bool,
-}
-
-impl<'a> Transformer<'a> for NameAffixTransformer<'a> {
-    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        transform_alone(self, map, build)
-    }
-
-    fn as_each(&self) -> Option<&dyn TransformEach<'a>> {
-        Some(self)
-    }
 }
 
 impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {

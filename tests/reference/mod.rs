@@ -278,7 +278,8 @@ fn reference() {
     let entries = entries(&pages);
     for stage in ["src/transformer", "src/generator"].iter().flat_map(|folder| files(&root().join(folder), ".rs")) {
         let text = fs::read_to_string(&stage).unwrap();
-        let is_stage = text.contains("impl<'a> Transformer<'a> for") || text.contains("impl<'a> Generator<'a> for");
+        let traits = ["Transformer", "TransformEach", "Generator"].map(|name| format!("impl<'a> {name}<'a> for"));
+        let is_stage = traits.iter().any(|name| text.contains(name));
         let source = stage.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
         assert!(!is_stage || pages.iter().any(|p| p.source == source), "{source} is a stage without a document");
     }
