@@ -5,8 +5,8 @@
 //! [`Mode`]; its content is four texts, each behind its length as 8 bytes, lowest first:
 //! configuration, root, resources, options.
 
+use crate::Mode;
 use crate::guest::Asked;
-use crate::{CallError, Mode};
 use std::io::{self, IoSlice, Read, Write};
 
 /// A message: its kind and its content.
@@ -93,20 +93,6 @@ impl Frame {
             }
         }
         to.flush()
-    }
-
-    /// Writes the result of a call.
-    ///
-    /// # Errors
-    /// The stream fails.
-    pub(crate) fn reply(result: Result<&str, &CallError>, to: &mut impl Write) -> io::Result<()> {
-        match result {
-            Ok(output) => Frame::write(answer::OUTPUT, output, to),
-            Err(CallError::Failed(why)) => Frame::write(answer::FAILED, why, to),
-            Err(CallError::Panicked(why)) => Frame::write(answer::PANICKED, why, to),
-            Err(CallError::Unsupported) => Frame::write(answer::UNSUPPORTED, "", to),
-            Err(CallError::Broken(how)) => Frame::write(answer::BROKEN, how, to),
-        }
     }
 
     /// The call that this frame requests; `None` if it is not a valid request.

@@ -4,20 +4,25 @@
 //!
 //! * [`types`]: the structs of the header.
 //! * [`plugin`]: the host's side: a shared object that is open. Opening one is unsafe, calling it is
-//!   not.
+//!   not. Only Unix opens them.
 //! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
-//! * [`process`]: that process, which is safe to become.
+//! * `process`, on Unix: that process, which is safe to become.
 
 pub mod frame;
 pub mod guest;
+#[cfg(unix)]
+mod open;
 pub mod plugin;
+#[cfg(unix)]
 pub mod process;
 pub mod types;
 
 pub use guest::{Asked, Guest};
-pub use plugin::{CallError, OpenError, Output, Plugin};
+#[cfg(unix)]
+pub use open::OpenError;
+pub use plugin::{CallError, Output, Plugin};
 
 /// The function that every plugin exports first.
 pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";

@@ -1,40 +1,11 @@
 //! [`Plugin`]: a shared object with the four functions.
 
 use crate::guest::Asked;
-use crate::types::{AbiVersion, Buffer, Describe, Free, Request, Response, Run, Text};
-use crate::{ABI_SYMBOL, ABI_VERSION};
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use crate::types::{Buffer, Describe, Free, Request, Response, Run, Text};
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::path::Path;
-
-/// Why a file cannot be used as a plugin.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The loader does not take it; its words.
-    Loader(String),
-    /// It lacks one of the functions.
-    Missing(&'static str),
-    /// It is for another version of the interface.
-    Version(u32),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Loader(words) => write!(f, "cannot be loaded: {words}"),
-            OpenError::Missing(symbol) => write!(f, "does not export '{symbol}'"),
-            OpenError::Version(version) => {
-                write!(f, "is for version {version} of the plugin interface; this is version {ABI_VERSION}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 /// Why a call has no result.
 #[derive(Debug, PartialEq, Eq)]
@@ -146,48 +117,10 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Opens a shared object, which runs its constructors.
-    ///
-    /// Only the process of a plugin calls this: see [`serve`](crate::process::serve), which is safe.
-    ///
-    /// ```compile_fail,E0133
-    /// let plugin = rustomize_plugin_abi::Plugin::open("plugin.so".as_ref());
-    /// ```
-    ///
-    /// # Safety
-    /// The constructors of the file and of the libraries that it needs are sound to run here. If the
-    /// file exports `rustomize_plugin_abi_version`, it keeps the rules of the header: its functions
-    /// have the header's types, and write to no memory but the plugin's own and the response. No
-    /// other [`Plugin`] of the same file is called as long as a call of this one runs, or has an
-    /// [`Output`] that is not dropped.
-    ///
-    /// # Errors
-    /// The loader refuses it, a function is missing, or it is for another version.
-    pub unsafe fn open(path: &Path) -> Result<Plugin, OpenError> {
-        // SAFETY: the caller says that the constructors are sound.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
-        // SAFETY: the caller says that a symbol of this name has the type of the header.
-        let version = unsafe { symbol::<AbiVersion>(&library, ABI_SYMBOL)? };
-        // SAFETY: it takes nothing, and the header says that it may be called at any time.
-        let found = unsafe { version() };
-        if found != ABI_VERSION {
-            return Err(OpenError::Version(found));
-        }
-        // SAFETY: as for the version; the caller answers for all that the functions do.
-        unsafe {
-            Ok(Plugin::from_parts(
-                symbol(&library, "rustomize_plugin_describe")?,
-                symbol(&library, "rustomize_plugin_run")?,
-                symbol(&library, "rustomize_plugin_free")?,
-            ))
-        }
-    }
-
     /// A plugin of this process.
     ///
     /// # Safety
-    /// The functions keep the rules of the header, as in [`Plugin::open`].
+    /// The functions keep the rules of the header, as in `Plugin::open`.
     pub(crate) unsafe fn from_parts(describe: Describe, run: Run, free: Free) -> Plugin {
         Plugin { describe, run, free, serial: PhantomData }
     }
@@ -244,20 +177,6 @@ pub(crate) fn is_length(len: usize) -> bool {
 
 fn response() -> Response {
     Response { size: size_of::<Response>() as u32, ..Response::default() }
-}
-
-/// The loader's own words, without the path that the caller knows.
-fn reason(error: &libloading::Error) -> String {
-    let words = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
-    words.split_once(": ").map_or(words.clone(), |(_, reason)| reason.to_owned())
-}
-
-/// # Safety
-/// The symbol is of the type `T`, which is a pointer to a function.
-unsafe fn symbol<T: Copy>(library: &Library, name: &'static str) -> Result<T, OpenError> {
-    // SAFETY: the caller says so.
-    let symbol = unsafe { library.get::<T>(name.as_bytes()) };
-    symbol.map(|symbol| *symbol).map_err(|_| OpenError::Missing(name))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! [`serve`]: this process becomes the process of one plugin.
 
+use crate::CallError;
 use crate::frame::{Frame, answer};
 use crate::plugin::Plugin;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -54,12 +55,12 @@ pub fn serve(path: &Path, requests: File, mut answers: File) -> io::Result<Infal
 /// Answers requests until there are no more.
 fn answer_all(plugin: &Plugin, requests: File, answers: &mut File) -> io::Result<()> {
     let mut requests = BufReader::new(requests);
-    Frame::reply(plugin.describe().as_deref(), answers)?;
+    reply(plugin.describe().as_deref(), answers)?;
     let mut request = Frame::default();
     while request.read(&mut requests)? {
         match request.asked() {
             Some(asked) => match std::env::set_current_dir(asked.root) {
-                Ok(()) => Frame::reply(plugin.run(&asked).as_deref(), answers)?,
+                Ok(()) => reply(plugin.run(&asked).as_deref(), answers)?,
                 Err(e) => {
                     let why = format!("cannot change to the directory '{}': {e}", asked.root);
                     Frame::write(answer::FAILED, &why, answers)?;
@@ -69,6 +70,17 @@ fn answer_all(plugin: &Plugin, requests: File, answers: &mut File) -> io::Result
         }
     }
     Ok(())
+}
+
+/// Writes the result of a call.
+fn reply(result: Result<&str, &CallError>, to: &mut File) -> io::Result<()> {
+    match result {
+        Ok(output) => Frame::write(answer::OUTPUT, output, to),
+        Err(CallError::Failed(why)) => Frame::write(answer::FAILED, why, to),
+        Err(CallError::Panicked(why)) => Frame::write(answer::PANICKED, why, to),
+        Err(CallError::Unsupported) => Frame::write(answer::UNSUPPORTED, "", to),
+        Err(CallError::Broken(how)) => Frame::write(answer::BROKEN, how, to),
+    }
 }
 
 /// Checks that no other thread runs in this process.
