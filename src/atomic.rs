@@ -4,9 +4,8 @@
 //! The content is written to a new file with a random name in a directory of the caller's choice,
 //! which is then renamed to its place. A link that lies at the place is replaced, never followed.
 
-use std::fs::Permissions;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
@@ -38,7 +37,7 @@ impl Staged {
     /// # Errors
     /// It cannot be renamed.
     pub fn put(self, place: &Path, mode: u32) -> io::Result<()> {
-        self.0.as_file().set_permissions(Permissions::from_mode(mode))?;
+        permit(self.0.as_file(), mode)?;
         self.0.persist(place)?;
         Ok(())
     }
@@ -61,6 +60,19 @@ impl Write for Staged {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
+}
+
+/// Gives a file permissions.
+#[cfg(unix)]
+fn permit(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+/// Leaves a file the permissions that it has from its directory.
+#[cfg(not(unix))]
+fn permit(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 /// Writes a file of the user in one step.

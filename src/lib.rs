@@ -156,7 +156,7 @@ pub mod internal {
         pub use crate::yaml::emit::document;
     }
     pub mod host {
-        pub use crate::plugin::host::ARGUMENT;
+        pub use crate::plugin::isolation::ARGUMENT;
     }
     pub mod merge {
         pub use crate::transformer::merge::apply;

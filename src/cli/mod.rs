@@ -24,7 +24,7 @@ mod roots;
 mod signals;
 mod version;
 
-use crate::plugin::host;
+use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
 use std::io::Write;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ const BROKEN_PIPE: u8 = 141;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
-    if std::env::args_os().nth(1).is_some_and(|first| first == host::ARGUMENT) {
+    if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
         return plugin_host::main();
     }
     let name = program.as_deref().and_then(std::path::Path::file_name);

@@ -1,10 +1,11 @@
-//! This program as the process that runs a plugin. Behind [`host::ARGUMENT`]: `CONFINEMENT PATH`
+//! This program as the process that runs a plugin. Behind [`ARGUMENT`]: `CONFINEMENT PATH`
 //! runs a shared object; `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined;
 //! `CONFINEMENT report` says as JSON which parts of the confinement this system enforces. Builds and
 //! `doctor` start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;
+use crate::plugin::isolation::ARGUMENT;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,18 +20,15 @@ pub fn program() -> Option<PathBuf> {
 /// of every first call.
 pub fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
-    let is_asked = args.next().is_some_and(|first| first == host::ARGUMENT);
+    let is_asked = args.next().is_some_and(|first| first == ARGUMENT);
     let confinement = args.next().and_then(|text| serde_json::from_str::<Confinement>(text.to_str()?).ok());
     let (true, Some(confinement), Some(path)) = (is_asked, confinement, args.next().map(PathBuf::from)) else {
-        eprintln!(
-            "Error: {} is for builds of this version: they start it where a plugin is a shared object",
-            host::ARGUMENT
-        );
+        eprintln!("Error: {} is for builds of this version: they start it where a plugin is a shared object", ARGUMENT);
         return ExitCode::FAILURE;
     };
     let Err(e) = match args.next().map(PathBuf::from) {
         None if path.as_os_str() == "report" => {
-            return match confinement.report() {
+            return match host::report(&confinement) {
                 Ok(parts) => {
                     println!("{}", serde_json::json!(parts));
                     ExitCode::SUCCESS

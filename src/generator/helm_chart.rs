@@ -22,10 +22,9 @@ use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator, documents_to_resources};
 use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
 use regex::Regex;
-use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -339,10 +338,18 @@ fn option_like<'c>(chart: &HelmChart<'c>, namespace: &'c str) -> Option<(&'stati
 }
 
 /// Locks a directory until the handle is dropped; waits for others that have it.
-fn lock(directory: &Path) -> std::io::Result<OwnedFd> {
+#[cfg(unix)]
+fn lock(directory: &Path) -> std::io::Result<Option<File>> {
+    use rustix::fs::{FlockOperation, Mode, OFlags};
     let handle = rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::fs::flock(&handle, FlockOperation::LockExclusive)?;
-    Ok(handle)
+    Ok(Some(handle.into()))
+}
+
+/// Locks nothing: other systems lock no directories.
+#[cfg(not(unix))]
+fn lock(_: &Path) -> std::io::Result<Option<File>> {
+    Ok(None)
 }
 
 impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {

@@ -1,17 +1,11 @@
 //! [`Cache`]: the directories that keep clones between builds. What lies in them is trusted, so
 //! only those that no other user can change are used.
 
+use super::owner::{is_mine, is_sound, make};
 use crate::diag::{Error, ErrorKind};
-use rustix::fs::{FileType, Mode};
-use rustix::io::Errno;
 use sha2::{Digest, Sha256};
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-
-/// What others may not have in a directory of the cache.
-const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
 /// The place that a user has named for clones.
 #[derive(Debug)]
@@ -51,7 +45,7 @@ impl Cache {
     /// # Errors
     /// It cannot be made.
     pub fn make(path: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(path)
+        make(path)
     }
 
     /// Why a version is not to be had without the network.
@@ -68,24 +62,4 @@ impl Cache {
 /// A name for a text, which is a file name.
 pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect()
-}
-
-fn is_mine(path: &Path) -> bool {
-    let there = match rustix::fs::lstat(path) {
-        Ok(there) => there,
-        Err(e) => return matches!(e, Errno::NOENT | Errno::NOTDIR),
-    };
-    let is_directory = FileType::from_raw_mode(there.st_mode).is_dir();
-    let is_mine = there.st_uid == rustix::process::geteuid().as_raw();
-    is_directory && is_mine && !Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
-}
-
-fn is_sound(named: &Path) -> bool {
-    let there = match rustix::fs::stat(named) {
-        Ok(there) => there,
-        Err(e) => return matches!(e, Errno::NOENT | Errno::NOTDIR),
-    };
-    let mode = Mode::from_raw_mode(there.st_mode);
-    let owners = [0, rustix::process::geteuid().as_raw()];
-    owners.contains(&there.st_uid) && (mode.contains(Mode::SVTX) || !mode.intersects(OTHERS_WRITE))
 }

@@ -3,7 +3,8 @@
 //!
 //! * [`common`]: what builds that share their files have in common.
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
-//!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with.
+//!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with; `owner`: whose a
+//!   directory is.
 //! * [`http`]: files over HTTP; [`limit`]: how large files may be.
 //! * [`loader`]: where files come from; [`disk`]: from this machine.
 
@@ -16,6 +17,8 @@ pub mod git_command;
 pub mod http;
 pub mod limit;
 pub mod loader;
+#[cfg_attr(not(unix), path = "without_owner.rs")]
+mod owner;
 pub mod path;
 pub mod repo_spec;
 

@@ -97,6 +97,8 @@ impl GoBuild {
 /// Why a file is no shared object for this machine.
 #[derive(Debug)]
 pub enum Unusable {
+    /// This is not Linux.
+    System,
     Io(io::Error),
     Empty,
     Text,
@@ -112,6 +114,7 @@ pub enum Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Unusable::System => f.write_str("is a shared object, and only Linux runs these"),
             Unusable::Io(e) => write!(f, "cannot be read: {e}"),
             Unusable::Empty => f.write_str("is empty"),
             Unusable::Text => f.write_str("is a text file, not a shared object"),
@@ -130,6 +133,7 @@ impl Unusable {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
+            Unusable::System => "an executable is a plugin too: put one in its place",
             Unusable::Text => "a script is a plugin too: take the .so off its name and make it executable",
             Unusable::NotShared("an executable") => "an executable is a plugin too: take the .so off its name",
             Unusable::Empty | Unusable::Truncated => "it was not copied or built to its end",
@@ -143,6 +147,9 @@ impl Unusable {
 /// # Errors
 /// It is nothing that this machine could load.
 pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
+    if !cfg!(target_os = "linux") {
+        return Err(Unusable::System);
+    }
     let file = File::open(path).map_err(Unusable::Io)?;
     let cache = ReadCache::new(file);
     let size = cache.len().map_err(|()| Unusable::Io(io::ErrorKind::InvalidInput.into()))?;

@@ -15,14 +15,12 @@ use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wir
 use crate::yaml::{Arena, Pos};
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
-const MAX_VARIABLE: usize = 131_071;
+const MAX_VARIABLE: usize = if cfg!(windows) { 32_766 } else { 131_071 };
 
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
@@ -76,8 +74,7 @@ impl ExecPlugin {
         // Removed when this function is left, on whatever way.
         let directory = self.options.children.directory("rustomize-plugin-").map_err(no_file)?;
         let config_file = directory.path().join(&self.file_name);
-        let mut file =
-            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config_file).map_err(no_file)?;
+        let mut file = directory.create(&self.file_name).map_err(no_file)?;
         file.write_all(self.config.as_bytes()).map_err(no_file)?;
         drop(file);
         let args = [config_file.into_os_string()].into_iter().chain(self.args.iter().cloned());

@@ -1,8 +1,10 @@
 //! The process of a plugin: it confines itself, then opens a shared object or becomes another
 //! program.
 
-use super::confine::Confinement;
+use super::confine::{Confinement, Part};
+use super::sandbox::enter;
 use crate::process::name;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,10 +14,6 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// The first argument of a program that is asked to be this process. Two versions of the tool do
-/// not understand each other.
-pub const ARGUMENT: &str = concat!("__plugin-host@", env!("CARGO_PKG_VERSION"));
 
 /// Becomes the process of a shared object, which answers on stdout what is asked on stdin, until
 /// stdin ends.
@@ -66,10 +64,29 @@ fn reopened(program: &Path) -> Option<(File, PathBuf)> {
     is_same.then_some((file, path))
 }
 
+/// Confines this process, which has one thread yet, and says what the system cannot enforce.
 fn confine(confinement: &Confinement) -> io::Result<()> {
-    for missing in confinement.apply()? {
+    let missing = report(confinement)?.into_iter().filter_map(|part| part.missing).collect();
+    for missing in confinement.sandbox.as_ref().map_or(Ok(Vec::new()), |sandbox| sandbox.decide(missing))? {
         // The end of a pipe to whoever asked for this process.
         let _ = writeln!(io::stderr(), "Warning: plugin isolation: {missing}");
     }
     Ok(())
+}
+
+/// Confines this process, which has one thread yet, as far as the system goes, and gives the parts
+/// of the sandbox.
+///
+/// # Errors
+/// The system refuses a limit, or leaves this process half way.
+pub fn report(confinement: &Confinement) -> io::Result<Vec<Part>> {
+    // No memory dump: it would hold what the plugin was given.
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    if let Some(bytes) = confinement.memory {
+        setrlimit(Resource::As, Rlimit { current: Some(bytes), maximum: Some(bytes) })?;
+    }
+    // Where memory ends for all, the plugin goes and not the build. A system without this file
+    // has no such choice.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)
 }

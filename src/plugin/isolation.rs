@@ -3,17 +3,20 @@
 
 use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
-use super::host;
 use super::permissions::Permissions;
 use crate::process::{Call, Children, Limits, PrivateDirectory};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::OwnedFd;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The file that says how names become addresses; on many systems a link to elsewhere.
 const RESOLVER: &str = "/etc/resolv.conf";
+
+/// The first argument of a program that is asked to be the process of a plugin. Two versions of the tool do
+/// not understand each other.
+pub const ARGUMENT: &str = concat!("__plugin-host@", env!("CARGO_PKG_VERSION"));
 
 /// How much isolation is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +71,7 @@ impl Grants {
     /// The arguments of a program that is asked to be the process of a plugin.
     pub fn host_args(&self, more: &[&OsStr]) -> Vec<OsString> {
         let confinement = serde_json::to_string(&self.confinement).unwrap_or_default();
-        let mut args: Vec<OsString> = vec![host::ARGUMENT.into(), confinement.into()];
+        let mut args: Vec<OsString> = vec![ARGUMENT.into(), confinement.into()];
         args.extend(more.iter().map(OsString::from));
         args
     }
@@ -85,7 +88,7 @@ pub struct Confined {
     pub args: Vec<OsString>,
     pub grants: Grants,
     /// What the program is read from, open until it was started.
-    pub inherited: Option<OwnedFd>,
+    pub inherited: Option<File>,
 }
 
 impl Confined {
@@ -101,7 +104,7 @@ impl Confined {
 pub fn parts(children: &Children, host: &Path) -> Option<Vec<Part>> {
     let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
-    let args = [host::ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
+    let args = [ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
     let call = Call {
         program: host,
         args,
@@ -136,13 +139,10 @@ impl PluginOptions {
         if !grants.is_sandboxed() {
             return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
         }
-        let host = self
-            .host
-            .clone()
-            .ok_or_else(|| std::io::Error::other("this program has no process to isolate plugins in"))?;
+        let host = self.host().map_err(|lack| std::io::Error::other(format!("{lack} to isolate plugins in")))?;
         let mut all = grants.host_args(&["exec".as_ref(), program.as_os_str()]);
         all.extend(args);
-        Ok(Confined { program: host, args: all, grants, inherited: None })
+        Ok(Confined { program: host.to_owned(), args: all, grants, inherited: None })
     }
 }
 

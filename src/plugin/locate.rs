@@ -1,12 +1,13 @@
 //! Where the plugin for a configuration object is found:
-//! `<home>/<group>/<version>/<lower case kind>/<kind>`.
+//! `<home>/<group>/<version>/<lower case kind>/<kind>`, on Windows with `.exe`.
 
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use super::shared_object::Program;
 use super::{PluginOptions, go};
 use crate::diag::{Error, ErrorKind, Result};
 use crate::resource::ResId;
-use std::os::unix::fs::PermissionsExt;
+use std::env::consts::EXE_SUFFIX;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// The directories that may hold plugins, in upstream's order (K09, K10): `$KUSTOMIZE_PLUGIN_HOME`,
@@ -64,8 +65,8 @@ pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>>
 /// As [`locate`].
 pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
-    let path = place(home, id)?;
-    let shared_object = with_so(&path);
+    let place = place(home, id)?;
+    let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, ".so"));
     let executable = is_executable(&path);
     if executable == Some(true) {
         return Ok(Some(Placed::Executable(path)));
@@ -86,8 +87,8 @@ pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result
 pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
     let home = options.homes.iter().find(|home| home.is_dir());
-    let path = match home.map(|home| place(home, id)) {
-        Some(Ok(path)) => path,
+    let place = match home.map(|home| place(home, id)) {
+        Some(Ok(place)) => place,
         None => {
             let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
             let error = fault(format!("unable to find plugin root - tried: {}", tried.join(", ")));
@@ -95,15 +96,16 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
         }
         Some(Err(e)) => return e,
     };
-    let (shown, shared_object) = (path.display(), with_so(&path));
-    let error = fault(format!("no plugin for {id}: neither '{shown}' nor '{}' is there", shared_object.display()));
+    let [executable, shared_object] = [EXE_SUFFIX, ".so"].map(|end| with_end(&place, end));
+    let (shown, shared_object) = (executable.display(), shared_object.display());
+    let error = fault(format!("no plugin for {id}: neither '{shown}' nor '{shared_object}' is there"));
     match id.gvk.version {
         "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
         _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
     }
 }
 
-/// Where the executable for a configuration object lies.
+/// Where the plugin for a configuration object lies, but for the end of its name.
 fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     let fault = |message: String| Error::new(ErrorKind::Plugin, message);
     let gvk = &id.gvk;
@@ -159,15 +161,28 @@ pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> R
     })
 }
 
-fn with_so(path: &Path) -> PathBuf {
+/// A path with more at the end of its name.
+fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".so");
+    name.push(end);
     name.into()
 }
 
-/// Whether there is a file that may be run; `None` if there is nothing. Any execute bit will do, as
-/// upstream.
+/// Whether there is a file that may be run; `None` if there is nothing.
 fn is_executable(path: &Path) -> Option<bool> {
     let metadata = path.metadata().ok()?;
-    Some(metadata.permissions().mode() & 0o111 != 0 && metadata.is_file())
+    Some(metadata.is_file() && may_run(&metadata))
+}
+
+/// Whether somebody may run a file: any execute bit will do, as upstream.
+#[cfg(unix)]
+fn may_run(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+/// Whether somebody may run a file: its name alone says so.
+#[cfg(not(unix))]
+fn may_run(_: &Metadata) -> bool {
+    true
 }

@@ -4,10 +4,12 @@
 //! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables;
 //!   [`function`]: KRM functions, executables and containers; [`container`]: the arguments of a
 //!   container's engine; [`options`]: which plugins may run, and how.
-//! * [`shared_object`]: plugins that are shared objects; [`host`]: the process that one runs in.
+//! * [`shared_object`]: plugins that are shared objects; `host`: the process that one runs in, on
+//!   Unix.
 //! * [`go`]: plugins written in Go for kustomize.
 //! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
-//!   up the others; `calls`: the system calls that it keeps; `mounts`: its view of the files.
+//!   up the others; `sandbox`: which Linux can hold it to; `calls`: the system calls that it keeps;
+//!   `mounts`: its view of the files.
 //!
 //! Children run with the limits of [`crate::process`].
 
@@ -19,6 +21,7 @@ pub mod container;
 pub mod exec;
 pub mod function;
 pub mod go;
+#[cfg(unix)]
 pub mod host;
 pub mod isolation;
 pub mod locate;
@@ -27,6 +30,8 @@ mod mounts;
 pub mod options;
 pub mod permissions;
 pub mod program;
+#[cfg_attr(not(target_os = "linux"), path = "without_sandbox.rs")]
+mod sandbox;
 pub mod shared_object;
 
 pub use options::PluginOptions;

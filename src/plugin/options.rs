@@ -3,7 +3,7 @@
 use super::isolation::{Isolation, Level};
 use crate::process::{Children, Limits};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Whether and how external plugins run.
@@ -23,7 +23,8 @@ pub struct PluginOptions {
     pub isolation: Isolation,
     /// How many bytes of address space a shared object's process may have; `None` for no limit.
     pub memory_limit: Option<u64>,
-    /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::host::ARGUMENT) `CONFINEMENT PATH`.
+    /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::isolation::ARGUMENT) `CONFINEMENT PATH`.
+    /// Only Unix has such a process.
     pub host: Option<PathBuf>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,
@@ -58,6 +59,17 @@ impl PluginOptions {
     /// The user's home.
     pub fn home(&self) -> Option<PathBuf> {
         (self.variable)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    }
+
+    /// The program that is asked to be the process of a plugin.
+    ///
+    /// # Errors
+    /// There is none: the beginning of a sentence that says what for.
+    pub(super) fn host(&self) -> Result<&Path, &'static str> {
+        match cfg!(unix) {
+            true => self.host.as_deref().ok_or("this program has no process"),
+            false => Err("on this system no program has a process"),
+        }
     }
 
     /// What one call may take.

@@ -139,14 +139,10 @@ impl Program {
             readable.extend(self.path.parent());
             return options.confined(&self.isolation, file, args, &readable);
         }
-        let Some(opened) = self.opened.as_deref().filter(|file| is_binary(file)) else {
+        let opened = self.opened.as_deref().map_or(Ok(None), by_descriptor)?;
+        let Some((path, inherited)) = opened else {
             return options.confined(&self.isolation, &self.path, args, &readable);
         };
-        let inherited = rustix::io::dup(opened)?;
-        let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
-        if !path.exists() {
-            return options.confined(&self.isolation, &self.path, args, &readable);
-        }
         readable.extend(self.path.parent());
         let mut confined = options.confined(&self.isolation, &path, args, &readable)?;
         confined.inherited = Some(inherited);
@@ -154,7 +150,26 @@ impl Program {
     }
 }
 
+/// A path that leads to an open program, whatever lies at its own path by now, for this process and
+/// the next one it starts. `None` for a script, and on a system without such paths.
+#[cfg(unix)]
+fn by_descriptor(opened: &File) -> std::io::Result<Option<(PathBuf, File)>> {
+    if !is_binary(opened) {
+        return Ok(None);
+    }
+    let inherited = rustix::io::dup(opened)?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
+    Ok(path.exists().then(|| (path, inherited.into())))
+}
+
+/// None: this system has no such paths.
+#[cfg(not(unix))]
+fn by_descriptor(_: &File) -> std::io::Result<Option<(PathBuf, File)>> {
+    Ok(None)
+}
+
 /// Whether the system runs a file itself.
+#[cfg(unix)]
 pub fn is_binary(file: &File) -> bool {
     let mut start = [0; 4];
     std::os::unix::fs::FileExt::read_exact_at(file, &mut start, 0).is_ok_and(|()| start == *b"\x7fELF")

@@ -81,9 +81,7 @@ impl Host {
     ) -> Result<Host> {
         let name = format!("plugin '{}'", path.display());
         let fault = |what: String| Error::new(ErrorKind::Plugin, format!("{name} {what}"));
-        let Some(own) = &options.host else {
-            return Err(fault("is a shared object, and this program has no process to run it in".to_owned()));
-        };
+        let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
         let mut paths: Vec<&Path> = [path.parent(), root].into_iter().flatten().collect();
         if let Program::Other(other) = program {
             paths.push(other);

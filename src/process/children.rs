@@ -1,14 +1,13 @@
 //! [`Children`]: processes and private directories that do not outlive whoever needs them.
 
+use super::child::Child;
 use super::{Call, Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD};
-use super::{collect, end, end_group, name, orphans, private, read_in_thread, widen, write_in_thread};
-use rustix::process::Pid;
+use super::{collect, lock, orphans, private, read_in_thread, widen, write_in_thread};
 use std::fmt;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -21,8 +20,7 @@ pub struct Children(Arc<Inner>);
 struct Inner {
     /// Tells these from other ones of this process.
     number: u32,
-    /// Process groups that run.
-    running: Mutex<Vec<Pid>>,
+    running: Mutex<Vec<Arc<Child>>>,
     directories: Mutex<Vec<PathBuf>>,
     has_ended: AtomicBool,
     /// How many children there were.
@@ -45,11 +43,6 @@ impl fmt::Debug for Children {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Children").field(&self.0.number).finish()
     }
-}
-
-/// The value behind a lock. A thread that panics leaves nothing half changed here.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Children {
@@ -98,7 +91,7 @@ impl Children {
     /// Ends every child that runs, and removes every directory that was made for one.
     pub fn end(&self) {
         self.0.has_ended.store(true, Ordering::SeqCst);
-        std::mem::take(&mut *lock(&self.0.running)).into_iter().for_each(|pid| end(Some(pid)));
+        std::mem::take(&mut *lock(&self.0.running)).iter().for_each(|child| child.end());
         self.end_strays(None);
         private::remove_all(std::mem::take(&mut *lock(&self.0.directories)));
     }
@@ -127,11 +120,7 @@ impl Children {
             Some(mark) => orphans::Meant::Mark(mark),
             None => orphans::Meant::Begin(self.marks()),
         };
-        orphans::end(&meant, self.0.are_all, || {
-            // A child is started while this is held: none is seen that is not listed.
-            let running = lock(&self.0.running);
-            orphans::children().into_iter().filter(|pid| !running.contains(pid)).collect()
-        });
+        orphans::end(&meant, self.0.are_all, &self.0.running);
     }
 
     /// Runs a child to its end: until it has exited and closed its stdout and stderr. What it has
@@ -163,52 +152,46 @@ impl Children {
         let keep = Keep::All { limit: options.output, expected };
         let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
         let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
-        let (handle, group) = self.start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
+        let child = self.start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
         let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-        let outcome = collect(&handle, output, options, deadline);
+        let outcome = collect(&child.handle, output, options, deadline);
         if outcome.is_err() {
-            end(group);
-            let _ = handle.wait_deadline(Instant::now() + GRACE);
+            child.end();
+            let _ = child.handle.wait_deadline(Instant::now() + GRACE);
             self.end_strays(Some(&mark));
         }
         // Freed where it was made: the allocator then has room for what the output is read into.
         if let Some(input) = input.filter(JoinHandle::is_finished) {
             drop(input.join());
         }
-        self.forget(group);
+        self.forget(&child);
         // Whoever still holds it is not waited for: what comes is shown all the same.
         let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
         // Last, so that what only passes on what it said comes to its end.
         if !orphans::are_none() {
-            end_group(group);
+            child.end_group();
             self.end_strays(Some(&mark));
         }
         let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
         outcome.map_err(|failure| Failed { failure, stderr })
     }
 
-    /// Starts a child in a process group of its own. The expression's ends of pipes are closed then.
-    pub(super) fn start(&self, expression: duct::Expression) -> io::Result<(duct::Handle, Option<Pid>)> {
-        let expression = expression.before_spawn(|command| {
-            command.process_group(0);
-            name(command);
-            Ok(())
-        });
+    /// Starts a child, unless the children have ended.
+    pub(super) fn start(&self, expression: duct::Expression) -> io::Result<Arc<Child>> {
         self.prepare();
         // Held across the start, so that whoever ends the children finds every one that runs.
         let mut running = lock(&self.0.running);
         if self.have_ended() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let handle = expression.start()?;
-        let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
-        running.extend(group);
-        Ok((handle, group))
+        let child = Arc::new(Child::start(expression)?);
+        running.push(Arc::clone(&child));
+        Ok(child)
     }
 
-    /// Forgets a process group that has ended.
-    pub(super) fn forget(&self, group: Option<Pid>) {
-        lock(&self.0.running).retain(|pid| Some(*pid) != group);
+    /// Forgets a child that has ended.
+    pub(super) fn forget(&self, child: &Arc<Child>) {
+        lock(&self.0.running).retain(|other| !Arc::ptr_eq(other, child));
     }
 
     /// Makes a directory that only this user can look into, in the system's place for temporary

@@ -1,11 +1,12 @@
 //! A child that answers more than once: it lives as long as a build needs it, and is spoken to in
 //! frames over the pipes that are its stdin and stdout.
 
-use super::{Call, Children, Failed, Failure, GRACE, Keep, Limits, end, read_in_thread, widen};
+use super::child::Child;
+use super::{Call, Children, Failed, Failure, GRACE, Keep, Limits, read_in_thread, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::Pid;
 use rustomize_plugin_abi::frame::{Frame, HEAD, READ_AHEAD, content_len};
 use std::io::{self, IoSlice, PipeReader, PipeWriter, Read, Write};
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// that.
 pub struct Conversation {
     children: Children,
-    handle: duct::Handle,
-    group: Option<Pid>,
+    child: Arc<Child>,
     mark: String,
     to: PipeWriter,
     from: PipeReader,
@@ -47,8 +47,8 @@ impl Conversation {
         let mark = children.mark();
         let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
         let child = call.expression(&mark).stdin_file(stdin).stdout_file(stdout).stderr_file(stderr);
-        let (handle, group) = children.start(child)?;
-        Ok(Conversation { children: children.clone(), handle, group, mark, to, from, errors })
+        let child = children.start(child)?;
+        Ok(Conversation { children: children.clone(), child, mark, to, from, errors })
     }
 
     /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts
@@ -95,7 +95,7 @@ impl Conversation {
                 return Err(Failure::TimedOut(limits.timeout.unwrap_or_default()));
             }
             if !self.wait(!unsent.is_empty(), left.unwrap_or(LOOK).min(LOOK))?
-                && self.handle.try_wait().map_err(Failure::Io)?.is_some()
+                && self.child.handle.try_wait().map_err(Failure::Io)?.is_some()
             {
                 return Err(self.ended());
             }
@@ -115,13 +115,13 @@ impl Conversation {
     }
 
     fn end(&self) {
-        end(self.group);
-        let _ = self.handle.wait_deadline(Instant::now() + GRACE);
+        self.child.end();
+        let _ = self.child.handle.wait_deadline(Instant::now() + GRACE);
         self.children.end_strays(Some(&self.mark));
     }
 
     fn ended(&self) -> Failure {
-        match self.handle.wait_deadline(Instant::now() + GRACE) {
+        match self.child.handle.wait_deadline(Instant::now() + GRACE) {
             Ok(Some(output)) => Failure::Ended(output.status.to_string()),
             Ok(None) => Failure::Io(io::Error::other("it closed the pipe that its answers come through")),
             Err(e) => Failure::Io(e),
@@ -134,7 +134,7 @@ impl Drop for Conversation {
         self.end();
         // What it said is shown to its end.
         let _ = self.errors.recv_timeout(GRACE);
-        self.children.forget(self.group);
+        self.children.forget(&self.child);
     }
 }
 

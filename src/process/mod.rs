@@ -3,25 +3,34 @@
 //!
 //! * [`Children`]: those of a build, or of a process, which end with it. [`Children::run`] asks one
 //!   once, [`conversation`] as often as it likes.
-//! * `private`: directories for what must not stay behind.
+//! * `child`: a process that runs, and its process group.
+//! * `private`: directories for what must not stay behind; `directory`: how the system makes, locks
+//!   and removes one.
 //! * `orphans`: what a child has started, and what left its group.
 
+#[cfg_attr(not(unix), path = "child_alone.rs")]
+mod child;
 mod children;
+#[cfg_attr(not(unix), path = "without_conversation.rs")]
 pub mod conversation;
+#[cfg_attr(not(unix), path = "plain_directory.rs")]
+mod directory;
+#[cfg_attr(not(unix), path = "without_orphans.rs")]
 mod orphans;
 mod private;
 
+#[cfg(unix)]
+pub(crate) use child::name;
 pub use children::Children;
 pub use private::PrivateDirectory;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -104,30 +113,9 @@ pub struct Failed {
     pub stderr: String,
 }
 
-/// Lets a program that is started by its descriptor be called by its path, as every other.
-pub(crate) fn name(command: &mut std::process::Command) {
-    let program = Path::new(command.get_program());
-    if program.starts_with("/proc/self/fd")
-        && let Ok(path) = std::fs::read_link(program)
-    {
-        command.arg0(path);
-    }
-}
-
-/// Ends a process group, and its leader: one that confines itself is in no group of its own for a
-/// moment.
-fn end(group: Option<Pid>) {
-    end_group(group);
-    if let Some(leader) = group {
-        let _ = kill_process(leader, Signal::KILL);
-    }
-}
-
-/// Ends what is in a process group.
-fn end_group(group: Option<Pid>) {
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+/// The value behind a lock. A thread that panics leaves nothing half changed here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the output to end and for the child to exit.

@@ -4,8 +4,11 @@
 //! Each child has a variable that its own children inherit. This process adopts what loses its
 //! parent, and so finds them among its children. On systems without that, they stay.
 
+use super::child::Child;
+use super::lock;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, waitid, waitpid};
 use std::fs;
+use std::sync::{Arc, Mutex};
 
 /// The variable.
 pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
@@ -33,9 +36,9 @@ pub enum Meant<'m> {
     Begin(String),
 }
 
-/// Ends those of the `adopted` processes that are meant. With `all`, those without any mark of this
+/// Ends those of the adopted processes that are meant. With `all`, those without any mark of this
 /// process are meant, too: they have taken theirs away.
-pub fn end(meant: &Meant<'_>, all: bool, adopted: impl Fn() -> Vec<Pid>) {
+pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>) {
     let any = format!("{VARIABLE}={}-", std::process::id());
     let entry = match meant {
         Meant::Mark(mark) => format!("{VARIABLE}={mark}\0"),
@@ -43,7 +46,7 @@ pub fn end(meant: &Meant<'_>, all: bool, adopted: impl Fn() -> Vec<Pid>) {
     };
     let is_meant = |environment: &[u8]| carries(environment, &entry) || all && !carries(environment, &any);
     for _ in 0..ROUNDS {
-        let meant: Vec<Pid> = adopted().into_iter().filter(|&pid| is_meant(&environment(pid))).collect();
+        let meant: Vec<Pid> = adopted(running).into_iter().filter(|&pid| is_meant(&environment(pid))).collect();
         if meant.is_empty() {
             return;
         }
@@ -56,8 +59,15 @@ pub fn end(meant: &Meant<'_>, all: bool, adopted: impl Fn() -> Vec<Pid>) {
     }
 }
 
+/// The children of this process that it has not started itself.
+fn adopted(running: &Mutex<Vec<Arc<Child>>>) -> Vec<Pid> {
+    // A child is started while this is held: none is seen that is not listed.
+    let running = lock(running);
+    children().into_iter().filter(|pid| !running.iter().any(|child| child.is(*pid))).collect()
+}
+
 /// The children of this process: those of its threads.
-pub fn children() -> Vec<Pid> {
+fn children() -> Vec<Pid> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let lists = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
     lists

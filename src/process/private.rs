@@ -4,13 +4,9 @@
 //! where one was killed: each is locked as long as its process lives.
 
 use super::Children;
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
-use std::ffi::{CStr, CString};
-use std::fs::{self, Permissions};
+use super::directory::{create, lock, make, remove};
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The end of the names of directories that are locked.
@@ -21,9 +17,6 @@ const PREFIXES: [&str; 2] = ["rustomize-", "kustomize-"];
 
 /// How often is tried what another process may hinder.
 const ROUNDS: usize = 16;
-
-/// How deep a directory may be that is removed.
-const LEVELS: usize = 1_000_000;
 
 /// Removes directories.
 pub(super) fn remove_all(directories: Vec<PathBuf>) {
@@ -39,7 +32,7 @@ pub struct PrivateDirectory {
     path: PathBuf,
     children: Children,
     /// As long as this is open, no other process takes the directory for a forgotten one.
-    _lock: Option<OwnedFd>,
+    _lock: Option<File>,
 }
 
 impl PrivateDirectory {
@@ -53,10 +46,11 @@ impl PrivateDirectory {
                     directory._lock = Some(lock);
                     return Ok(directory);
                 }
-                Ok(_) | Err(Errno::NOENT | Errno::WOULDBLOCK) => {}
+                Ok(_) => {}
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock) => {}
                 // Where nobody can lock it, nobody removes it.
-                Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(directory),
-                Err(e) => return Err(e.into()),
+                Err(e) if e.kind() == io::ErrorKind::Unsupported => return Ok(directory),
+                Err(e) => return Err(e),
             }
         }
         Err(io::Error::other("its directory is removed again and again"))
@@ -69,14 +63,21 @@ impl PrivateDirectory {
 
     fn make(children: &Children, parent: &Path, prefix: &str, suffix: &str) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(prefix).suffix(suffix).permissions(Permissions::from_mode(0o700));
-        let path = children.list(|| Ok(builder.tempdir_in(parent)?.keep()))?;
+        let path = children.list(|| make(builder.prefix(prefix).suffix(suffix), parent))?;
         Ok(PrivateDirectory { path, children: children.clone(), _lock: None })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Makes a file in it that only this user can read.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        create(&self.path.join(name))
     }
 
     /// Gives it another name in one step, and keeps it.
@@ -98,107 +99,6 @@ impl Drop for PrivateDirectory {
             self.children.unlist(&self.path);
         }
     }
-}
-
-/// Removes a directory with all that is in it, however deep that is, also where a plugin has taken
-/// rights away, or still writes.
-fn remove(path: &Path) -> io::Result<()> {
-    match open_up(rustix::fs::CWD, path) {
-        Ok(top) => clear(&top)?,
-        Err(Errno::NOENT) => return Ok(()),
-        Err(e) => return Err(e.into()),
-    }
-    fs::remove_dir(path)
-}
-
-/// Removes what is in a directory. O(entries at any depth).
-fn clear(top: &OwnedFd) -> Result<(), Errno> {
-    let mut tries = 0;
-    for round in 0..LEVELS {
-        let names = names(top)?;
-        if names.is_empty() {
-            return Ok(());
-        }
-        let mut last = Ok(());
-        let mut is_stuck = true;
-        for (i, name) in names.iter().enumerate() {
-            match take_away(top, name, &format!("{round}-{i}")) {
-                Ok(()) => is_stuck = false,
-                Err(e) => last = Err(e),
-            }
-        }
-        tries = if is_stuck { tries + 1 } else { 0 };
-        if tries == ROUNDS {
-            return last;
-        }
-    }
-    Err(Errno::NOTEMPTY)
-}
-
-/// Removes an entry of a directory. The directories in it come up to `top` first, under new names:
-/// so no depth fills the stack, or takes more than a few descriptors.
-fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
-    if unlink(top, name)? {
-        return Ok(());
-    }
-    let directory = open_up(top, name)?;
-    for (i, inner) in names(&directory)?.iter().enumerate() {
-        if !unlink(&directory, inner)? {
-            // One that this user may not write to cannot be moved.
-            open_up(&directory, inner.as_c_str())?;
-            rustix::fs::renameat(&directory, inner, top, format!("{new}-{i}"))?;
-        }
-    }
-    rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)
-}
-
-/// Removes an entry that is not a directory; `false` for one that is.
-fn unlink(directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
-    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(true),
-        Err(Errno::ISDIR | Errno::PERM) => Ok(false),
-        Err(e) => Err(e),
-    }
-}
-
-/// The names of the entries of a directory.
-fn names(directory: &OwnedFd) -> Result<Vec<CString>, Errno> {
-    let entries = rustix::fs::Dir::read_from(directory)?;
-    let names = entries.map(|entry| entry.map(|entry| entry.file_name().to_owned()));
-    names.filter(|name| !matches!(name.as_deref().map(CStr::to_bytes), Ok(b"." | b".."))).collect()
-}
-
-/// Opens a directory, to which this user gets all rights. A link in its place leads nowhere.
-#[cfg(target_os = "linux")]
-fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = rustix::fs::openat(parent, name, flags | OFlags::PATH, Mode::empty())?;
-    let _ = rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::RWXU);
-    rustix::fs::openat(&opened, c".", flags | OFlags::RDONLY, Mode::empty())
-}
-
-/// As on Linux, by the name, which may be another directory's by the second call.
-#[cfg(not(target_os = "linux"))]
-fn open_up(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedFd, Errno> {
-    let _ = rustix::fs::chmodat(&parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW);
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(&parent, name, flags | OFlags::RDONLY, Mode::empty())
-}
-
-/// Locks a directory of this user that nobody else can look into.
-///
-/// # Errors
-/// [`Errno::WOULDBLOCK`] if another process has it, [`Errno::PERM`] if it is something else.
-fn lock(path: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(path, flags, Mode::empty())?;
-    let stat = rustix::fs::fstat(&opened)?;
-    let is_private = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o077 == 0;
-    if !is_private {
-        return Err(Errno::PERM);
-    }
-    rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(opened)
 }
 
 /// Removes the directories that killed processes of this user have left.

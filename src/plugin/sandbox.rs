@@ -1,0 +1,132 @@
+//! How a process gives up the rights that a sandbox does not grant it, on Linux.
+
+use super::calls::{self, Choice};
+use super::confine::{Part, Sandbox};
+use super::mounts;
+use std::io;
+use std::path::PathBuf;
+
+/// Where programs and libraries are, and what they ask the system for. What of it is not there does
+/// not count.
+const SYSTEM: [&str; 11] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/proc",
+    "/nix/store",
+    "/run/current-system",
+];
+
+/// Devices that every program may use.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Restricts this process to a sandbox, as far as the system goes.
+///
+/// # Errors
+/// The system leaves this process half way.
+pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
+    let words = |what: &str, e: &dyn std::fmt::Display| Some(format!("{what}: {e}"));
+    let session = leave_session().err().and_then(|e| words("the terminal is not out of reach", &e));
+    // Before the capabilities, which mounting takes, and before Landlock, which forbids it.
+    let view = mounts::read_only_but(&sandbox.write)?;
+    let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));
+    let files = restrict_files(sandbox);
+    let choice = Choice { network: sandbox.network, sockets: sandbox.sockets, modes: view.is_ok() || sandbox.modes };
+    let calls = calls::restrict(choice).err();
+    let modes = view.as_ref().err().filter(|_| calls.is_some() || sandbox.modes);
+    let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
+    let calls = calls.and_then(|e| words("system calls and sockets are not restricted", &e));
+    let mut parts = vec![
+        Part::new("session", "the terminal is out of reach", session),
+        Part::new("capabilities", "those of root are given up", capabilities),
+    ];
+    parts.extend(of_landlock(files));
+    let effect = match view {
+        Ok(()) => "those of files that may not be written stay, as do owners, times and attributes".into(),
+        Err(e) => format!("a plugin changes none, not even its own files', for lack of its own mounts: {e}").into(),
+    };
+    parts.push(Part { effect, ..Part::new("modes", "", modes) });
+    parts.push(Part::new("calls", "system calls and sockets are those on a list", calls));
+    Ok(parts)
+}
+
+/// Gives the kernel's version of Landlock; 0 for none.
+fn restrict_files(sandbox: &Sandbox) -> Result<i32, landlock::RulesetError> {
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
+    };
+    // What a kernel knows of this is enforced; the oldest one that has Landlock knows what
+    // matters: reading and writing.
+    let all = AccessFs::from_all(ABI::V5);
+    let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
+    if !sandbox.network {
+        rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
+    }
+    let read = SYSTEM.iter().map(PathBuf::from).chain(sandbox.read.iter().cloned());
+    let write = DEVICES.iter().map(PathBuf::from).chain(sandbox.write.iter().cloned());
+    let status = rules
+        .create()?
+        .add_rules(path_beneath_rules(read, AccessFs::from_read(ABI::V5)))?
+        .add_rules(path_beneath_rules(write, all))?
+        .restrict_self()?;
+    Ok(match status.landlock {
+        landlock::LandlockStatus::Available { effective_abi, kernel_abi } => kernel_abi.unwrap_or(effective_abi as i32),
+        _ => 0,
+    })
+}
+
+/// Leaves the session of whoever started this process, and with it the terminal. The leader of a
+/// process group cannot do so, and goes back into the group of its parent first.
+fn leave_session() -> io::Result<()> {
+    use rustix::process::{getpgid, getppid, setpgid, setsid};
+    setpgid(None, Some(getpgid(getppid())?))?;
+    setsid()?;
+    Ok(())
+}
+
+/// Gives up what root may do besides owning files; no program that is started gets it back.
+fn drop_capabilities() -> io::Result<()> {
+    use rustix::thread::{
+        CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
+    };
+    if capabilities(None)?.permitted.is_empty() {
+        return Ok(());
+    }
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // An older kernel does not know the newest ones.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
+/// The parts that are Landlock's: which version of it knows them, what it restricts, and what else
+/// is possible.
+const LANDLOCK: [(i32, &str, &str, &str); 5] = [
+    (1, "files", "only what is granted can be read and written", "files are not restricted"),
+    (3, "truncation", "only what may be written can be truncated", "files can be truncated"),
+    (4, "TCP", "ports are closed without the network", "TCP is not restricted"),
+    (5, "devices", "they cannot be controlled", "devices can be controlled"),
+    (6, "signals", "those to other processes are refused", "signals to other processes are not restricted"),
+];
+
+/// Those parts, with what this kernel's version lacks.
+fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<Item = Part> {
+    let lacks = move |since: i32| match &version {
+        Err(e) => Some(e.to_string()),
+        Ok(version) if *version >= since => None,
+        Ok(0) => Some("this kernel has no Landlock".to_owned()),
+        Ok(_) => Some(format!("this kernel's Landlock is older than version {since}")),
+    };
+    LANDLOCK.into_iter().map(move |(since, name, effect, otherwise)| {
+        Part::new(name, effect, lacks(since).map(|why| format!("{otherwise}: {why}")))
+    })
+}

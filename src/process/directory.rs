@@ -1,0 +1,132 @@
+//! Directories that only their user can look into, by the rights that Unix gives: how one is made,
+//! locked and removed.
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// How often is tried what another process may hinder.
+const ROUNDS: usize = 16;
+
+/// How deep a directory may be that is removed.
+const LEVELS: usize = 1_000_000;
+
+/// Makes a directory in another one.
+pub(super) fn make(builder: &mut tempfile::Builder<'_, '_>, parent: &Path) -> io::Result<PathBuf> {
+    Ok(builder.permissions(Permissions::from_mode(0o700)).tempdir_in(parent)?.keep())
+}
+
+/// Makes a file.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Removes a directory with all that is in it, however deep that is, also where a plugin has taken
+/// rights away, or still writes.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match open_up(rustix::fs::CWD, path) {
+        Ok(top) => clear(&top)?,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(e) => return Err(e.into()),
+    }
+    fs::remove_dir(path)
+}
+
+/// Removes what is in a directory. O(entries at any depth).
+fn clear(top: &OwnedFd) -> Result<(), Errno> {
+    let mut tries = 0;
+    for round in 0..LEVELS {
+        let names = names(top)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut last = Ok(());
+        let mut is_stuck = true;
+        for (i, name) in names.iter().enumerate() {
+            match take_away(top, name, &format!("{round}-{i}")) {
+                Ok(()) => is_stuck = false,
+                Err(e) => last = Err(e),
+            }
+        }
+        tries = if is_stuck { tries + 1 } else { 0 };
+        if tries == ROUNDS {
+            return last;
+        }
+    }
+    Err(Errno::NOTEMPTY)
+}
+
+/// Removes an entry of a directory. The directories in it come up to `top` first, under new names:
+/// so no depth fills the stack, or takes more than a few descriptors.
+fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
+    if unlink(top, name)? {
+        return Ok(());
+    }
+    let directory = open_up(top, name)?;
+    for (i, inner) in names(&directory)?.iter().enumerate() {
+        if !unlink(&directory, inner)? {
+            // One that this user may not write to cannot be moved.
+            open_up(&directory, inner.as_c_str())?;
+            rustix::fs::renameat(&directory, inner, top, format!("{new}-{i}"))?;
+        }
+    }
+    rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)
+}
+
+/// Removes an entry that is not a directory; `false` for one that is.
+fn unlink(directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR | Errno::PERM) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// The names of the entries of a directory.
+fn names(directory: &OwnedFd) -> Result<Vec<CString>, Errno> {
+    let entries = rustix::fs::Dir::read_from(directory)?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name().to_owned()));
+    names.filter(|name| !matches!(name.as_deref().map(CStr::to_bytes), Ok(b"." | b".."))).collect()
+}
+
+/// Opens a directory, to which this user gets all rights. A link in its place leads nowhere.
+#[cfg(target_os = "linux")]
+fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(parent, name, flags | OFlags::PATH, Mode::empty())?;
+    let _ = rustix::fs::chmod(format!("/proc/self/fd/{}", opened.as_raw_fd()), Mode::RWXU);
+    rustix::fs::openat(&opened, c".", flags | OFlags::RDONLY, Mode::empty())
+}
+
+/// As on Linux, by the name, which may be another directory's by the second call.
+#[cfg(not(target_os = "linux"))]
+fn open_up(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedFd, Errno> {
+    let _ = rustix::fs::chmodat(&parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW);
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&parent, name, flags | OFlags::RDONLY, Mode::empty())
+}
+
+/// Locks a directory of this user that nobody else can look into.
+///
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] if another process has it, [`io::ErrorKind::Unsupported`] where
+/// nobody can lock it, [`io::ErrorKind::PermissionDenied`] if it is something else.
+pub(super) fn lock(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(path, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&opened)?;
+    let is_private = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o077 == 0;
+    if !is_private {
+        return Err(Errno::PERM.into());
+    }
+    match rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(opened.into()),
+        Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
+        Err(e) => Err(e.into()),
+    }
+}

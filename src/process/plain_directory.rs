@@ -1,0 +1,29 @@
+//! Private directories on systems that are not Unix: as private as the directory that they lie in.
+//! On Windows that of temporary files belongs to one user.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Makes a directory in another one.
+pub(super) fn make(builder: &mut tempfile::Builder<'_, '_>, parent: &Path) -> io::Result<PathBuf> {
+    Ok(builder.tempdir_in(parent)?.keep())
+}
+
+/// Makes a file.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    File::create_new(path)
+}
+
+/// Removes a directory with all that is in it.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_dir_all(path)
+}
+
+/// Locks nothing: what a process leaves that was killed, no later one removes.
+///
+/// # Errors
+/// Always.
+pub(super) fn lock(_path: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}

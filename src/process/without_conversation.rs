@@ -1,0 +1,30 @@
+//! Children that answer more than once, on systems that are not Unix: none is started.
+
+use super::{Call, Children, Failed, Failure, Limits};
+use rustomize_plugin_abi::frame::Frame;
+use std::io;
+
+/// A running child.
+pub struct Conversation(());
+
+impl Conversation {
+    /// Starts nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start(_children: &Children, _call: &Call<'_>, _limits: &Limits) -> Result<Self, Failed> {
+        Err(unsupported())
+    }
+
+    /// Sends nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn exchange(&mut self, _parts: &[&[u8]], _limits: &Limits) -> Result<Frame, Failed> {
+        Err(unsupported())
+    }
+}
+
+fn unsupported() -> Failed {
+    Failed { failure: Failure::NotStarted(io::ErrorKind::Unsupported.into()), stderr: String::new() }
+}
