@@ -125,7 +125,8 @@ mod yaml;
 /// The tree that a [`Resource`] is.
 pub mod tree {
     pub use crate::yaml::{
-        Arena, Entry, Heap, Key, Mapping, Node, Place, Pos, Scalar, Sequence, Source, Style, Tag, Value, documents,
+        Arena, Entry, Heap, Key, Mapping, Node, Place, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut,
+        documents,
     };
 }
 

@@ -140,11 +140,11 @@ impl<'a> Decoder<'a> {
     }
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
-        let found = match &node.value {
-            Value::Scalar(s) => format!("{} ({})", self.kind(s.style, s.tag, s.text).word(), s.text),
+        let found = match node.value() {
+            Value::Scalar(s) => format!("{} ({})", self.kind(s.style(), s.tag(), s.text()).word(), s.text()),
             _ => node.shape().to_owned(),
         };
-        let error = self.error(node.pos, format!("expected {wanted}, found {found}"));
+        let error = self.error(node.pos(), format!("expected {wanted}, found {found}"));
         let is_scalar = node.as_scalar().is_some();
         if wanted == "a string" && is_scalar { error.hint("put quotes around it") } else { error }
     }
@@ -154,35 +154,35 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// The node is no mapping, a field is unknown, or a value does not fit its field.
     pub fn object(&self, node: &Node<'a>, fields: &mut [(&'static str, &mut dyn Decode<'a>)]) -> Result<Given> {
-        let Value::Mapping(mapping) = &node.value else {
+        let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
         };
         let mut given = Given::default();
         let mut entries: Vec<_> = mapping.iter().collect();
-        entries.sort_by_key(|e| e.key.text);
+        entries.sort_by_key(|e| e.key().text());
         for (i, entry) in entries.iter().enumerate() {
-            let is_repeated = entries.get(i + 1).is_some_and(|next| next.key.text == entry.key.text);
+            let is_repeated = entries.get(i + 1).is_some_and(|next| next.key().text() == entry.key().text());
             if is_repeated {
                 continue;
             }
-            let Some((name, field)) = fields.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(entry.key.text))
+            let Some((name, field)) = fields.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(entry.key().text()))
             else {
                 if self.strict {
-                    return Err(self.unknown_field(&entry.key, fields.iter().map(|(name, _)| *name)));
+                    return Err(self.unknown_field(entry.key(), fields.iter().map(|(name, _)| *name)));
                 }
                 continue;
             };
-            field.decode(&entry.value, self).map_err(|e| e.context(format!("in field '{name}'")))?;
-            if !entry.value.is_null() {
-                given.0.push((name, entry.key.pos));
+            field.decode(entry.value(), self).map_err(|e| e.context(format!("in field '{name}'")))?;
+            if !entry.value().is_null() {
+                given.0.push((name, entry.key().pos()));
             }
         }
         Ok(given)
     }
 
     fn unknown_field<'n>(&self, key: &Key<'_>, known: impl Iterator<Item = &'n str> + Clone) -> Error {
-        let error = self.error(key.pos, format!("unknown field \"{}\"", key.text));
-        match nearest(key.text, known.clone()) {
+        let error = self.error(key.pos(), format!("unknown field \"{}\"", key.text()));
+        match nearest(key.text(), known.clone()) {
             Some(name) => error.hint(format!("did you mean '{name}'?")),
             None => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),
         }
@@ -190,7 +190,7 @@ impl<'a> Decoder<'a> {
 
     /// The type of a scalar, in the dialect of what is read.
     fn kind(&self, style: Style, tag: Tag, text: &str) -> Kind {
-        let scalar = crate::yaml::Scalar { text, style, tag };
+        let scalar = crate::yaml::Scalar::new(text, style, tag);
         let kind = if self.is_yaml_1_1 && tag == Tag::Auto && style == Style::Plain {
             scalar::resolve_v2(text)
         } else {
@@ -201,13 +201,13 @@ impl<'a> Decoder<'a> {
 
     /// The text of a key of a free map: a boolean or number key becomes its canonical text.
     fn key(&self, key: &Key<'a>) -> Result<&'a str> {
-        match self.kind(key.style, key.tag, key.text) {
-            Kind::Null => Err(self.error(key.pos, "a key is null")),
+        match self.kind(key.style(), key.tag(), key.text()) {
+            Kind::Null => Err(self.error(key.pos(), "a key is null")),
             kind => {
                 if self.through_json {
-                    reprint::check_json_key(key.text).map_err(|message| self.error(key.pos, message))?;
+                    reprint::check_json_key(key.text()).map_err(|message| self.error(key.pos(), message))?;
                 }
-                Ok(self.canonical(kind, key.text))
+                Ok(self.canonical(kind, key.text()))
             }
         }
     }
@@ -241,15 +241,15 @@ impl<'a> Decode<'a> for &'a str {
         let Some(s) = node.as_scalar() else {
             return Err(cx.mismatch("a string", node));
         };
-        match cx.kind(s.style, s.tag, s.text) {
+        match cx.kind(s.style(), s.tag(), s.text()) {
             Kind::Null => Ok(()),
             Kind::Str | Kind::Binary | Kind::Timestamp => {
-                *self = cx.text(s.text, node.pos)?;
+                *self = cx.text(s.text(), node.pos())?;
                 Ok(())
             }
             _ if !cx.converts => Err(cx.mismatch("a string", node)),
             kind => {
-                *self = cx.canonical(kind, s.text);
+                *self = cx.canonical(kind, s.text());
                 Ok(())
             }
         }
@@ -258,7 +258,7 @@ impl<'a> Decode<'a> for &'a str {
 
 impl<'a> Decode<'a> for Written<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
+        self.pos = node.pos();
         self.text.decode(node, cx)
     }
 }
@@ -268,10 +268,10 @@ impl<'a> Decode<'a> for bool {
         let Some(s) = node.as_scalar() else {
             return Err(cx.mismatch("true or false", node));
         };
-        match cx.kind(s.style, s.tag, s.text) {
+        match cx.kind(s.style(), s.tag(), s.text()) {
             Kind::Null => Ok(()),
             Kind::Bool => {
-                *self = scalar::truth(s.text);
+                *self = scalar::truth(s.text());
                 Ok(())
             }
             _ => Err(cx.mismatch("true or false", node)),
@@ -284,13 +284,13 @@ impl<'a> Decode<'a> for i64 {
         if node.is_null() {
             return Ok(());
         }
-        let integer = |s: &crate::yaml::Scalar<'_>| match cx.kind(s.style, s.tag, s.text) {
-            Kind::Int => match scalar::int(s.text) {
+        let integer = |s: &crate::yaml::Scalar<'_>| match cx.kind(s.style(), s.tag(), s.text()) {
+            Kind::Int => match scalar::int(s.text()) {
                 Some(Int::Signed(n)) => Some(n),
                 _ => None,
             },
             // Upstream reads it from JSON, where 5.0 is written as 5.
-            Kind::Float => scalar::json_number(scalar::float(s.text)?).parse().ok(),
+            Kind::Float => scalar::json_number(scalar::float(s.text())?).parse().ok(),
             _ => None,
         };
         match node.as_scalar().and_then(integer) {
@@ -315,7 +315,7 @@ impl<'a, T: Decode<'a> + Default> Decode<'a> for Option<T> {
 
 impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let Value::Sequence(items) = &node.value else {
+        let Value::Sequence(items) = node.value() else {
             if node.is_null() {
                 self.clear();
                 return Ok(());
@@ -329,13 +329,13 @@ impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
 
 impl<'a> Decode<'a> for StringMap<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let Value::Mapping(mapping) = &node.value else {
+        let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(()) } else { Err(cx.mismatch("a mapping of strings", node)) };
         };
         for entry in mapping.iter() {
-            let key = cx.key(&entry.key)?;
+            let key = cx.key(entry.key())?;
             let mut value = "";
-            value.decode(&entry.value, cx).map_err(|e| e.context(format!("in field '{key}'")))?;
+            value.decode(entry.value(), cx).map_err(|e| e.context(format!("in field '{key}'")))?;
             self.insert(key, value);
         }
         self.sort_unstable_keys();

@@ -78,13 +78,13 @@ fn printed<'a>(node: &Node<'a>) -> Cow<'a, str> {
 }
 
 fn printed_scalar<'a>(scalar: &Scalar<'a>) -> Cow<'a, str> {
-    let text = scalar.text;
-    match scalar.style {
+    let text = scalar.text();
+    match scalar.style() {
         Style::Plain => Cow::Borrowed(text),
         Style::Single => Cow::Owned(format!("'{}'", text.replace('\'', "''"))),
         Style::Double => Cow::Owned(format!("\"{}\"", text.chars().map(escaped).collect::<String>())),
         Style::Literal | Style::Folded => {
-            let mark = if scalar.style == Style::Literal { '|' } else { '>' };
+            let mark = if scalar.style() == Style::Literal { '|' } else { '>' };
             let ending = match text.strip_suffix('\n') {
                 None => "-",
                 Some(text) if text.ends_with('\n') => "+",
@@ -233,7 +233,7 @@ pub fn first_scalar<'a>(node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Sc
 
 /// The node that one part of a path leads to.
 fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'a>>> {
-    Ok(match (part, &node.value) {
+    Ok(match (part, node.value()) {
         (Part::Key(key), Value::Mapping(m)) => m.get(key),
         (Part::Element { key, value, .. }, Value::Sequence(items)) => {
             items.iter().find(|item| element_text(item, key) == Some(*value))
@@ -253,7 +253,7 @@ fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'
 /// The text of the item's field `key`; of the item itself if the key is empty.
 pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     let node = if key.is_empty() { item } else { item.get(key)? };
-    node.as_scalar().map(|s| s.text)
+    node.as_scalar().map(|s| s.text())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::diag::{Error, Result};
 use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, ValueMut};
 use std::cmp::Ordering;
 
 /// A field spec as the tables hold it.
@@ -97,7 +97,7 @@ impl<'a> Step<'a> {
     /// Makes a null list an empty one, as upstream does on its way.
     pub fn settle(&self, value: &mut Node<'_>) {
         if self.list && value.is_null() {
-            value.value = Value::Sequence(Sequence::default());
+            value.put(Sequence::default(), Pos::NONE);
         }
     }
 }
@@ -130,15 +130,15 @@ pub fn walk<'a>(
     create: Create,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    let pos = node.pos;
+    let pos = node.pos();
     let Some((step, rest)) = path.split_first() else {
         return edit(node).map_err(|e| e.at(pos));
     };
-    match &mut node.value {
-        Value::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, path, create, edit)),
-        Value::Scalar(s) if s.is_null() => Ok(()),
-        Value::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar").at(pos)),
-        Value::Mapping(m) => {
+    match node.value_mut() {
+        ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, path, create, edit)),
+        ValueMut::Scalar(s) if s.is_null() => Ok(()),
+        ValueMut::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar").at(pos)),
+        ValueMut::Mapping(m) => {
             step.check().map_err(|e| e.at(pos))?;
             let makes = create != Create::No && !step.list;
             if !makes && !m.contains(step.key) {
@@ -149,7 +149,7 @@ pub fn walk<'a>(
             // A null that is written is a text to a transformer that makes one.
             let is_text = rest.is_empty() && create == Create::Scalar;
             if makes && value.is_null() && !is_text {
-                value.value = Value::Mapping(Mapping::new());
+                value.put(Mapping::new(), Pos::NONE);
             }
             walk(value, rest, create, edit)
         }

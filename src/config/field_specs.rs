@@ -156,7 +156,7 @@ impl<'a> Tree<'a> {
     /// what is set at the end of one path may be what another one leads to. A scalar on the way is
     /// an error, or is made a list.
     fn find(&self, node: &Node<'_>, found: &mut Vec<u32>) {
-        match &node.value {
+        match node.value() {
             Value::Sequence(items) if self.here.is_empty() => items.iter().for_each(|item| self.find(item, found)),
             Value::Mapping(m) if self.here.is_empty() && self.below.len() < m.len() => {
                 self.below
@@ -164,7 +164,7 @@ impl<'a> Tree<'a> {
                     .for_each(|(key, tree)| m.get(key).into_iter().for_each(|value| tree.find(value, found)));
             }
             Value::Mapping(m) if self.here.is_empty() => m.iter().for_each(|entry| {
-                self.below.get(entry.key.text).into_iter().for_each(|tree| tree.find(&entry.value, found));
+                self.below.get(entry.key().text()).into_iter().for_each(|tree| tree.find(entry.value(), found));
             }),
             _ => self.all(found),
         }

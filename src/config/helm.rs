@@ -3,7 +3,7 @@
 use super::decode::{Decoder, Given};
 use super::{Decode, Described};
 use crate::diag::Result;
-use crate::yaml::{Mapping, Node, Pos, Value, json};
+use crate::yaml::{Mapping, Node, Pos, Value, ValueMut, json};
 
 /// `helmGlobals`.
 #[derive(Clone, Debug, Default, Decode, Described)]
@@ -148,13 +148,13 @@ pub fn upgrade<'a>(
 /// How a chart's values come about: the file's, with the inline ones over or under them.
 pub fn merge_values<'a>(under: &mut Mapping<'a>, over: &Mapping<'a>, null_deletes: bool) {
     for entry in over.iter() {
-        if null_deletes && entry.value.is_null() {
-            under.remove(entry.key.text);
+        if null_deletes && entry.value().is_null() {
+            under.remove(entry.key().text());
             continue;
         }
-        match (under.get_mut(entry.key.text).map(|n| &mut n.value), &entry.value.value) {
-            (Some(Value::Mapping(below)), Value::Mapping(above)) => merge_values(below, above, null_deletes),
-            _ => drop(under.insert(entry.key, entry.value.clone())),
+        match (under.get_mut(entry.key().text()).map(Node::value_mut), entry.value().value()) {
+            (Some(ValueMut::Mapping(below)), Value::Mapping(above)) => merge_values(below, above, null_deletes),
+            _ => drop(under.insert(*entry.key(), entry.value().clone())),
         }
     }
 }

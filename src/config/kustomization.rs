@@ -139,10 +139,10 @@ impl<'a> Kustomization<'a> {
         let warnings = deprecations(&k.given);
         if !says_something {
             return Err(Error::input("kustomization.yaml is empty")
-                .at(node.pos)
+                .at(node.pos())
                 .hint("add a 'resources' field with the files to build"));
         }
-        k.check_type(node.pos)?;
+        k.check_type(node.pos())?;
         Ok((k, warnings))
     }
 
@@ -365,7 +365,7 @@ impl<'a> Decode<'a> for OpenApi<'a> {
         let mut fields = StringMap::default();
         fields.decode(node, cx)?;
         let field = |name: &str| fields.get(name).copied().unwrap_or_default();
-        (self.version, self.path, self.pos) = (field("version"), field("path"), node.pos);
+        (self.version, self.path, self.pos) = (field("version"), field("path"), node.pos());
         Ok(())
     }
 }

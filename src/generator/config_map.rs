@@ -38,8 +38,8 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         for pair in key_values::load(build, &self.root, &self.args)? {
             let key = key(arena, &pair);
             match std::str::from_utf8(&pair.value) {
-                Ok(text) => data.push(Entry { key, value: json::fresh_string(arena.text(text)).into() }),
-                Err(_) => binary.push(Entry { key, value: base64_node(arena, &pair.value) }),
+                Ok(text) => data.push(Entry::new(key, json::fresh_string(arena.text(text)).into())),
+                Err(_) => binary.push(Entry::new(key, base64_node(arena, &pair.value))),
             }
         }
         let mut fields = Vec::new();

@@ -20,7 +20,7 @@ use crate::load::{Root, join, path};
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator, documents_to_resources};
-use crate::yaml::{Mapping, Node, Value, documents, emit, first_document, reprint};
+use crate::yaml::{Mapping, Node, documents, emit, first_document, reprint};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -266,16 +266,18 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let malformed = |m: crate::yaml::Malformed| in_values(m.into());
         let mut inline: Node<'a> = inline.clone().into();
         reprint::through_json(arena, &mut inline).map_err(malformed)?;
-        let Value::Mapping(inline) = inline.value else { return Ok(Vec::new()) };
+        let Ok(inline) = inline.into_mapping() else { return Ok(Vec::new()) };
         let merged = if self.chart.values_merge == "replace" {
             inline
         } else {
             let source = build.cx.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
             let file = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
-            let file = match file.value {
-                Value::Mapping(m) => m,
-                _ if file.is_null() => Mapping::new(),
-                _ => return Err(in_values(Error::input(format!("expected a mapping, found {}", file.shape())))),
+            let file = match file.into_mapping() {
+                Ok(m) => m,
+                Err(file) if file.is_null() => Mapping::new(),
+                Err(file) => {
+                    return Err(in_values(Error::input(format!("expected a mapping, found {}", file.shape()))));
+                }
             };
             if self.chart.values_merge == "merge" {
                 let mut values = inline;

@@ -12,7 +12,7 @@ use crate::config::{Decode, Described};
 use crate::diag::{Error, Result};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator};
-use crate::yaml::{Mapping, Node, Pos, Value};
+use crate::yaml::{Mapping, Node, Pos};
 
 /// A configuration object of this kind.
 #[derive(Debug, Default, Decode, Described)]
@@ -65,7 +65,7 @@ impl<'a> Generator<'a> for IamPolicyGenerator<'a> {
         root.insert("apiVersion", Node::string("v1"));
         root.insert("kind", Node::string("ServiceAccount"));
         root.insert("metadata", metadata.into());
-        let mut resource = Resource::unchecked(Node { value: Value::Mapping(root), pos: self.pos });
+        let mut resource = Resource::unchecked(Node::new(root, self.pos));
         resource.behavior = Some(Behavior::Unspecified);
         Ok(vec![resource])
     }

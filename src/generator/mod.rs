@@ -75,7 +75,7 @@ fn object<'a>(
     if options.immutable {
         root.insert("immutable", crate::yaml::Scalar::plain("true").into());
     }
-    let node = Node { value: crate::yaml::Value::Mapping(root), pos: args.pos };
+    let node = Node::new(root, args.pos);
     let mut resource = Resource::unchecked(node);
     resource.add_metadata_entries("labels", &options.labels);
     resource.add_metadata_entries("annotations", &options.annotations);

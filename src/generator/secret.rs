@@ -30,7 +30,7 @@ impl<'a> Generator<'a> for SecretGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         check_name(&self.args)?;
-        let entry = |pair: &key_values::Pair| Entry { key: key(arena, pair), value: base64_node(arena, &pair.value) };
+        let entry = |pair: &key_values::Pair| Entry::new(key(arena, pair), base64_node(arena, &pair.value));
         let data = key_values::load(build, &self.root, &self.args)?.iter().map(entry).collect();
         let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
         let fields = vec![("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];

@@ -156,7 +156,7 @@ impl Environment {
             let cx = Decoder::strict(arena);
             let mut raw = Raw::default();
             raw.decode(node, &cx)?;
-            check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
             if !raw.module_path.is_empty() {
                 self.module_path = raw.module_path.iter().map(|path| self.directory.join(path)).collect();
             }

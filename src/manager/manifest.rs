@@ -146,7 +146,7 @@ struct RawComponent<'a> {
 impl<'a> Decode<'a> for RawComponent<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         if let Some(name) = node.as_scalar() {
-            self.name = name.text;
+            self.name = name.text();
             return Ok(());
         }
         cx.object(
@@ -203,13 +203,13 @@ impl Manifest {
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
         let mut raw = Raw::default();
         raw.decode(node, &cx)?;
-        let wrong = |message: String| cx.error(node.pos, message);
+        let wrong = |message: String| cx.error(node.pos(), message);
         if !is_pulumi {
-            check_head(&cx, node.pos, (raw.api_version, raw.kind), "Plugin")?;
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), "Plugin")?;
         }
-        let runtime = match &raw.runtime.value {
-            Value::Scalar(scalar) if !scalar.is_null() => scalar.text,
-            Value::Mapping(m) => m.get("name").and_then(Node::as_scalar).map_or("", |s| s.text),
+        let runtime = match raw.runtime.value() {
+            Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
+            Value::Mapping(m) => m.get("name").and_then(Node::as_scalar).map_or("", |s| s.text()),
             _ => "",
         };
         let names = RUNTIMES.map(|(name, _)| name).join(", ");
@@ -231,9 +231,9 @@ impl Manifest {
         let entry = if raw.entry.is_empty() { runtime.entry() } else { raw.entry };
         let leaves = |entry: &str| entry.starts_with('/') || entry.split('/').any(|part| part == "..");
         if entry.starts_with('-') {
-            let place = match &node.value {
-                Value::Mapping(m) => m.get("entry").map_or(node.pos, |entry| entry.pos),
-                _ => node.pos,
+            let place = match node.value() {
+                Value::Mapping(m) => m.get("entry").map_or(node.pos(), |entry| entry.pos()),
+                _ => node.pos(),
             };
             let error = cx.error(place, format!("the entry '{entry}' begins with '-', as an option does"));
             return Err(error.hint(format!("write ./{entry}, if the file is called so")));

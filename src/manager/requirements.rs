@@ -108,7 +108,7 @@ impl Requirements {
             let cx = Decoder::strict(arena);
             let mut file = RawFile::default();
             file.decode(node, &cx)?;
-            check_head(&cx, node.pos, (file.api_version, file.kind), KIND)?;
+            check_head(&cx, node.pos(), (file.api_version, file.kind), KIND)?;
             Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })
         })
     }
@@ -183,21 +183,21 @@ impl Requirement {
 /// # Errors
 /// It is something else, or one of them is not of the form.
 pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Result<Vec<Requirement>> {
-    let Value::Mapping(entries) = &node.value else {
+    let Value::Mapping(entries) = node.value() else {
         if node.is_null() {
             return Ok(Vec::new());
         }
-        let error = cx.error(node.pos, format!("'{field}' is a mapping of names to plugins"));
+        let error = cx.error(node.pos(), format!("'{field}' is a mapping of names to plugins"));
         return Err(error.hint(format!("as in {field}: {{app: {{source: github.com/acme/app, version: '~> 1.2'}}}}")));
     };
     let mut plugins: Vec<Requirement> = Vec::new();
     for entry in entries.iter() {
-        let name = entry.key.text;
+        let name = entry.key().text();
         if plugins.iter().any(|known| known.name == name) {
-            return Err(cx.error(entry.key.pos, format!("'{name}' is required twice")));
+            return Err(cx.error(entry.key().pos(), format!("'{name}' is required twice")));
         }
         let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
-        plugins.push(requirement(cx, name, &entry.value, entry.key.pos).map_err(in_entry)?);
+        plugins.push(requirement(cx, name, entry.value(), entry.key().pos()).map_err(in_entry)?);
     }
     Ok(plugins)
 }
@@ -206,23 +206,23 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
     let mut raw = RawRequirement::default();
     raw.decode(node, cx)?;
     let source = raw.source.parse().map_err(|e: SourceError| {
-        let error = cx.error(node.pos, format!("the source '{}' {e}", raw.source));
+        let error = cx.error(node.pos(), format!("the source '{}' {e}", raw.source));
         e.hint().into_iter().fold(error, Error::hint)
     })?;
     let constraint = match raw.version {
         "" => Constraint::default(),
-        text => text.parse().map_err(|e: super::version::ConstraintError| cx.error(node.pos, e.to_string()))?,
+        text => text.parse().map_err(|e: super::version::ConstraintError| cx.error(node.pos(), e.to_string()))?,
     };
     let provides = raw.provides.iter();
     let provides =
         provides.map(|p| Provided { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
-    Location::parse(raw.from).map_err(|e| cx.error(node.pos, e.to_string()))?;
+    Location::parse(raw.from).map_err(|e| cx.error(node.pos(), e.to_string()))?;
     let from = raw.from.to_owned();
     let mut parameters = String::new();
-    match raw.parameters.value {
+    match raw.parameters.value() {
         Value::Mapping(_) => json::write(&mut parameters, &raw.parameters),
         _ if raw.parameters.is_null() => {}
-        _ => return Err(cx.error(raw.parameters.pos, "'parameters' is a mapping of names to values")),
+        _ => return Err(cx.error(raw.parameters.pos(), "'parameters' is a mapping of names to values")),
     }
     Ok(Requirement {
         name: name.to_owned(),

@@ -90,7 +90,7 @@ impl<'a> Decode<'a> for RawRule<'a> {
             ],
         )?;
         self.permissions = node.get("permissions").map(|_| permissions);
-        self.place = cx.arena.place(node.pos);
+        self.place = cx.arena.place(node.pos());
         Ok(())
     }
 }
@@ -123,7 +123,7 @@ impl Trust {
             let null = Node::null();
             let node = node.unwrap_or(&null);
             raw.decode(node, &cx)?;
-            check_head(&cx, node.pos, (raw.api_version, raw.kind), KIND)?;
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
             let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
             Ok(Trust { path: Some(path.to_owned()), rules })
         })

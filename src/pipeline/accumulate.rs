@@ -269,7 +269,7 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
         }
     }
     if let Some(root) = new.node_mut().as_mapping_mut() {
-        root.retain(|key, value| !matches!(key.text, "data" | "binaryData") || !value.is_null_or_empty());
+        root.retain(|key, value| !matches!(key.text(), "data" | "binaryData") || !value.is_null_or_empty());
     }
     // What upstream keeps in annotations comes from the old one.
     new.behavior = old.behavior;
@@ -297,11 +297,8 @@ fn put_over<'a>(parent: &mut Mapping<'a>, map: &'a str, mut old: Mapping<'a>, is
     };
     if !is_text {
         old.keep_last_of_each();
-        let text = |value: &Node<'a>| value.as_scalar().filter(|s| !s.is_null()).map_or("", |s| s.text);
-        let entry = |e: yaml::Entry<'a>| yaml::Entry {
-            key: e.key.text.into(),
-            value: json::fresh_string(text(&e.value)).into(),
-        };
+        let text = |value: &Node<'a>| value.as_scalar().filter(|s| !s.is_null()).map_or("", |s| s.text());
+        let entry = |e: yaml::Entry<'a>| yaml::Entry::new(e.key().text(), json::fresh_string(text(e.value())).into());
         old = Mapping::from_entries(old.into_entries().into_iter().map(entry).collect());
     }
     old.set_braces(into.is_in_braces());
@@ -320,7 +317,7 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &[(&'a str, 
     };
     let missing: Vec<_> = entries.iter().filter(|(key, _)| !into.contains(key)).collect();
     for (key, value) in missing {
-        into.insert(*key, json::fresh_string(value.text).into());
+        into.insert(*key, json::fresh_string(value.text()).into());
     }
 }
 

@@ -140,7 +140,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         "HashTransformer" => Stage::whole(HashTransformer),
         "ImageTagTransformer" => {
             let ImageTag { image_tag } = read(build, config)?;
-            Stage::each(ImageTagTransformer::new(&[image_tag], specs)?)
+            Stage::each(ImageTagTransformer::new(&[image_tag], specs, config.pos())?)
         }
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
@@ -151,7 +151,12 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         }
         "ReplicaCountTransformer" => {
             let ReplicaCount { replica } = read(build, config)?;
-            Stage::whole(ReplicaCountTransformer { name: replica.name, count: replica.count, specs: specs.into() })
+            Stage::whole(ReplicaCountTransformer {
+                name: replica.name,
+                count: replica.count,
+                specs: specs.into(),
+                pos: config.pos(),
+            })
         }
         "ReplacementTransformer" => {
             let mut object = Replacements::default();
@@ -174,7 +179,13 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         }
         "ValueAddTransformer" => {
             let ValueAdd { value, targets, target_file_path } = read(build, config)?;
-            Stage::whole(ValueAddTransformer::new(build, &target.root, value, targets, target_file_path)?)
+            Stage::whole(ValueAddTransformer::new(
+                build,
+                &target.root,
+                (value, config.pos()),
+                targets,
+                target_file_path,
+            )?)
         }
         _ => return Err(unknown(config)),
     };
@@ -192,18 +203,20 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };
-    Ok(Stage::each(NamespaceTransformer { namespace: config.id().namespace, specs, subjects, unset_only }))
+    let (namespace, pos) = (config.id().namespace, config.pos());
+    Ok(Stage::each(NamespaceTransformer { namespace, specs, subjects, unset_only, pos }))
 }
 
 fn affixes<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<Vec<Stage<'a>>> {
     let Affixes { prefix, suffix } = read(build, config)?;
+    let pos = config.pos();
     let kind = config.id().gvk.kind;
     let mut stages: Vec<Stage<'a>> = Vec::new();
     if kind != "SuffixTransformer" {
-        stages.push(Stage::each(NameAffixTransformer { text: prefix, specs: specs.clone(), is_suffix: false }));
+        stages.push(Stage::each(NameAffixTransformer { text: prefix, specs: specs.clone(), is_suffix: false, pos }));
     }
     if kind != "PrefixTransformer" {
-        stages.push(Stage::each(NameAffixTransformer { text: suffix, specs, is_suffix: true }));
+        stages.push(Stage::each(NameAffixTransformer { text: suffix, specs, is_suffix: true, pos }));
     }
     Ok(stages)
 }

@@ -59,7 +59,7 @@ fn document<'a>(node: Node<'a>) -> Result<Document<'a>> {
         return Ok(Document::OpenApi(node));
     }
     let error = Error::input("a schema is a CustomResourceDefinition, or an OpenAPI document with 'definitions'");
-    Err(error.at(node.pos))
+    Err(error.at(node.pos()))
 }
 
 /// What the fields of a document's kinds hold.

@@ -49,15 +49,15 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
 /// The types of a file, each with its properties.
 fn types<'n, 'a>(node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
     let fault = |node: &Node<'_>| {
-        let error = Error::input("unable to parse open API definition").at(node.pos);
+        let error = Error::input("unable to parse open API definition").at(node.pos());
         error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
     };
     let mut types = Types::default();
     for entry in node.as_mapping().ok_or_else(|| fault(node))?.iter() {
-        let of_type = entry.value.as_mapping().ok_or_else(|| fault(&entry.value))?;
-        let schema = of_type.iter().find(|e| e.key.text.eq_ignore_ascii_case("schema"));
-        if let Some(properties) = schema.and_then(|s| s.value.get("properties")).and_then(Node::as_mapping) {
-            types.entry(entry.key.text).or_insert(properties);
+        let of_type = entry.value().as_mapping().ok_or_else(|| fault(entry.value()))?;
+        let schema = of_type.iter().find(|e| e.key().text().eq_ignore_ascii_case("schema"));
+        if let Some(properties) = schema.and_then(|s| s.value().get("properties")).and_then(Node::as_mapping) {
+            types.entry(entry.key().text()).or_insert(properties);
         }
     }
     Ok(types)
@@ -84,7 +84,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
         self.open.push(name);
         for entry in properties.iter() {
-            self.add_property(&entry.value, &below(path, entry.key.text));
+            self.add_property(entry.value(), &below(path, entry.key().text()));
         }
         self.open.pop();
     }
@@ -92,7 +92,7 @@ impl<'a> Walk<'_, '_, 'a> {
     /// The properties of a schema that stands in its place, and those of a list's items.
     pub(super) fn add_properties(&mut self, schema: &Node<'a>, path: &str) {
         for entry in schema.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
-            self.add_property(&entry.value, &below(path, entry.key.text));
+            self.add_property(entry.value(), &below(path, entry.key().text()));
         }
         if let Some(items) = schema.get("items") {
             self.add_property(items, path);
@@ -100,7 +100,7 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 
     fn add_property(&mut self, property: &Node<'a>, path: &str) {
-        let says = |extension: &str| property.get(extension).and_then(Node::as_scalar).map(|s| s.text);
+        let says = |extension: &str| property.get(extension).and_then(Node::as_scalar).map(|s| s.text());
         let gvk = self.gvk;
         let spec = |path: &str| FieldSpec { gvk, path: self.arena.text(path), create: false };
         if says("x-kubernetes-annotation").is_some() {

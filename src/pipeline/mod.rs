@@ -24,7 +24,7 @@ use crate::stage::{Accumulator, Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
-use crate::yaml::{Arena, Mapping, Node, Pos, Style, Tag};
+use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos};
 use std::rc::Rc;
 
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
@@ -142,7 +142,7 @@ fn drop_local_config<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
         r.check_annotations()?;
         let annotations = r.node().get("metadata").and_then(|m| m.get("annotations"));
         let value = annotations.and_then(|m| m.get("config.kubernetes.io/local-config"));
-        Ok(value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text != "false")))
+        Ok(value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text() != "false")))
     })?;
     if are_local.contains(&true) {
         let mut are_local = are_local.into_iter();
@@ -158,7 +158,7 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
             && !labels.is_null()
         {
             let message = format!("wrong node kind: the labels of {} are {}", resource.id(), labels.shape());
-            return Err(Error::input(message).at(labels.pos));
+            return Err(Error::input(message).at(labels.pos()));
         }
         resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
         Ok(())
@@ -170,9 +170,9 @@ const MANAGED_BY: &str = "kustomize-v5.8.1";
 
 /// Takes quotes and types off the keys.
 fn untype_keys(map: &mut Mapping<'_>) {
-    let mut entries = std::mem::take(map).into_entries();
-    entries.iter_mut().for_each(|e| (e.key.style, e.key.tag) = (Style::Plain, Tag::Auto));
-    *map = Mapping::from_entries(entries);
+    let entries = std::mem::take(map).into_entries().into_iter();
+    let plain = entries.map(Entry::into_parts).map(|(key, value)| Entry::new(Key::made(key.text(), key.pos()), value));
+    *map = Mapping::from_entries(plain.collect());
 }
 
 /// Takes the annotations off that are not for the output.
@@ -199,7 +199,7 @@ fn strip_build_annotations(resource: &mut Resource<'_>) {
         return;
     };
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) {
-        annotations.retain(|key, _| !is_build_annotation(key.text));
+        annotations.retain(|key, _| !is_build_annotation(key.text()));
         untype_keys(annotations);
     }
     crate::resource::stringify(metadata, "annotations");

@@ -50,7 +50,7 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
     let fault = |message: String, pos| in_field(Error::input(message).at(pos));
     let node = first_document(arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
     if node.as_mapping().is_none() {
-        return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos));
+        return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos()));
     }
     build.schema.choose(Document::OpenApi(node));
     Ok(())

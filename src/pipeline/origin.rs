@@ -112,7 +112,7 @@ fn path_of(text: &str) -> Option<String> {
     let arena = heap.arena();
     let source = arena.add_source("origin", path.to_owned());
     let node = first_document(arena, source).ok()??;
-    node.as_scalar().map(|s| s.text.to_owned())
+    node.as_scalar().map(|s| s.text().to_owned())
 }
 
 /// Notes which file resources come from, if this build keeps account of it; what a manifest says
@@ -130,7 +130,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
         if let Some(annotations) = annotations_of(resource)
             && !annotations.is_null()
         {
-            let (pos, shape) = (annotations.pos, annotations.shape());
+            let (pos, shape) = (annotations.pos(), annotations.shape());
             let Some(annotations) = annotations.as_mapping_mut() else {
                 let message = format!("wrong node kind: the annotations of {} are {shape}", resource.id());
                 return Err(Error::input(message).at(pos));
@@ -167,7 +167,7 @@ fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node
 /// Takes annotations off. The value of one is empty if it is not a scalar.
 fn take<'a, const N: usize>(resource: &mut Resource<'a>, keys: [&str; N]) -> [Option<&'a str>; N] {
     let Some(annotations) = annotations_of(resource).and_then(Node::as_mapping_mut) else { return [None; N] };
-    keys.map(|key| annotations.remove(key).map(|value| value.as_scalar().map_or("", |s| s.text)))
+    keys.map(|key| annotations.remove(key).map(|value| value.as_scalar().map_or("", |s| s.text())))
 }
 
 /// Takes an origin and transformations that the annotations of a resource say for what the build
@@ -243,8 +243,8 @@ fn listed<'a, T>(
 
 /// The items of a list of transformations, printed anew.
 fn listed_transformations<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<&'a str>> {
-    let Value::Sequence(items) = &node.value else {
-        return Err(cx.error(node.pos, format!("the annotation {TRANSFORMATIONS} is {}, not a list", node.shape())));
+    let Value::Sequence(items) = node.value() else {
+        return Err(cx.error(node.pos(), format!("the annotation {TRANSFORMATIONS} is {}, not a list", node.shape())));
     };
     let text = |item: &Node<'a>| match item.is_null() {
         true => Ok("- null\n"),

@@ -104,16 +104,27 @@ pub fn transformers<'a>(
             specs: specs(&config.namespace)?,
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
+            pos: k.place_of("namespace"),
         };
-        add("NamespaceTransformer", k.place_of("namespace"), 1, Stage::each(stage));
+        add("NamespaceTransformer", stage.pos, 1, Stage::each(stage));
     }
     if !k.name_prefix.is_empty() {
-        let stage = NameAffixTransformer { text: k.name_prefix, specs: specs(&config.name_prefix)?, is_suffix: false };
-        add("PrefixTransformer", k.place_of("namePrefix"), 1, Stage::each(stage));
+        let stage = NameAffixTransformer {
+            text: k.name_prefix,
+            specs: specs(&config.name_prefix)?,
+            is_suffix: false,
+            pos: k.place_of("namePrefix"),
+        };
+        add("PrefixTransformer", stage.pos, 1, Stage::each(stage));
     }
     if !k.name_suffix.is_empty() {
-        let stage = NameAffixTransformer { text: k.name_suffix, specs: specs(&config.name_suffix)?, is_suffix: true };
-        add("SuffixTransformer", k.place_of("nameSuffix"), 1, Stage::each(stage));
+        let stage = NameAffixTransformer {
+            text: k.name_suffix,
+            specs: specs(&config.name_suffix)?,
+            is_suffix: true,
+            pos: k.place_of("nameSuffix"),
+        };
+        add("SuffixTransformer", stage.pos, 1, Stage::each(stage));
     }
     for label in &k.labels {
         let specs = specs(&label_specs(label, config)?)?;
@@ -139,11 +150,11 @@ pub fn transformers<'a>(
     let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)?) };
     for replica in &k.replicas {
         let (name, count) = (replica.name, replica.count);
-        let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone() };
+        let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone(), pos: replica.pos };
         add("ReplicaCountTransformer", replica.pos, 1, Stage::whole(stage));
     }
     if !k.images.is_empty() {
-        let stage = ImageTagTransformer::new(&k.images, specs(&config.images)?)?;
+        let stage = ImageTagTransformer::new(&k.images, specs(&config.images)?, k.place_of("images"))?;
         add("ImageTagTransformer", k.place_of("images"), k.images.len(), Stage::each(stage));
     }
     if !k.replacements.is_empty() {

@@ -75,7 +75,7 @@ impl Summary {
         let arena = heap.arena();
         let Ok(Some(node)) = first_document(arena, arena.add_file("", text)) else { return Summary::default() };
         let items = FIELDS.iter().filter_map(|field| node.get(field).and_then(Node::as_sequence)).flatten();
-        let texts = items.filter_map(|item| item.as_scalar()).map(|scalar| scalar.text);
+        let texts = items.filter_map(|item| item.as_scalar()).map(|scalar| scalar.text());
         Summary {
             is_component: node.get_text("kind") == Some("Component"),
             entries: texts.filter(|text| !text.is_empty() && !text.contains('\n')).map(str::to_owned).collect(),

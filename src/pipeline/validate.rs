@@ -128,7 +128,7 @@ fn fingerprint(hasher: &impl BuildHasher, resource: &Resource<'_>) -> u64 {
 /// Keeps some entries of a mapping in the metadata; an empty one goes.
 fn keep(metadata: &mut Mapping<'_>, map: &str, keep: impl Fn(&str) -> bool) {
     let Some(entries) = metadata.get_mut(map).and_then(Node::as_mapping_mut) else { return };
-    entries.retain(|key, _| keep(key.text));
+    entries.retain(|key, _| keep(key.text()));
     if entries.is_empty() {
         metadata.remove(map);
     }

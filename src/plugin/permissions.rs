@@ -56,7 +56,7 @@ impl<'a> Decode<'a> for Permissions {
             env: texts(raw.env),
         };
         match self.fault() {
-            Some(fault) => Err(cx.error(node.pos, fault)),
+            Some(fault) => Err(cx.error(node.pos(), fault)),
             None => Ok(()),
         }
     }

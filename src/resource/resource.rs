@@ -5,7 +5,10 @@ use super::{PreviousId, ResId};
 use crate::diag::{Error, Result};
 use crate::meter::{self, List};
 use crate::schema::Gvk;
-use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json, shared};
+use crate::yaml::{
+    Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json,
+    shared::{self, Shared},
+};
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,7 +104,7 @@ impl<'a> Resource<'a> {
     /// It is no mapping, or kind or name are missing; kinds that end in `List` need
     /// no name.
     pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
-        let pos = node.pos;
+        let pos = node.pos();
         let fault = |message: String| Error::input(message).at(pos);
         if node.as_mapping().is_none() {
             return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
@@ -136,7 +139,7 @@ impl<'a> Resource<'a> {
         match annotations.and_then(Node::as_sequence) {
             Some(items) if items.len() % 2 == 1 => {
                 let message = format!("the annotations of {} are a list, not a mapping", self.id);
-                Err(Error::input(message).at(annotations.map_or(Pos::NONE, |a| a.pos)))
+                Err(Error::input(message).at(annotations.map_or(Pos::NONE, |a| a.pos())))
             }
             _ => Ok(()),
         }
@@ -147,10 +150,7 @@ impl<'a> Resource<'a> {
     fn share_kind(&mut self, arena: Arena<'a>) {
         let mut share = |field: &str| {
             let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
-            value.and_then(Node::as_scalar_mut).map_or("", |scalar| {
-                scalar.text = arena.shared_text(scalar.text);
-                scalar.text
-            })
+            value.and_then(|node| node.intern(|text| arena.shared_text(text))).unwrap_or_default()
         };
         let gvk = Gvk::new(share("apiVersion"), share("kind"));
         self.id = ResId::new(gvk, self.id.name, self.id.namespace);
@@ -277,12 +277,12 @@ impl<'a> Resource<'a> {
     fn adopt_history(&mut self) -> Result<()> {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         let Some(annotations) = annotations.and_then(Node::as_mapping) else { return Ok(()) };
-        if !annotations.iter().any(|entry| entry.key.text.starts_with(INTERNAL)) {
+        if !annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)) {
             return Ok(());
         }
         let list = |name: &str| {
-            let entry = annotations.iter().find(|e| e.key.text.strip_prefix(INTERNAL) == Some(name))?;
-            Some(entry.value.as_scalar().map_or("", |s| s.text).split(',').collect::<Vec<&'a str>>())
+            let entry = annotations.iter().find(|e| e.key().text().strip_prefix(INTERNAL) == Some(name))?;
+            Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<Vec<&'a str>>())
         };
         let (prefixes, suffixes) = (list("prefixes"), list("suffixes"));
         let names = list("previousNames");
@@ -293,7 +293,7 @@ impl<'a> Resource<'a> {
                     "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
                     self.id
                 );
-                return Err(Error::input(message).at(self.node.pos));
+                return Err(Error::input(message).at(self.node.pos()));
             }
             let ids = names.into_iter().zip(namespaces).zip(kinds);
             self.previous = ids.map(|((name, namespace), kind)| PreviousId { kind, name, namespace }).collect();
@@ -351,10 +351,11 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Sets shared values in all their places. O(1) where none is shared, else O(nodes).
-    pub fn set_shared(&mut self, values: &[(Pos, Scalar<'a>)]) {
+    /// Sets shared values in all their places, for the entry at `by`. O(1) where none is shared, else
+    /// O(nodes).
+    pub fn set_shared(&mut self, values: &[(Shared, Scalar<'a>)], by: Pos) {
         if self.shares_values && !values.is_empty() {
-            shared::set(&mut self.node, values);
+            shared::set(&mut self.node, values, by);
         }
     }
 
@@ -394,7 +395,7 @@ impl<'a> Resource<'a> {
 
     fn metadata_entry(&self, map: &str, key: &str) -> Option<&'a str> {
         let value = self.node.get("metadata")?.get(map)?.get(key)?;
-        value.as_scalar().map(|s| s.text)
+        value.as_scalar().map(|s| s.text())
     }
 
     /// The text of a label.
@@ -414,7 +415,7 @@ impl<'a> Resource<'a> {
 
     /// Where the resource stands in its source.
     pub fn pos(&self) -> Pos {
-        self.node.pos
+        self.node.pos()
     }
 
     /// `metadata`, made if it is missing or null.
@@ -501,8 +502,8 @@ impl<'a> Resource<'a> {
 /// two of that name, the entries of the first go into the second, as upstream has it.
 pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     make_map_of_strings(parent, map);
-    if parent.iter().filter(|entry| entry.key.text == map).count() > 1 {
-        let first = parent.remove(map).map(|node| node.value);
+    if parent.iter().filter(|entry| entry.key().text() == map).count() > 1 {
+        let first = parent.remove(map).map(Node::into_value);
         let second = parent.get_mut(map).and_then(Node::as_mapping_mut);
         if let (Some(Value::Mapping(first)), Some(second)) = (first, second) {
             second.put_all(first.into_entries());
@@ -515,7 +516,7 @@ fn make_map_of_strings<'a>(parent: &mut Mapping<'a>, map: &'a str) {
         return;
     };
     if node.as_sequence().is_some() {
-        let entries = texts(node).into_iter().map(|(key, s)| Entry { key: key.into(), value: Node::string(s.text) });
+        let entries = texts(node).into_iter().map(|(key, s)| Entry::new(key, Node::string(s.text())));
         let mut mapping = Mapping::from_entries(entries.collect());
         mapping.keep_last_of_each();
         *node = mapping.into();
@@ -534,21 +535,20 @@ fn make_map_of_strings<'a>(parent: &mut Mapping<'a>, map: &'a str) {
 
 /// Makes a value the string that its text is; what is not a scalar is empty.
 fn make_string(value: &mut Node<'_>) {
-    let text = value.as_scalar().map_or("", |s| s.text);
-    value.value = Value::Scalar(json::new_string(text));
-    if value.pos.is_shared() {
-        value.pos = Pos::NONE;
-    }
+    let text = value.as_scalar().map_or("", |s| s.text());
+    value.put(json::new_string(text), Pos::NONE);
 }
 
 /// The entries of a map of strings as upstream sees them: keys and values by turns, so that a list
 /// of texts is a map, too. What is not a scalar is empty.
 pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
     let scalar = |node: &Node<'a>| node.as_scalar().copied().unwrap_or(Scalar::string(""));
-    match &map.value {
+    match map.value() {
         Value::Scalar(_) => Vec::new(),
-        Value::Mapping(m) => m.iter().map(|e| (e.key.text, scalar(&e.value))).collect(),
-        Value::Sequence(items) => items.chunks_exact(2).map(|pair| (scalar(&pair[0]).text, scalar(&pair[1]))).collect(),
+        Value::Mapping(m) => m.iter().map(|e| (e.key().text(), scalar(e.value()))).collect(),
+        Value::Sequence(items) => {
+            items.chunks_exact(2).map(|pair| (scalar(&pair[0]).text(), scalar(&pair[1]))).collect()
+        }
     }
 }
 
@@ -556,7 +556,7 @@ pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
 pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&'m mut Mapping<'a>> {
     let node = parent.get_or_insert_with(key, || Mapping::new().into());
     if node.is_null() {
-        node.value = Value::Mapping(Mapping::new());
+        node.put(Mapping::new(), Pos::NONE);
     }
     node.as_mapping_mut()
 }
@@ -564,14 +564,14 @@ pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&
 /// Sets a text without a type, as upstream sets what identifies a resource: under the style of what
 /// is there, or else in quotes where YAML 1.1 takes it for something else than a string.
 pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str) {
-    let fresh = || json::new_string(text).style;
-    let style = mapping.get(field).and_then(Node::as_scalar).map_or_else(fresh, |old| old.style);
-    mapping.insert(field, Scalar { text, style, tag: Tag::Untyped }.into());
+    let fresh = || json::new_string(text).style();
+    let style = mapping.get(field).and_then(Node::as_scalar).map_or_else(fresh, |old| old.style());
+    mapping.insert(field, Scalar::new(text, style, Tag::Untyped).into());
 }
 
 fn read_id<'a>(node: &Node<'a>) -> ResId<'a> {
     // Upstream takes the spelling of a null apiVersion for a version.
-    let api_version = node.get("apiVersion").and_then(Node::as_scalar).map_or("", |s| s.text);
+    let api_version = node.get("apiVersion").and_then(Node::as_scalar).map_or("", |s| s.text());
     let kind = node.get_text("kind").unwrap_or_default();
     let metadata = node.get("metadata");
     let text = |field| metadata.and_then(|m| m.get_text(field)).unwrap_or_default();

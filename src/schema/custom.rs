@@ -57,11 +57,11 @@ impl<'a> Custom<'a> {
                     let definitions =
                         || node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter());
                     for entry in definitions() {
-                        reader.definitions.insert(entry.key.text, entry.value.clone());
-                        reader.known.remove(entry.key.text);
+                        reader.definitions.insert(entry.key().text(), entry.value().clone());
+                        reader.known.remove(entry.key().text());
                     }
                     for entry in definitions() {
-                        reader.definition(entry.key.text);
+                        reader.definition(entry.key().text());
                     }
                     reader.scopes(node);
                 }
@@ -113,8 +113,9 @@ impl<'a> Document<'a> {
             Document::OpenApi(node) => {
                 let definitions =
                     || node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter());
-                let types = definitions().filter_map(|e| Some((e.key.text, e.value.get("properties")?.as_mapping()?)));
-                let kinds = definitions().flat_map(|e| gvks(&e.value).into_iter().map(|gvk| (gvk, &e.value)));
+                let types =
+                    definitions().filter_map(|e| Some((e.key().text(), e.value().get("properties")?.as_mapping()?)));
+                let kinds = definitions().flat_map(|e| gvks(e.value()).into_iter().map(|gvk| (gvk, e.value())));
                 (types.collect(), kinds.collect())
             }
             Document::Crd(node) => {
@@ -199,8 +200,8 @@ impl<'a> Reader<'a> {
         let keys = merge_keys(node).or_else(|| list_map_keys(node).filter(|_| self.in_crd));
         let mut object = Object { keys, ..Object::default() };
         for entry in node.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
-            if let Some(field) = self.object(&entry.value) {
-                object.fields.insert(entry.key.text, field);
+            if let Some(field) = self.object(entry.value()) {
+                object.fields.insert(entry.key().text(), field);
             }
         }
         object.additional = node.get("additionalProperties").and_then(|n| self.object(n));
@@ -213,11 +214,12 @@ impl<'a> Reader<'a> {
     fn scopes(&mut self, document: &Node<'a>) {
         let mut namespaced: FastSet<Gvk<'a>> = FastSet::default();
         for entry in document.get("paths").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
-            let Some(gvk) = entry.value.get("get").and_then(|get| get.get("x-kubernetes-group-version-kind")).map(gvk)
+            let Some(gvk) =
+                entry.value().get("get").and_then(|get| get.get("x-kubernetes-group-version-kind")).map(gvk)
             else {
                 continue;
             };
-            if entry.key.text.contains("namespaces/{namespace}") {
+            if entry.key().text().contains("namespaces/{namespace}") {
                 namespaced.insert(gvk);
                 self.custom.cluster_scoped.remove(&gvk);
             } else if !namespaced.contains(&gvk) {
@@ -236,7 +238,7 @@ fn builtin_definition(name: &str) -> Option<Place> {
 }
 
 fn gvks<'a>(node: &Node<'a>) -> Vec<Gvk<'a>> {
-    match node.get("x-kubernetes-group-version-kind").map(|n| &n.value) {
+    match node.get("x-kubernetes-group-version-kind").map(|n| n.value()) {
         Some(Value::Sequence(items)) => items.iter().map(gvk).collect(),
         _ => Vec::new(),
     }
@@ -263,5 +265,5 @@ fn list_map_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
 
 fn map_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
     let items = node.get("x-kubernetes-list-map-keys").and_then(Node::as_sequence)?;
-    Some(items.iter().filter_map(|n| n.as_scalar().map(|s| s.text)).collect())
+    Some(items.iter().filter_map(|n| n.as_scalar().map(|s| s.text())).collect())
 }

@@ -4,7 +4,7 @@ use super::Build;
 use crate::diag::{Error, Result};
 use crate::parallel;
 use crate::resource::{RESOURCE, Resource};
-use crate::yaml::{Arena, Node, Value, reprint};
+use crate::yaml::{Arena, Node, reprint};
 
 /// Makes resources of the documents of one text, which know what the build's schema says of their
 /// scope. Items of a `...List` come after all other documents of the file. O(n), on all cores if
@@ -79,18 +79,18 @@ fn made_of<'a>(nodes: &mut [Node<'a>], arena: Arena<'a>) -> Vec<Result<Document<
 
 /// Adds the items of a list to the documents that are still to be looked at.
 fn add_items<'a>(arena: Arena<'a>, list: &Node<'a>, items: Node<'a>, nodes: &mut Vec<Node<'a>>) -> Result<()> {
-    match items.value {
-        Value::Sequence(items) => {
+    match items.into_sequence() {
+        Ok(items) => {
             for mut item in items {
                 reprint::through_map(arena, &mut item)?;
                 nodes.extend(unwrap_list(item));
             }
         }
-        _ if items.is_null() => {}
-        _ => {
+        Err(items) if items.is_null() => {}
+        Err(items) => {
             let kind = list.get_text("kind").unwrap_or_default();
             let message = format!("expected array in {kind}/items, but found {}", items.shape());
-            return Err(Error::input(message).at(items.pos));
+            return Err(Error::input(message).at(items.pos()));
         }
     }
     Ok(())
@@ -103,11 +103,11 @@ fn unwrap_list(mut node: Node<'_>) -> Vec<Node<'_>> {
     if !is_list || (node.get("items").is_none() && node.get("functionConfig").is_none()) {
         return vec![node];
     }
-    match node.as_mapping_mut().and_then(|m| m.remove("items")) {
-        Some(Node { value: Value::Sequence(items), .. }) => items.into_items(),
+    match node.as_mapping_mut().and_then(|m| m.remove("items")).map(Node::into_sequence) {
+        Some(Ok(items)) => items.into_items(),
         None => Vec::new(),
-        Some(other) if other.is_null() => Vec::new(),
-        Some(other) => {
+        Some(Err(other)) if other.is_null() => Vec::new(),
+        Some(Err(other)) => {
             if let Some(m) = node.as_mapping_mut() {
                 m.insert("items", other);
             }

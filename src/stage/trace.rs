@@ -181,7 +181,7 @@ type Found<'f, 'a> = dyn FnMut(&[Below<'a>], Option<&'a str>, Option<(&'a str, P
 
 /// Compares two values, of which one may be missing, down to their scalars. O(size of both).
 fn compare<'a>(path: &mut Vec<Below<'a>>, old: Option<&Node<'a>>, new: Option<&Node<'a>>, found: &mut Found<'_, 'a>) {
-    match (old.map(|node| &node.value), new.map(|node| &node.value)) {
+    match (old.map(|node| node.value()), new.map(|node| node.value())) {
         (Some(Value::Scalar(_)), Some(Value::Scalar(_))) if old.zip(new).is_some_and(|(old, new)| old.same(new)) => {}
         (Some(Value::Mapping(a)), Some(Value::Mapping(b))) if a.is_empty() == b.is_empty() => {
             compare_mappings(path, a, b, found);
@@ -190,7 +190,7 @@ fn compare<'a>(path: &mut Vec<Below<'a>>, old: Option<&Node<'a>>, new: Option<&N
             compare_lists(path, a, b, found);
         }
         _ => {
-            let (before, after) = (old.and_then(text), new.and_then(|new| Some((text(new)?, new.pos))));
+            let (before, after) = (old.and_then(text), new.and_then(|new| Some((text(new)?, new.pos()))));
             if before.is_some() || after.is_some() {
                 found(path, before, after);
             }
@@ -201,19 +201,21 @@ fn compare<'a>(path: &mut Vec<Below<'a>>, old: Option<&Node<'a>>, new: Option<&N
 }
 
 fn compare_mappings<'a>(path: &mut Vec<Below<'a>>, old: &Mapping<'a>, new: &Mapping<'a>, found: &mut Found<'_, 'a>) {
-    let has_same_keys = old.len() == new.len() && old.iter().zip(new.iter()).all(|(a, b)| a.key.same_text(&b.key));
+    let has_same_keys = old.len() == new.len() && old.iter().zip(new.iter()).all(|(a, b)| a.key().same_text(b.key()));
     if has_same_keys {
         for (old, new) in old.iter().zip(new.iter()) {
-            below(path, Below::Key(new.key.text), |path| compare(path, Some(&old.value), Some(&new.value), found));
+            below(path, Below::Key(new.key().text()), |path| {
+                compare(path, Some(old.value()), Some(new.value()), found)
+            });
         }
         return;
     }
-    for entry in old.iter().filter(|entry| !new.contains(entry.key.text)) {
-        below(path, Below::Key(entry.key.text), |path| compare(path, Some(&entry.value), None, found));
+    for entry in old.iter().filter(|entry| !new.contains(entry.key().text())) {
+        below(path, Below::Key(entry.key().text()), |path| compare(path, Some(entry.value()), None, found));
     }
     for entry in new.iter() {
-        let old = old.get(entry.key.text);
-        below(path, Below::Key(entry.key.text), |path| compare(path, old, Some(&entry.value), found));
+        let old = old.get(entry.key().text());
+        below(path, Below::Key(entry.key().text()), |path| compare(path, old, Some(entry.value()), found));
     }
 }
 
@@ -238,9 +240,9 @@ fn each_below<'a, 'n>(
     node: Option<&'n Node<'a>>,
     work: &mut dyn FnMut(&mut Vec<Below<'a>>, &'n Node<'a>),
 ) {
-    match node.map(|node| &node.value) {
+    match node.map(|node| node.value()) {
         Some(Value::Mapping(mapping)) => {
-            mapping.iter().for_each(|e| below(path, Below::Key(e.key.text), |path| work(path, &e.value)));
+            mapping.iter().for_each(|e| below(path, Below::Key(e.key().text()), |path| work(path, e.value())));
         }
         Some(Value::Sequence(items)) => {
             items.iter().enumerate().for_each(|(i, item)| below(path, Below::Item(i), |path| work(path, item)));
@@ -258,8 +260,8 @@ fn below<'a>(path: &mut Vec<Below<'a>>, step: Below<'a>, work: impl FnOnce(&mut 
 
 /// The text of a value that has no other values in it.
 fn text<'a>(node: &Node<'a>) -> Option<&'a str> {
-    match &node.value {
-        Value::Scalar(scalar) => Some(scalar.text),
+    match node.value() {
+        Value::Scalar(scalar) => Some(scalar.text()),
         Value::Mapping(mapping) => mapping.is_empty().then_some("{}"),
         Value::Sequence(items) => items.is_empty().then_some("[]"),
     }

@@ -131,7 +131,7 @@ pub fn with_build_annotations<'a>(
     let (mut is_same_origin, mut are_same_transformations) = (false, false);
     if let Some(annotations) = annotations.and_then(Node::as_mapping_mut) {
         for (key, text) in before {
-            let is_same = annotations.get(key).is_some_and(|node| node.as_scalar().is_some_and(|s| s.text == text));
+            let is_same = annotations.get(key).is_some_and(|node| node.as_scalar().is_some_and(|s| s.text() == text));
             match key {
                 ORIGIN => is_same_origin = is_same,
                 TRANSFORMATIONS => are_same_transformations = is_same,
@@ -286,7 +286,7 @@ pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<Stri
     let mut warning = None;
     take_build_annotations(resource);
     if let Some(value) = resource.take_annotation(NEEDS_HASH) {
-        resource.needs_hash = match value.text {
+        resource.needs_hash = match value.text() {
             "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
             "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
             other => {
@@ -296,7 +296,7 @@ pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<Stri
             }
         };
     }
-    let behavior = resource.take_annotation(BEHAVIOR).map(|value| value.text);
+    let behavior = resource.take_annotation(BEHAVIOR).map(|value| value.text());
     if let Some(other) = behavior
         && Behavior::parse(other) == Behavior::Unspecified
     {
@@ -319,8 +319,8 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     let mut rare = Rare::default();
     let mut is_rare = false;
     annotations.retain(|key, value| {
-        let text = value.as_scalar().map_or("", |s| s.text);
-        match key.text {
+        let text = value.as_scalar().map_or("", |s| s.text());
+        match key.text() {
             ID => {}
             PREVIOUS_KINDS => kinds = text,
             PREVIOUS_NAMES => names = text,
@@ -338,7 +338,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             _ => return true,
         }
         is_rare |= matches!(
-            key.text,
+            key.text(),
             ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED | ALLOW_NAME_CHANGE | ALLOW_KIND_CHANGE
         );
         false

@@ -42,10 +42,10 @@ impl Copies {
 
 /// What a copy takes, in nodes.
 fn weight(node: &Node<'_>) -> usize {
-    1 + match &node.value {
-        Value::Scalar(scalar) => scalar.text.len() / BYTES_OF_A_NODE,
+    1 + match node.value() {
+        Value::Scalar(scalar) => scalar.text().len() / BYTES_OF_A_NODE,
         Value::Sequence(items) => items.iter().map(weight).sum(),
-        Value::Mapping(m) => m.iter().map(|e| e.key.text.len() / BYTES_OF_A_NODE + weight(&e.value)).sum(),
+        Value::Mapping(m) => m.iter().map(|e| e.key().text().len() / BYTES_OF_A_NODE + weight(e.value())).sum(),
     }
 }
 
@@ -63,10 +63,10 @@ pub(super) fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
 /// Whether a node has at most so many levels of mappings and lists.
 fn is_within(node: &Node<'_>, levels: usize) -> bool {
     let below = |node: &Node<'_>| levels > 0 && is_within(node, levels - 1);
-    match &node.value {
+    match node.value() {
         Value::Scalar(_) => true,
         Value::Sequence(items) => items.iter().all(below),
-        Value::Mapping(m) => m.iter().all(|e| below(&e.value)),
+        Value::Mapping(m) => m.iter().all(|e| below(e.value())),
     }
 }
 

@@ -15,7 +15,6 @@ use super::name_hash;
 use crate::diag::Result;
 use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::stage::{Build, Transformer};
-use crate::yaml::Tag;
 
 /// The hash suffix of names.
 pub struct HashTransformer;
@@ -33,8 +32,8 @@ fn add_hash<'a>(resource: &mut Resource<'a>, build: &mut Build<'a>) -> Result<()
     resource.record_previous();
     let name = arena.concat(&[resource.id().name, "-", &hash]);
     let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));
-    if let Some(scalar) = node.and_then(crate::yaml::Node::as_scalar_mut) {
-        (scalar.text, scalar.tag) = (name, Tag::Untyped);
+    if let Some(node) = node.filter(|node| node.as_scalar().is_some()) {
+        node.set_untyped(name, crate::yaml::Pos::NONE);
     }
     Ok(())
 }

@@ -24,13 +24,15 @@ use crate::diag::{Error, Result};
 use crate::meter::FastMap;
 use crate::resource::Resource;
 use crate::stage::{Editor, TransformEach};
-use crate::yaml::{Arena, Node, Tag, Value};
+use crate::yaml::{Arena, Node, Pos, Tag, Value, ValueMut};
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
     images: Vec<Image<'a>>,
     names: ImageNames<'a>,
     specs: FieldSpecs<'a>,
+    /// The entries, which are the place of what is set.
+    pos: Pos,
 }
 
 /// Changes images on one thread.
@@ -58,12 +60,12 @@ impl<'a> ImageTagTransformer<'a> {
     ///
     /// # Errors
     /// A name is not a valid regular expression.
-    pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>) -> Result<Self> {
+    pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
         let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
             Error::input(format!("in the image name '{}': {e}", image.name)).at(image.pos)
         })?;
-        Ok(ImageTagTransformer { images: images.to_vec(), names, specs })
+        Ok(ImageTagTransformer { images: images.to_vec(), names, specs, pos })
     }
 }
 
@@ -92,17 +94,17 @@ impl<'a> ImageEditor<'_, 'a> {
 
     fn set(&mut self, node: &mut Node<'a>, times: usize) -> Result<()> {
         let shape = node.shape();
-        match &mut node.value {
+        match node.value() {
             // A null counts as the text that it is written with.
             Value::Scalar(s) => {
-                if let Some(text) = self.outcome(s.text, times) {
-                    s.text = text;
-                    s.tag = if s.tag == Tag::Str { Tag::Str } else { Tag::Untyped };
+                if let Some(text) = self.outcome(s.text(), times) {
+                    let tag = if s.tag() == Tag::Str { Tag::Str } else { Tag::Untyped };
+                    node.set_text(text, tag, self.stage.pos);
                 }
             }
             _ => {
                 return Err(
-                    Error::input(format!("wrong node kind: expected an image text, found {shape}")).at(node.pos)
+                    Error::input(format!("wrong node kind: expected an image text, found {shape}")).at(node.pos())
                 );
             }
         }
@@ -111,14 +113,14 @@ impl<'a> ImageEditor<'_, 'a> {
 
     /// The first pass: lists of containers, wherever they stand. `keys` is the way here.
     fn containers(&mut self, node: &mut Node<'a>, keys: &mut Vec<&'a str>, specs: &[&[Step<'a>]]) -> Result<()> {
-        match &mut node.value {
-            Value::Scalar(_) => Ok(()),
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(item, keys, specs)),
-            Value::Mapping(m) => {
+        match node.value_mut() {
+            ValueMut::Scalar(_) => Ok(()),
+            ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(item, keys, specs)),
+            ValueMut::Mapping(m) => {
                 for (key, value) in m.iter_mut() {
-                    keys.push(key.text);
-                    if is_container_list(key.text)
-                        && let Value::Sequence(items) = &mut value.value
+                    keys.push(key.text());
+                    if is_container_list(key.text())
+                        && let ValueMut::Sequence(items) = value.value_mut()
                     {
                         let again = specs.iter().filter(|path| leads_to_images_of(path, keys)).count();
                         items.iter_mut().try_for_each(|item| self.container(item, 1 + again))?;
@@ -135,7 +137,7 @@ impl<'a> ImageEditor<'_, 'a> {
         if item.is_null() {
             return Ok(());
         }
-        let (shape, pos) = (item.shape(), item.pos);
+        let (shape, pos) = (item.shape(), item.pos());
         let Some(m) = item.as_mapping_mut() else {
             return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")).at(pos));
         };
@@ -170,7 +172,7 @@ impl<'a> ImageEditor<'_, 'a> {
         match path {
             [.., list, image] if image.key == "image" && is_container_list(list.key) => {
                 let way = &path[..path.len() - 1];
-                walk(node, way, Create::No, &mut |found| match &found.value {
+                walk(node, way, Create::No, &mut |found| match found.value() {
                     Value::Sequence(_) => Ok(()),
                     // Anything else is what the spec says it is.
                     _ => walk(found, std::slice::from_ref(image), Create::No, edit),

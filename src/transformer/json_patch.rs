@@ -5,7 +5,7 @@ use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
 use crate::resource::{INTERNAL, Resource};
 use crate::stage::wire;
-use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, json, reprint};
+use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
 #[derive(Clone, Debug, Default)]
@@ -106,18 +106,18 @@ impl<'a> Decode<'a> for Pointer<'a> {
 
 impl<'a> Decode<'a> for Operation<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        self.pos = node.pos;
-        let Value::Mapping(fields) = &node.value else {
-            let fault = || cx.error(node.pos, format!("expected an operation, found {}", node.shape()));
+        self.pos = node.pos();
+        let Value::Mapping(fields) = node.value() else {
+            let fault = || cx.error(node.pos(), format!("expected an operation, found {}", node.shape()));
             return if node.is_null() { Ok(()) } else { Err(fault()) };
         };
         // Field names are matched exactly here: kustomize reads an operation into a map.
         for entry in fields.iter() {
-            match entry.key.text {
-                "op" => self.op = string(&entry.value, cx),
-                "path" => self.path.decode(&entry.value, cx)?,
-                "from" => self.from.decode(&entry.value, cx)?,
-                "value" => self.value = Some(entry.value.clone()),
+            match entry.key().text() {
+                "op" => self.op = string(entry.value(), cx),
+                "path" => self.path.decode(entry.value(), cx)?,
+                "from" => self.from.decode(entry.value(), cx)?,
+                "value" => self.value = Some(entry.value().clone()),
                 _ => {}
             }
         }
@@ -193,7 +193,7 @@ pub fn apply<'a>(
     let run_all = |node: &mut Node<'a>| {
         let mut copies = Copies::default();
         for operation in operations {
-            let value = operation.value.as_ref().map_or(Pos::NONE, |value| value.pos);
+            let value = operation.value.as_ref().map_or(Pos::NONE, |value| value.pos());
             run(node, operation, &mut copies).map_err(|e| e.at(value).at(operation.pos))?;
         }
         check_whole(node)
@@ -225,8 +225,8 @@ pub fn apply<'a>(
 fn internal_annotations<'a>(resource: &Resource<'a>) -> Vec<(&'a str, &'a str)> {
     let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
     let entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
-    let internal = entries.filter(|entry| is_internal(entry.key.text));
-    internal.map(|entry| (entry.key.text, entry.value.as_scalar().map_or("", |s| s.text))).collect()
+    let internal = entries.filter(|entry| is_internal(entry.key().text()));
+    internal.map(|entry| (entry.key().text(), entry.value().as_scalar().map_or("", |s| s.text()))).collect()
 }
 
 fn is_internal(key: &str) -> bool {
@@ -236,7 +236,7 @@ fn is_internal(key: &str) -> bool {
 
 /// What is left of a resource must be a mapping with something in it.
 fn check_whole(node: &Node<'_>) -> Result<()> {
-    match &node.value {
+    match node.value() {
         Value::Mapping(m) if !m.is_empty() => Ok(()),
         Value::Mapping(_) => Err(Error::input("missing Resource metadata: the patch leaves nothing of the resource")
             .hint("to delete a resource, use a strategic merge patch with `$patch: delete`")),
@@ -302,10 +302,10 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
     };
     let mut node = root;
     for part in way {
-        node = match &mut node.value {
-            Value::Mapping(m) => m.get_mut(part),
-            Value::Sequence(items) => existing(part, items.len()).and_then(|i| items.get_mut(i)),
-            Value::Scalar(_) => None,
+        node = match node.value_mut() {
+            ValueMut::Mapping(m) => m.get_mut(part),
+            ValueMut::Sequence(items) => existing(part, items.len()).and_then(|i| items.get_mut(i)),
+            ValueMut::Scalar(_) => None,
         }
         .ok_or_else(missing)?;
     }
@@ -336,9 +336,9 @@ fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
 
 fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "add")?;
-    match &mut node.value {
-        Value::Mapping(m) => insert(m, last, value),
-        Value::Sequence(items) => {
+    match node.value_mut() {
+        ValueMut::Mapping(m) => insert(m, last, value),
+        ValueMut::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
                 _ if last == "-" => Some(len),
@@ -348,7 +348,7 @@ fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
             };
             items.insert(place.ok_or_else(|| bad_index("add", path, last))?, value);
         }
-        Value::Scalar(_) => {}
+        ValueMut::Scalar(_) => {}
     }
     Ok(())
 }
@@ -360,8 +360,8 @@ fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) {
 
 fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     let (node, last) = container(root, path, "remove")?;
-    match &mut node.value {
-        Value::Mapping(m) => {
+    match node.value_mut() {
+        ValueMut::Mapping(m) => {
             let removed = m.remove(last);
             // The dump behind the patch writes an empty mapping in braces.
             m.set_braces(m.is_empty());
@@ -372,20 +372,20 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
                 ))
             })
         }
-        Value::Sequence(items) => match existing(last, items.len()) {
+        ValueMut::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.remove(i)),
             None => Err(bad_index("remove", path, last)),
         },
-        Value::Scalar(_) => Ok(Node::null()),
+        ValueMut::Scalar(_) => Ok(Node::null()),
     }
 }
 
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     check_depth(path.len(), &value)?;
     let (node, last) = container(root, path, "replace")?;
-    match &mut node.value {
-        Value::Mapping(m) => insert(m, last, value),
-        Value::Sequence(items) => {
+    match node.value_mut() {
+        ValueMut::Mapping(m) => insert(m, last, value),
+        ValueMut::Sequence(items) => {
             let i = existing(last, items.len());
             let missing = || {
                 Error::input(format!(
@@ -395,7 +395,7 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
             };
             items[i.ok_or_else(missing)?] = value;
         }
-        Value::Scalar(_) => {}
+        ValueMut::Scalar(_) => {}
     }
     Ok(())
 }
@@ -403,7 +403,7 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
 /// What a path names; `None` for a key that is not in its mapping.
 fn get<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<Option<&'n Node<'a>>> {
     let (node, last) = container(root, path, op)?;
-    match &node.value {
+    match node.value() {
         Value::Mapping(m) => Ok(m.get(last)),
         Value::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.get(i)),
@@ -434,15 +434,15 @@ fn failed_test(operation: &Operation<'_>) -> Error {
 /// written with, so `1.0` is not `1`, and `<`, which the other side escapes, is never equal.
 /// Upstream crashes where it compares a null in a list.
 fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
-    match (&found.value, &wanted.value) {
+    match (found.value(), wanted.value()) {
         (Value::Mapping(a), Value::Mapping(b)) => {
-            a.len() == b.len() && a.iter().all(|e| b.get(e.key.text).is_some_and(|v| equal(&e.value, v, is_json)))
+            a.len() == b.len() && a.iter().all(|e| b.get(e.key().text()).is_some_and(|v| equal(e.value(), v, is_json)))
         }
         (Value::Sequence(a), Value::Sequence(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !a.is_null() && equal(a, b, is_json))
         }
         (Value::Scalar(a), Value::Scalar(b)) => match (a.is_null(), b.is_null()) {
-            (false, false) => json_text(found) == if is_json { b.text.to_owned() } else { json_text(wanted) },
+            (false, false) => json_text(found) == if is_json { b.text().to_owned() } else { json_text(wanted) },
             (is_null, wants_null) => is_null && wants_null,
         },
         _ => false,

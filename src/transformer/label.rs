@@ -23,7 +23,8 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::stage::{Editor, TransformEach};
-use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
+use crate::yaml::shared::Shared;
+use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, json};
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
@@ -40,8 +41,9 @@ impl<'a> TransformEach<'a> for LabelTransformer<'a> {
 }
 
 /// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style;
-/// where the key is new, the places share the value. The key's place is that of the entry. Upstream has one value for all places, which
-/// takes over the style of each place that it is put in the place of.
+/// where the key is new, the places share the value. Keys and values have the place of the entry.
+/// Upstream has one value for all places, which takes over the style of each value that it
+/// replaces.
 pub(super) fn set_entries<'a>(
     arena: Arena<'_>,
     resource: &mut Resource<'a>,
@@ -52,8 +54,8 @@ pub(super) fn set_entries<'a>(
     if entries.is_empty() {
         return Ok(());
     }
-    let shared = |value: &&'a str| (arena.shared_pos(), json::new_string(value));
-    let mut values: Vec<(Pos, Scalar<'a>)> = entries.values().map(shared).collect();
+    let shared = |value: &&'a str| (arena.new_shared(), json::new_string(value));
+    let mut values: Vec<(Option<Shared>, Scalar<'a>)> = entries.values().map(shared).collect();
     let mut places = 0;
     let mut is_ahead = false;
     let mut sets_shared = false;
@@ -65,20 +67,20 @@ pub(super) fn set_entries<'a>(
         let Some(m) = node.as_mapping_mut() else {
             return Err(Error::input(format!("wrong node kind: expected a mapping, found {shape}")));
         };
-        for (key, (pos, value)) in entries.keys().zip(&mut values) {
+        for (key, (shared, value)) in entries.keys().zip(&mut values) {
             match m.get_mut(key) {
                 Some(node) => {
-                    let style = node.as_scalar().map_or(value.style, |old| old.style);
-                    is_ahead |= places > 0 && style != value.style;
-                    value.style = style;
-                    sets_shared |= node.pos.is_shared();
-                    node.set_scalar(*value);
+                    let style = node.as_scalar().map_or(value.style(), Scalar::style);
+                    is_ahead |= places > 0 && style != value.style();
+                    *value = value.with_style(style);
+                    node.set_scalar(*value, entry);
+                    sets_shared |= node.is_ahead();
                 }
                 None => {
-                    if value.style == Style::Plain {
-                        *value = json::new_string(value.text);
+                    if value.style() == Style::Plain {
+                        *value = json::new_string(value.text());
                     }
-                    m.insert(Key::made(key, entry), Node { value: Value::Scalar(*value), pos: *pos });
+                    m.insert(Key::made(key, entry), Node::shared_scalar(*value, entry, *shared));
                 }
             }
         }
@@ -92,7 +94,8 @@ pub(super) fn set_entries<'a>(
         resource.mark_shared();
     }
     if is_ahead {
-        resource.set_shared(&values);
+        let values: Vec<_> = values.into_iter().filter_map(|(shared, value)| Some((shared?, value))).collect();
+        resource.set_shared(&values, entry);
     }
     Ok(())
 }

@@ -197,7 +197,7 @@ fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
 fn copy_api_version<'a>(resource: &Resource<'a>, patch: &mut Node<'a>) {
     let api_version = resource.node().get("apiVersion").and_then(Node::as_scalar);
     if let Some(patch) = patch.as_mapping_mut() {
-        set_untyped(patch, "apiVersion", api_version.map_or("", |scalar| scalar.text));
+        set_untyped(patch, "apiVersion", api_version.map_or("", |scalar| scalar.text()));
     }
 }
 

@@ -28,7 +28,7 @@ use crate::config::field_spec::{Create, Step, walk};
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::Node;
+use crate::yaml::{Node, Scalar};
 
 /// Calls `edit` on every field of a resource that the specs lead to. Where `create` is not `No`,
 /// specs that ask for it make missing fields. O(specs for the kind + nodes on their paths).
@@ -42,7 +42,7 @@ fn edit_fields<'a>(
     let many = specs.are_many(id.gvk).then(|| specs.for_node(id.gvk, resource.node()));
     let mut apply = |(spec, path): (&FieldSpec<'a>, &[Step<'a>])| {
         let create = if spec.create { create } else { Create::No };
-        let walked = walk(resource.node_mut(), path, create, edit);
+        let walked = edit_path(resource, path, create, edit);
         walked.map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))
     };
     match many {
@@ -51,8 +51,28 @@ fn edit_fields<'a>(
     }
 }
 
+/// Calls `edit` on every field of a resource that a path leads to. A shared value that it sets is
+/// then set in all its places. O(nodes on the path); O(nodes) if a shared value was set.
+fn edit_path<'a>(
+    resource: &mut Resource<'a>,
+    path: &[Step<'a>],
+    create: Create,
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    let mut is_ahead = false;
+    let walked = walk(resource.node_mut(), path, create, &mut |node| {
+        edit(node)?;
+        is_ahead |= node.is_ahead();
+        Ok(())
+    });
+    if is_ahead {
+        resource.settle_shared();
+    }
+    walked
+}
+
 /// The scalar that a transformer sets, or an error that names what is there.
-fn scalar_of<'n, 'a>(node: &'n mut Node<'a>) -> Result<&'n mut crate::yaml::Scalar<'a>> {
-    let shape = node.shape();
-    node.as_scalar_mut().ok_or_else(|| Error::input(format!("wrong node kind: expected a scalar, found {shape}")))
+fn scalar_of<'n, 'a>(node: &'n Node<'a>) -> Result<&'n Scalar<'a>> {
+    let wrong = || Error::input(format!("wrong node kind: expected a scalar, found {}", node.shape()));
+    node.as_scalar().ok_or_else(wrong)
 }

@@ -48,7 +48,7 @@ fn member<'a>(arena: Arena<'a>, text: &mut String, name: &str, value: Option<&No
     text.push(':');
     match value {
         Some(node) if !node.is_null() => match node.as_scalar() {
-            Some(scalar) => json::write_string(text, scalar.text),
+            Some(scalar) => json::write_string(text, scalar.text()),
             None => json::write(text, &*reprint::printed(arena, node)?),
         },
         _ => text.push_str("\"\""),

@@ -24,7 +24,7 @@ use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resour
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::Kind;
-use crate::yaml::{Arena, Mapping, Node, Tag, Value};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut};
 
 /// The name reference fix-up, for the references of all layers.
 pub struct NameReferenceTransformer<'a> {
@@ -116,8 +116,8 @@ impl<'a> Trie<'a> {
         let mut last = None;
         m.iter_mut().try_for_each(|(key, value)| {
             // Of a key that is given twice the first value counts.
-            let is_first = last.replace(key.text) != Some(key.text);
-            self.children.get(key.text).filter(|_| is_first).map_or(Ok(()), |way| enter(value, way))
+            let is_first = last.replace(key.text()) != Some(key.text());
+            self.children.get(key.text()).filter(|_| is_first).map_or(Ok(()), |way| enter(value, way))
         })
     }
 }
@@ -136,7 +136,7 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         {
             Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
                 .and_then(|referrer| referrer.walk(node, trie))
-                .map_err(|e| e.at(node.pos)),
+                .map_err(|e| e.at(node.pos())),
             _ => Ok(()),
         };
         if is_quiet {
@@ -246,15 +246,15 @@ enum Namespace<'a> {
 fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Option<&'a str>> {
     if subject.as_mapping().is_none() {
         let message = format!("a subject of {binding} is {}, not a mapping", subject.shape());
-        return Err(Error::input(message).at(subject.pos));
+        return Err(Error::input(message).at(subject.pos()));
     }
     let (Some(kind), Some(namespace)) = (subject.get("kind"), subject.get("namespace")) else {
         return Ok(None);
     };
-    let namespace_pos = namespace.pos;
-    let string = |node: &Node<'a>| node.as_scalar().filter(|s| s.kind() == Kind::Str).map(|s| s.text);
+    let namespace_pos = namespace.pos();
+    let string = |node: &Node<'a>| node.as_scalar().filter(|s| s.kind() == Kind::Str).map(|s| s.text());
     match (string(kind), string(namespace)) {
-        (None, _) => Err(Error::input(format!("the kind of a subject of {binding} is not a string")).at(kind.pos)),
+        (None, _) => Err(Error::input(format!("the kind of a subject of {binding} is not a string")).at(kind.pos())),
         (Some("ServiceAccount"), None) => {
             Err(Error::input(format!("Invalid Input: namespace is blank for resource {binding}")).at(namespace_pos))
         }
@@ -287,7 +287,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 
     fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
-        let pos = node.pos;
+        let pos = node.pos();
         for action in &trie.actions {
             self.field(node, action).map_err(|e| {
                 e.at(pos).context(format!("updating name reference in '{}' field of '{}'", action.path, self.id))
@@ -302,12 +302,12 @@ impl<'c, 'a> Referrer<'c, 'a> {
     /// The paths that go on from here. A list has taken the actions already; its items go on with
     /// the same paths.
     fn walk_children(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
-        let pos = node.pos;
-        match &mut node.value {
-            Value::Mapping(m) => trie.each_child(m, |value, child| self.walk(value, child)),
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_children(item, trie)),
-            Value::Scalar(s) if s.is_null() => Ok(()),
-            Value::Scalar(_) => {
+        let pos = node.pos();
+        match node.value_mut() {
+            ValueMut::Mapping(m) => trie.each_child(m, |value, child| self.walk(value, child)),
+            ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| self.walk_children(item, trie)),
+            ValueMut::Scalar(s) if s.is_null() => Ok(()),
+            ValueMut::Scalar(_) => {
                 let message = format!("expected sequence or mapping node in object {}, found a scalar", self.id);
                 Err(Error::input(message).at(pos))
             }
@@ -315,29 +315,30 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 
     fn field(&self, node: &mut Node<'a>, action: &Action<'a>) -> Result<()> {
-        match &mut node.value {
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| {
-                let pos = item.pos;
-                match &item.value {
+        match node.value_mut() {
+            ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
+                let pos = item.pos();
+                match item.value() {
                     Value::Sequence(_) => Err(Error::input("path config error; a list in a list of references")),
                     _ => self.field(item, action),
                 }
                 .map_err(|e| e.at(pos))
             }),
-            Value::Scalar(s) if s.is_null() => Ok(()),
-            Value::Scalar(s) => {
-                if let Some(found) = self.resolve(s.text, None, action)?
-                    && found.id().name != s.text
+            ValueMut::Scalar(s) if s.is_null() => Ok(()),
+            ValueMut::Scalar(s) => {
+                let name = s.text();
+                if let Some(found) = self.resolve(name, None, action)?
+                    && found.id().name != name
                 {
-                    (s.text, s.tag) = (found.id().name, Tag::Untyped);
+                    node.set_untyped(found.id().name, Pos::NONE);
                 }
                 Ok(())
             }
-            Value::Mapping(m) => {
-                let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text)) else {
+            ValueMut::Mapping(m) => {
+                let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text())) else {
                     return Err(Error::input("path config error; no 'name' field in node"));
                 };
-                let namespace = m.get("namespace").map(|n| n.as_scalar().map_or("", |s| s.text));
+                let namespace = m.get("namespace").map(|n| n.as_scalar().map_or("", |s| s.text()));
                 let Some(found) = self.resolve(name, Some(namespace), action)? else {
                     return Ok(());
                 };
@@ -511,14 +512,11 @@ impl<'c, 'a> Referrer<'c, 'a> {
 }
 
 fn set<'a>(m: &mut crate::yaml::Mapping<'a>, key: &'a str, text: &'a str) {
-    match m.get_mut(key).map(|n| &mut n.value) {
-        Some(Value::Scalar(s)) => {
-            if s.text != text {
-                (s.text, s.tag) = (text, Tag::Untyped);
-            }
-        }
-        Some(other) => *other = Value::Scalar(crate::yaml::Scalar::plain(text)),
-        None => drop(m.insert(key, crate::yaml::Scalar::plain(text).into())),
+    match m.get_mut(key).map(|node| (node.as_scalar().map(Scalar::text), node)) {
+        Some((Some(old), _)) if old == text => {}
+        Some((Some(_), node)) => node.set_untyped(text, Pos::NONE),
+        Some((None, node)) => node.put(Scalar::plain(text), Pos::NONE),
+        None => drop(m.insert(key, Scalar::plain(text).into())),
     }
 }
 

@@ -13,12 +13,13 @@
 //! collide. Which kinds have no namespace is what Kubernetes 1.21.2 says, and an `openapi` file.
 //! *Example*: `testdata/reference/namespace.txtar`
 
+use super::edit_path;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Error, Result};
 use crate::resource::{Changes, ResMap, Resource};
 use crate::stage::{Build, Editor, TransformEach};
-use crate::yaml::{Arena, Node, Scalar, Tag, Value};
+use crate::yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
 /// Which subjects of role bindings get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct NamespaceTransformer<'a> {
     pub subjects: SetRoleBindingSubjects,
     /// Leaves namespaces that are set alone.
     pub unset_only: bool,
+    /// The entry, which is the place of what is set.
+    pub pos: Pos,
 }
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
@@ -103,19 +106,19 @@ impl<'a> NamespaceTransformer<'a> {
                 }
                 self.set(node)
             };
-            crate::config::field_spec::walk(resource.node_mut(), path, create, &mut edit)
+            edit_path(resource, path, create, &mut edit)
                 .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
         }
         Ok(())
     }
 
     fn set(&self, node: &mut Node<'a>) -> Result<()> {
-        let Value::Scalar(old) = &node.value else {
-            return Err(Error::input("namespace field specs must target scalar nodes").at(node.pos));
+        let Value::Scalar(old) = node.value() else {
+            return Err(Error::input("namespace field specs must target scalar nodes").at(node.pos()));
         };
-        let is_set = !old.is_null() && !old.text.is_empty();
+        let is_set = !old.is_null() && !old.text().is_empty();
         if !(self.unset_only && is_set) {
-            node.value = Value::Scalar(Scalar { style: old.style, ..Scalar::string(self.namespace) });
+            node.set_text(self.namespace, Tag::Str, self.pos);
         }
         Ok(())
     }
@@ -130,7 +133,7 @@ impl<'a> NamespaceTransformer<'a> {
         if subjects.is_null() {
             return Ok(());
         }
-        let pos = subjects.pos;
+        let pos = subjects.pos();
         let Some(items) = subjects.as_sequence_mut() else {
             return Err(Error::input("wrong node kind: 'subjects' must be a list").at(pos));
         };
@@ -139,7 +142,7 @@ impl<'a> NamespaceTransformer<'a> {
             _ => ("kind", "ServiceAccount"),
         };
         for item in items.iter_mut().filter(|item| !item.is_null()) {
-            let pos = item.pos;
+            let pos = item.pos();
             let Some(subject) = item.as_mapping_mut() else {
                 return Err(Error::input("wrong node kind: each of 'subjects' must be a mapping").at(pos));
             };
@@ -147,9 +150,9 @@ impl<'a> NamespaceTransformer<'a> {
                 Some((None, node)) => {
                     let shape = node.shape();
                     let message = format!("wrong node kind: the {field} of a subject must be a scalar, found {shape}");
-                    return Err(Error::input(message).at(node.pos));
+                    return Err(Error::input(message).at(node.pos()));
                 }
-                Some((Some(scalar), _)) if !scalar.is_null() && scalar.text == wanted => {
+                Some((Some(scalar), _)) if !scalar.is_null() && scalar.text() == wanted => {
                     self.set(subject.get_or_insert_with("namespace", Node::null))?;
                 }
                 _ => {}
@@ -162,7 +165,7 @@ impl<'a> NamespaceTransformer<'a> {
 /// Gives a null another tag, as upstream does with a field that it would make: its spelling is then
 /// a namespace.
 fn forget_null(node: &mut Node<'_>, tag: Tag) {
-    if let Some(scalar) = node.as_scalar_mut().filter(|scalar| scalar.is_null()) {
-        scalar.tag = tag;
+    if node.is_null() {
+        node.retag(tag);
     }
 }

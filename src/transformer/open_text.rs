@@ -8,7 +8,7 @@ use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
 use crate::meter;
 use crate::resource::Resource;
-use crate::yaml::{Arena, Node, Scalar, Value};
+use crate::yaml::{Arena, Node, Pos, Scalar, Value};
 use std::collections::VecDeque;
 
 /// A text in a resource, taken apart.
@@ -49,7 +49,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
         }
         let Some(text) = open else { return Ok(false) };
         let is_put = match &mut text.content {
-            Content::Pieces { pieces, delimiter } => put_piece(pieces, delimiter, value.text, options.index),
+            Content::Pieces { pieces, delimiter } => put_piece(pieces, delimiter, value.text(), options.index),
             Content::Json(json) => json.put(arena, &path[text.path.len()..], value),
         };
         text.is_changed |= is_put;
@@ -75,18 +75,14 @@ impl<'s, 'a> OpenText<'s, 'a> {
         let node = structured_text::lookup_mut(resource.node_mut(), text.path);
         match (node, closed) {
             (Some(node), (text, true)) => {
-                if let Some(old) = node.as_scalar().copied() {
-                    node.set_scalar(Scalar { text, style: old.style, tag: old.resolved_tag() });
-                }
-                resource.settle_shared();
-            }
-            (Some(node), (text, false)) => {
-                if let Some(scalar) = node.as_scalar_mut() {
-                    scalar.text = text;
+                if let Some(tag) = node.as_scalar().map(Scalar::resolved_tag) {
+                    node.set_text(text, tag, Pos::NONE);
                 }
             }
+            (Some(node), (text, false)) => node.replace_text(text, Pos::NONE),
             (None, _) => {}
         }
+        resource.settle_shared();
         Ok(())
     }
 
@@ -103,17 +99,17 @@ impl<'s, 'a> OpenText<'s, 'a> {
         let (at, scalar) = first_scalar(resource.node(), path)?;
         let content = if at < path.len() {
             scalar
-                .text
+                .text()
                 .trim_start()
                 .starts_with(['{', '['])
-                .then_some(Json { text: scalar.text, node: None })
+                .then_some(Json { text: scalar.text(), node: None })
                 .filter(|json| structured_text::read(arena, json.text).is_some())
                 .map(Content::Json)?
         } else {
             let delimiter = options.delimiter;
-            let is_set = !delimiter.is_empty() && !scalar.text.is_empty();
-            meter::count_text(scalar.text);
-            is_set.then(|| Content::Pieces { pieces: scalar.text.split(delimiter).collect(), delimiter })?
+            let is_set = !delimiter.is_empty() && !scalar.text().is_empty();
+            meter::count_text(scalar.text());
+            is_set.then(|| Content::Pieces { pieces: scalar.text().split(delimiter).collect(), delimiter })?
         };
         Some(OpenText { path: &path[..at], content, is_changed: false })
     }
@@ -178,15 +174,15 @@ impl<'a> Json<'a> {
 /// Puts a text into a scalar of JSON, which keeps its type; `false` if it is none of that type. A
 /// scalar that stays is left as it is printed and read.
 fn put_scalar<'a>(arena: Arena<'a>, node: &mut Node<'a>, value: &Scalar<'a>, is_first: bool) -> bool {
-    let Value::Scalar(old) = &mut node.value else { return false };
-    let new = Scalar { text: value.text, style: old.style, tag: old.resolved_tag() };
-    let Some(printed) = structured_text::print(&Value::Scalar(new).into(), "") else { return false };
+    let Value::Scalar(old) = node.value() else { return false };
+    let new = Scalar::new(value.text(), old.style(), old.resolved_tag());
+    let Some(printed) = structured_text::print(&new.into(), "") else { return false };
     let read = || {
         structured_text::read(arena, &format!("[{printed}]"))
             .and_then(|list| list.as_sequence()?.first()?.as_scalar().copied())
     };
     match if is_first { Some(new) } else { read() } {
-        Some(scalar) => *old = scalar,
+        Some(scalar) => node.set_scalar(scalar, Pos::NONE),
         None => return false,
     }
     true

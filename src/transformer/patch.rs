@@ -204,7 +204,7 @@ impl Prepared<'_> {
             Content::StrategicMerge(patches) => patches.iter().any(|patch| {
                 let annotations = patch.node().get("metadata").and_then(|m| m.get("annotations"));
                 let mut entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
-                wipes_annotations(patch.node()) || entries.any(|entry| is_build_annotation(entry.key.text))
+                wipes_annotations(patch.node()) || entries.any(|entry| is_build_annotation(entry.key().text()))
             }),
         }
     }

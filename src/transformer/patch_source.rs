@@ -140,7 +140,7 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::input(message).at(node.pos))
+            Err(Error::input(message).at(node.pos()))
         }
     }
 }

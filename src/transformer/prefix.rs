@@ -19,13 +19,15 @@ use crate::diag::Result;
 use crate::resource::{Changes, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Editor, TransformEach};
-use crate::yaml::{Arena, Tag};
+use crate::yaml::{Arena, Pos};
 
 /// `namePrefix` or `nameSuffix`.
 pub struct NameAffixTransformer<'a> {
     pub text: &'a str,
     pub specs: FieldSpecs<'a>,
     pub is_suffix: bool,
+    /// The entry, which is the place of what is set.
+    pub pos: Pos,
 }
 
 impl<'a> TransformEach<'a> for NameAffixTransformer<'a> {
@@ -50,11 +52,9 @@ impl<'a> NameAffixTransformer<'a> {
             if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
         }
         edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
-            let scalar = scalar_of(node)?;
-            let old = scalar.text;
-            scalar.text =
-                if self.is_suffix { arena.concat(&[old, self.text]) } else { arena.concat(&[self.text, old]) };
-            scalar.tag = Tag::Untyped;
+            let old = scalar_of(node)?.text();
+            let parts = if self.is_suffix { [old, self.text] } else { [self.text, old] };
+            node.set_untyped(arena.concat(&parts), self.pos);
             Ok(())
         })
     }

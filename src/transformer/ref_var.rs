@@ -21,7 +21,8 @@ use crate::meter::{FastIndexMap, FastMap};
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, Value};
+use crate::yaml::shared::Shared;
+use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, ValueMut};
 use base64::Engine;
 use std::cell::{Cell, RefCell};
 
@@ -86,7 +87,7 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
         let expanded = map.rename(|resource| {
             let mut shared = Vec::new();
             super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node, &mut shared))?;
-            resource.set_shared(&shared);
+            resource.set_shared(&shared, Pos::NONE);
             resource.refresh_id();
             Ok(())
         });
@@ -142,18 +143,18 @@ impl<'a> RefVarTransformer<'a> {
 /// Whether upstream cannot read a number: to vars an integer is 64-bit and decimal, and no number
 /// has underscores.
 fn is_unreadable_number(value: &Node<'_>) -> bool {
-    let Some(scalar) = value.as_scalar().filter(|s| s.tag != Tag::Untyped) else { return false };
+    let Some(scalar) = value.as_scalar().filter(|s| s.tag() != Tag::Untyped) else { return false };
     match scalar.kind() {
-        Kind::Int => scalar.text.parse::<i64>().is_err(),
-        Kind::Float => scalar.text.contains('_') || scalar::float(scalar.text).is_none_or(|f| !f.is_finite()),
+        Kind::Int => scalar.text().parse::<i64>().is_err(),
+        Kind::Float => scalar.text().contains('_') || scalar::float(scalar.text()).is_none_or(|f| !f.is_finite()),
         _ => false,
     }
 }
 
 /// What a build step has set is a text, whatever it looks like.
 fn typed(mut value: Node<'_>) -> Node<'_> {
-    if let Some(scalar) = value.as_scalar_mut().filter(|s| s.tag == Tag::Untyped) {
-        scalar.tag = Tag::Str;
+    if value.as_scalar().is_some_and(|s| s.tag() == Tag::Untyped) {
+        value.retag(Tag::Str);
     }
     value
 }
@@ -169,63 +170,56 @@ struct Expansion<'v, 'a> {
 impl<'a> Expansion<'_, 'a> {
     /// The field of a spec: a string, a mapping of strings, or a list of them. `shared` has the
     /// values that stand in several places, as they are by now.
-    fn field(&self, node: &mut Node<'a>, shared: &mut Vec<(Pos, Scalar<'a>)>) -> Result<()> {
-        match &mut node.value {
-            Value::Scalar(s) => {
-                self.place(s, node.pos, shared);
+    fn field(&self, node: &mut Node<'a>, shared: &mut Vec<(Shared, Scalar<'a>)>) -> Result<()> {
+        match node.value_mut() {
+            ValueMut::Scalar(_) => {
+                self.place(node, shared);
                 Ok(())
             }
-            Value::Sequence(items) => items.iter_mut().try_for_each(|item| match item.as_scalar_mut() {
-                Some(s) if is_string(s) => {
-                    self.scalar(s);
-                    Ok(())
-                }
-                _ => {
+            ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
+                if !item.as_scalar().is_some_and(is_string) {
                     let message = format!("invalid value type expect a string, found {}", shape(item));
-                    Err(Error::input(message).at(item.pos))
+                    return Err(Error::input(message).at(item.pos()));
                 }
+                self.place(item, shared);
+                Ok(())
             }),
-            Value::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
-                if !is_string(&Scalar { text: key.text, style: key.style, tag: key.tag }) {
-                    return Err(Error::input(format!("invalid map key: '{}' is not a string", key.text)).at(key.pos));
+            ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
+                if !is_string(&key.as_scalar()) {
+                    let message = format!("invalid map key: '{}' is not a string", key.text());
+                    return Err(Error::input(message).at(key.pos()));
                 }
-                let pos = value.pos;
-                value.as_scalar_mut().into_iter().for_each(|s| self.place(s, pos, shared));
+                self.place(value, shared);
                 Ok(())
             }),
         }
     }
 
-    /// A scalar in one of its places: a shared value has been replaced before if another of its
+    /// A value in one of its places: a shared value has been replaced before if another of its
     /// places was reached.
-    fn place(&self, s: &mut Scalar<'a>, pos: Pos, shared: &mut Vec<(Pos, Scalar<'a>)>) {
-        if !pos.is_shared() {
-            return self.scalar(s);
-        }
-        match shared.iter_mut().find(|(p, _)| *p == pos) {
-            Some((_, latest)) => {
-                self.scalar(latest);
-                *s = *latest;
-            }
-            None => {
-                self.scalar(s);
-                shared.push((pos, *s));
-            }
-        }
+    fn place(&self, node: &mut Node<'a>, known: &mut Vec<(Shared, Scalar<'a>)>) {
+        let Some(old) = node.as_scalar().copied() else { return };
+        let Some(shared) = node.shared() else { return node.set_scalar(self.scalar(old), Pos::NONE) };
+        let at = known.iter().position(|(other, _)| *other == shared).unwrap_or_else(|| {
+            known.push((shared, old));
+            known.len() - 1
+        });
+        known[at].1 = self.scalar(known[at].1);
+        node.set_scalar(known[at].1, Pos::NONE);
     }
 
-    fn scalar(&self, s: &mut Scalar<'a>) {
-        if !is_string(s) {
-            return;
+    /// What becomes of a scalar.
+    fn scalar(&self, s: Scalar<'a>) -> Scalar<'a> {
+        if !is_string(&s) {
+            return s;
         }
-        if let Some(whole) = whole_reference(s.text)
+        if let Some(whole) = whole_reference(s.text())
             && let Some(typed) = self.typed(whole)
         {
-            *s = typed;
-            return;
+            return typed;
         }
-        let text = if s.text.contains('$') { self.arena.text(&self.expand(s.text)) } else { s.text };
-        *s = Scalar { text, style: Style::Plain, tag: Tag::Str };
+        let text = if s.text().contains('$') { self.arena.text(&self.expand(s.text())) } else { s.text() };
+        Scalar::string(text)
     }
 
     /// The value of a name, with its type.
@@ -237,17 +231,16 @@ impl<'a> Expansion<'_, 'a> {
             return None;
         };
         named.used.set(true);
-        let plain = |text: &'a str| Scalar { text, style: Style::Plain, tag: Tag::Auto };
         Some(match s.kind() {
             // A null is its spelling.
-            Kind::Null => Scalar { text: s.text, style: Style::Plain, tag: Tag::Str },
-            Kind::Bool => plain(if scalar::truth(s.text) { "true" } else { "false" }),
-            Kind::Int => plain(self.arena.text(&s.text.parse::<i64>().ok()?.to_string())),
-            Kind::Float => match scalar::float(s.text) {
-                Some(f) if f.is_finite() => Scalar { tag: Tag::Float, ..plain(self.arena.text(&format!("{f}"))) },
+            Kind::Null => Scalar::string(s.text()),
+            Kind::Bool => Scalar::plain(if scalar::truth(s.text()) { "true" } else { "false" }),
+            Kind::Int => Scalar::plain(self.arena.text(&s.text().parse::<i64>().ok()?.to_string())),
+            Kind::Float => match scalar::float(s.text()) {
+                Some(f) if f.is_finite() => Scalar::new(self.arena.text(&format!("{f}")), Style::Plain, Tag::Float),
                 _ => *s,
             },
-            _ => Scalar { text: s.text, style: Style::Plain, tag: Tag::Str },
+            _ => Scalar::string(s.text()),
         })
     }
 
@@ -289,10 +282,10 @@ impl<'a> Expansion<'_, 'a> {
     /// What a reference within a text becomes.
     fn text_of(&self, name: &str) -> String {
         match self.typed(name) {
-            Some(value) if value.tag == Tag::Float => {
-                scalar::float(value.text).map_or_else(|| value.text.to_owned(), scalar::go_number)
+            Some(value) if value.tag() == Tag::Float => {
+                scalar::float(value.text()).map_or_else(|| value.text().to_owned(), scalar::go_number)
             }
-            Some(value) => value.text.to_owned(),
+            Some(value) => value.text().to_owned(),
             None => format!("$({name})"),
         }
     }
@@ -301,7 +294,7 @@ impl<'a> Expansion<'_, 'a> {
 /// Whether upstream takes a scalar for a string: by its tag alone. What a build step has set has no
 /// tag, and is one.
 fn is_string(s: &Scalar<'_>) -> bool {
-    match s.tag {
+    match s.tag() {
         Tag::Str | Tag::Untyped => true,
         Tag::Auto => s.kind() == Kind::Str,
         _ => false,

@@ -18,7 +18,7 @@
 
 use super::copies::{Copies, check_depth, check_text};
 use super::open_text::OpenText;
-use super::structured_text::{self, MADE, is_made, visit};
+use super::structured_text::{self, FieldPath, MADE, is_made, visit};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Written};
@@ -29,7 +29,7 @@ use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::{DEFAULT_NAMESPACE, Hint, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Value, first_document, json, shared};
+use crate::yaml::{Arena, Mapping, Node, Pos, Sequence, Value, first_document, json, shared};
 use std::borrow::Cow;
 
 /// All entries of `replacements`.
@@ -53,7 +53,7 @@ enum Source<'a> {
 struct Target<'a> {
     select: Matcher<'a>,
     reject: Vec<Matcher<'a>>,
-    paths: Vec<(Written<'a>, Vec<Part<'a>>)>,
+    paths: Vec<FieldPath<'a>>,
     options: FieldOptions<'a>,
 }
 
@@ -97,7 +97,7 @@ fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replac
     let node = first_document(arena, source)?.ok_or_else(empty)?;
     json::check_keys(&node)?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
-    match &node.value {
+    match node.value() {
         Value::Sequence(_) => replacements.decode(&node, cx)?,
         _ => {
             let mut one = Replacement::default();
@@ -304,7 +304,7 @@ impl<'a> Source<'a> {
 
     fn value(&self, map: &ResMap<'a>, place: Option<usize>) -> Result<Node<'a>> {
         match (self, place) {
-            (Source::Value(text), _) => Ok(Scalar { text, ..MADE }.into()),
+            (Source::Value(text), _) => Ok(MADE.with_text(text).into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
             (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path),
         }
@@ -313,7 +313,7 @@ impl<'a> Source<'a> {
     /// The value of this source in its own resource, as it is by now.
     fn value_now(&self, own: &Resource<'a>) -> Result<Node<'a>> {
         match self {
-            Source::Value(text) => Ok(Scalar { text, ..MADE }.into()),
+            Source::Value(text) => Ok(MADE.with_text(text).into()),
             Source::Field { selector, path } => Source::read(own, selector, path),
         }
     }
@@ -343,12 +343,12 @@ impl<'a> Source<'a> {
             let error = Error::input("delimiter option can only be used with scalar nodes");
             return Err(error.at(selector.options.pos).at(selector.pos));
         };
-        let mut pieces = scalar.text.split(options.delimiter);
+        let mut pieces = scalar.text().split(options.delimiter);
         let piece = usize::try_from(options.index).ok().and_then(|n| pieces.nth(n));
         let out_of_bounds =
-            || Error::input(format!("options.index {} is out of bounds for value {}", options.index, scalar.text));
+            || Error::input(format!("options.index {} is out of bounds for value {}", options.index, scalar.text()));
         let text = piece.ok_or_else(out_of_bounds).map_err(|e| e.at(options.pos))?;
-        Ok(Scalar { text, ..*scalar }.into())
+        Ok(scalar.with_text(text).into())
     }
 }
 
@@ -430,15 +430,17 @@ impl<'a> Target<'a> {
     fn apply(&self, arena: Arena<'a>, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
         let mut value = Cow::Borrowed(value);
         let mut copies = Copies::default();
-        for (text, path) in &self.paths {
-            if structured_text::replace(arena, resource, path, self.options.create, &value)? {
+        for field in &self.paths {
+            let text = &field.0;
+            if structured_text::replace(arena, resource, field, self.options.create, &value)? {
+                resource.settle_shared();
                 continue;
             }
             let found = match own {
                 Some(source) if value.as_scalar().is_none() => {
-                    self.copy_within(arena, resource, path, (&mut value, source), &mut copies)
+                    self.copy_within(arena, resource, field, (&mut value, source), &mut copies)
                 }
-                _ => self.copy(arena, resource, path, (&mut value, own), &mut copies),
+                _ => self.copy(arena, resource, field, (&mut value, own), &mut copies),
             };
             let found = found.map_err(|e| e.at(text.pos).context(format!("at the field path '{text}'")))?;
             resource.settle_shared();
@@ -457,7 +459,7 @@ impl<'a> Target<'a> {
         &self,
         arena: Arena<'a>,
         resource: &mut Resource<'a>,
-        path: &[Part<'a>],
+        (text, path): &FieldPath<'a>,
         (value, own): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>),
         copies: &mut Copies,
     ) -> Result<usize> {
@@ -465,11 +467,11 @@ impl<'a> Target<'a> {
         let mut found = 0;
         visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
             found += 1;
-            self.set(arena, node, value, (path.len(), copies))?;
+            self.set(arena, node, value, (path.len(), copies), text.pos)?;
             if source.is_some_and(|source| std::ptr::eq(source, node))
-                && let (Some(new), Some(old)) = (node.as_scalar(), value.to_mut().as_scalar_mut())
+                && let Some(new) = node.as_scalar()
             {
-                old.text = new.text;
+                value.to_mut().replace_text(new.text(), Pos::NONE);
             }
             Ok(())
         })?;
@@ -483,17 +485,17 @@ impl<'a> Target<'a> {
         &self,
         arena: Arena<'a>,
         resource: &mut Resource<'a>,
-        path: &[Part<'a>],
+        (text, path): &FieldPath<'a>,
         (value, source): (&mut Cow<'_, Node<'a>>, &Source<'a>),
         copies: &mut Copies,
     ) -> Result<usize> {
-        let is_mapping = matches!(value.value, Value::Mapping(_));
+        let is_mapping = matches!(value.value(), Value::Mapping(_));
         let mut found = 0;
         visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
             found += 1;
             if node.as_scalar().is_some_and(is_made) {
-                node.value =
-                    if is_mapping { Value::Mapping(Mapping::new()) } else { Value::Sequence(Sequence::default()) };
+                let empty: Value<'_> = if is_mapping { Mapping::new().into() } else { Sequence::default().into() };
+                node.put(empty, Pos::NONE);
             }
             Ok(())
         })?;
@@ -505,52 +507,53 @@ impl<'a> Target<'a> {
             let mut at = 0;
             visit(arena, resource.node_mut(), path, false, &mut |node| {
                 at += 1;
-                if at == nth { self.set(arena, node, value, (path.len(), copies)) } else { Ok(()) }
+                if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
             })?;
         }
         Ok(found)
     }
 
     /// Puts a value into a node: as text into a scalar, which keeps its type and style; else in
-    /// place of what is there. The node is so many levels below its resource.
+    /// place of what is there. The node is so many levels below its resource; `by` is the path that
+    /// leads to it.
     fn set(
         &self,
         arena: Arena<'a>,
         node: &mut Node<'a>,
         value: &Node<'a>,
         (depth, copies): (usize, &mut Copies),
+        by: Pos,
     ) -> Result<()> {
         let options = &self.options;
         let no_text = || Error::input("delimiter option can only be used with scalar nodes");
         let mut copied = || {
             check_depth(depth, value)?;
-            copies.copy(value).map(|copy| copy.value)
+            copies.copy(value).map(Node::into_value)
         };
-        let Value::Scalar(old) = &mut node.value else {
+        let Value::Scalar(old) = node.value() else {
             if !options.delimiter.is_empty() {
                 return Err(no_text());
             }
-            node.value = copied()?;
+            node.put(copied()?, by);
             return Ok(());
         };
-        let text = value.as_scalar().map_or("", |s| s.text);
+        let text = value.as_scalar().map_or("", |s| s.text());
         let text = match options.delimiter.is_empty() {
             true => text,
-            false => arena.text(check_text(&spliced(old.text, text, options))?),
+            false => arena.text(check_text(&spliced(old.text(), text, options))?),
         };
         if is_made(old) {
-            match &value.value {
+            match value.value() {
                 // What was made on the way has no type: it is read anew from its text.
-                Value::Scalar(_) => *old = Scalar { text, ..MADE },
+                Value::Scalar(_) => node.set_scalar(MADE.with_text(text), by),
                 _ if !options.delimiter.is_empty() => return Err(no_text()),
-                _ => node.value = copied()?,
+                _ => node.put(copied()?, by),
             }
             return Ok(());
         }
         // Nothing in place of a null is a null still.
-        let tag = if text.is_empty() && old.is_null() { old.tag } else { old.resolved_tag() };
-        let scalar = Scalar { text, style: old.style, tag };
-        node.set_scalar(scalar);
+        let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
+        node.set_text(text, tag, by);
         Ok(())
     }
 }

@@ -12,13 +12,13 @@
 //! replicas-by-any-id-keeps-style).
 //! *Example*: `testdata/reference/replica_count.txtar`
 
-use super::scalar_of;
-use crate::config::field_spec::{Create, Step, walk};
+use super::{edit_path, scalar_of};
+use crate::config::field_spec::{Create, Step};
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Error, Result};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Transformer};
-use crate::yaml::Tag;
+use crate::yaml::{Pos, Tag};
 use std::rc::Rc;
 
 /// One entry of `replicas`.
@@ -26,6 +26,8 @@ pub struct ReplicaCountTransformer<'a> {
     pub name: &'a str,
     pub count: i64,
     pub specs: Rc<FieldSpecs<'a>>,
+    /// The entry, which is the place of what is set.
+    pub pos: Pos,
 }
 
 impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
@@ -67,9 +69,9 @@ impl<'a> ReplicaCountTransformer<'a> {
         let id = *resource.id();
         specs.iter().try_for_each(|(spec, path)| {
             let create = if spec.create { Create::Scalar } else { Create::No };
-            walk(resource.node_mut(), path, create, &mut |node| {
-                let scalar = scalar_of(node)?;
-                (scalar.text, scalar.tag) = (count, Tag::Int);
+            edit_path(resource, path, create, &mut |node| {
+                scalar_of(node)?;
+                node.set_text(count, Tag::Int, self.pos);
                 Ok(())
             })
             .map_err(|e| e.context(format!("setting the replicas of {id}")))

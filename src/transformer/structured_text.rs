@@ -5,12 +5,18 @@
 //! [`Layout`], which keeps order and comments; what that cannot print is refused.
 
 use super::copies::check_text;
+use crate::config::Written;
 use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Source, Style, Tag, Value, first_document, json, reprint};
+use crate::yaml::{
+    Arena, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, first_document, json, reprint,
+};
+
+/// The path of a target's field, as it is written and in parts.
+pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
 /// leads to cannot be replaced there.
@@ -20,41 +26,39 @@ use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Source, Style, Tag, Va
 pub(super) fn replace<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
-    path: &[Part<'a>],
+    (field, path): &FieldPath<'a>,
     create: bool,
     value: &Node<'a>,
 ) -> Result<bool> {
+    let by = field.pos;
     let Some((at, source, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
     let is_json = source.text.trim_start().starts_with(['{', '[']);
     let layout = if is_json { None } else { Layout::of(source, &content) };
     let mut found = 0;
     let visited = visit(arena, &mut content, &path[at..], create, &mut |node| {
         found += 1;
-        match (&mut node.value, &value.value) {
-            (Value::Scalar(old), Value::Scalar(new)) => {
-                *old = Scalar { text: new.text, style: old.style, tag: old.resolved_tag() };
-            }
-            _ => node.value = value.value.clone(),
+        match (node.value(), value.value()) {
+            (Value::Scalar(old), Value::Scalar(new)) => node.set_text(new.text(), old.resolved_tag(), Pos::NONE),
+            _ => node.put(value.value().clone(), Pos::NONE),
         }
         Ok(())
     });
     if visited.is_err() || found == 0 {
         return Ok(false);
     }
-    let Some(text) = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_scalar_mut) else {
-        return Ok(false);
-    };
+    let Some(node) = lookup_mut(resource.node_mut(), &path[..at]) else { return Ok(false) };
+    let Some(old) = node.as_scalar().map(Scalar::text) else { return Ok(false) };
     if !is_json {
         let Some(layout) = layout else {
             let fault = Error::input("a replacement leads into a text of YAML that cannot be printed anew");
             return Err(fault
                 .hint("anchors, tags, explicit keys, and texts folded or over several lines are not supported there"));
         };
-        text.text = arena.text(check_text(&layout.print(&content))?);
+        node.replace_text(arena.text(check_text(&layout.print(&content))?), by);
         return Ok(true);
     }
-    let Some(printed) = print(&content, text.text) else { return Ok(false) };
-    text.text = arena.text(check_text(&printed)?);
+    let Some(printed) = print(&content, old) else { return Ok(false) };
+    node.replace_text(arena.text(check_text(&printed)?), by);
     Ok(true)
 }
 
@@ -78,7 +82,7 @@ fn source<'a>(arena: Arena<'a>, text: &str) -> Option<(&'a Source, Node<'a>)> {
 /// The shortest beginning of a path that leads to a text with more than the path in it.
 fn find<'a>(arena: Arena<'a>, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, &'a Source, Node<'a>)> {
     let (at, scalar) = first_scalar(node, &path[..path.len().saturating_sub(1)])?;
-    let (source, content) = source(arena, scalar.text)?;
+    let (source, content) = source(arena, scalar.text())?;
     Some((at, source, content))
 }
 
@@ -86,13 +90,13 @@ fn find<'a>(arena: Arena<'a>, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usi
 pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> Option<&'n mut Node<'a>> {
     let mut node = node;
     for part in path {
-        node = match (part, &mut node.value) {
-            (Part::Key(key), Value::Mapping(m)) => m.get_mut(key)?,
-            (Part::Element { key, value, .. }, Value::Sequence(items)) => {
+        node = match (part, node.value_mut()) {
+            (Part::Key(key), ValueMut::Mapping(m)) => m.get_mut(key)?,
+            (Part::Element { key, value, .. }, ValueMut::Sequence(items)) => {
                 items.iter_mut().find(|item| crate::config::field_path::element_text(item, key) == Some(*value))?
             }
-            (Part::Index(i), Value::Sequence(items)) => items.get_mut(*i)?,
-            (Part::Last, Value::Sequence(items)) => items.last_mut()?,
+            (Part::Index(i), ValueMut::Sequence(items)) => items.get_mut(*i)?,
+            (Part::Last, ValueMut::Sequence(items)) => items.last_mut()?,
             _ => return None,
         };
     }
@@ -102,14 +106,14 @@ pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> O
 /// Appends JSON as Go writes it, in one line or with two blanks for each level; `false` for a
 /// scalar whose text is not of its type.
 fn write(out: &mut String, node: &Node<'_>, indent: Option<usize>) -> bool {
-    match &node.value {
+    match node.value() {
         Value::Scalar(s) => write_scalar(out, s),
         Value::Sequence(items) => {
             let parts = items.iter().map(|item| (None, item)).collect();
             write_list(out, ('[', ']'), parts, indent)
         }
         Value::Mapping(m) => {
-            let mut parts: Vec<_> = m.iter().map(|e| (Some(e.key.text), &e.value)).collect();
+            let mut parts: Vec<_> = m.iter().map(|e| (Some(e.key().text()), e.value())).collect();
             parts.sort_by_key(|(key, _)| *key);
             write_list(out, ('{', '}'), parts, indent)
         }
@@ -155,17 +159,17 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     match s.kind() {
         // Upstream prints the text as YAML first, in braces or brackets.
         Kind::Null if reprint::is_empty_text(s, true) => json::write_string(out, ""),
-        Kind::Str | Kind::Binary | Kind::Timestamp => json::write_string(out, s.text),
+        Kind::Str | Kind::Binary | Kind::Timestamp => json::write_string(out, s.text()),
         Kind::Null => out.push_str("null"),
-        Kind::Bool if scalar::resolve(s.text) == Kind::Bool => {
-            out.push_str(if scalar::truth(s.text) { "true" } else { "false" });
+        Kind::Bool if scalar::resolve(s.text()) == Kind::Bool => {
+            out.push_str(if scalar::truth(s.text()) { "true" } else { "false" });
         }
-        Kind::Int => match scalar::int(s.text) {
+        Kind::Int => match scalar::int(s.text()) {
             Some(Int::Signed(n)) => out.push_str(&n.to_string()),
             Some(Int::Unsigned(n)) => out.push_str(&n.to_string()),
             None => return false,
         },
-        Kind::Float => match scalar::float(s.text) {
+        Kind::Float => match scalar::float(s.text()) {
             Some(f) if f.is_finite() => out.push_str(&scalar::json_number(f)),
             _ => return false,
         },
@@ -186,30 +190,33 @@ pub(super) fn visit<'a>(
         return edit(node);
     };
     if create && node.as_scalar().is_some_and(is_made) {
-        node.value = match part {
-            Part::Key(_) | Part::All | Part::Last => Value::Mapping(Mapping::new()),
-            _ => Value::Sequence(Sequence::default()),
+        let empty: Value<'_> = match part {
+            Part::Key(_) | Part::All | Part::Last => Mapping::new().into(),
+            _ => Sequence::default().into(),
         };
+        node.put(empty, Pos::NONE);
     }
     if let Some(scalar) = node.as_scalar() {
         if scalar.is_null() && !create {
             return Ok(());
         }
         // Upstream changes what it reads from the text, and drops it: the text stays.
-        return match read(arena, scalar.text) {
+        return match read(arena, scalar.text()) {
             Some(null) if null.is_null() => visit(arena, &mut MADE.into(), path, create, edit),
             Some(mut copy) if copy.as_scalar().is_none() => visit(arena, &mut copy, path, create, edit),
             _ => Err(Error::input("wrong node kind: expected a mapping or a list, found a text")),
         };
     }
-    match (part, &mut node.value) {
+    match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
-        (Part::Key(key), Value::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
+        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
         // Only the path of a source has a sign for the last item.
-        (Part::Last, Value::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
-        (Part::All, Value::Sequence(items)) => items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit)),
-        (Part::Element { key, value, pattern }, Value::Sequence(items)) => {
+        (Part::Last, ValueMut::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
+        (Part::All, ValueMut::Sequence(items)) => {
+            items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit))
+        }
+        (Part::Element { key, value, pattern }, ValueMut::Sequence(items)) => {
             let mut places = pattern.matches(items, key)?;
             if create && places.is_empty() {
                 items.push(new_element(key, value));
@@ -219,7 +226,7 @@ pub(super) fn visit<'a>(
             let rest = if key.is_empty() { &[] } else { rest };
             places.into_iter().try_for_each(|i| visit(arena, &mut items[i], rest, create, edit))
         }
-        (Part::Index(i), Value::Sequence(items)) => {
+        (Part::Index(i), ValueMut::Sequence(items)) => {
             if create && *i == items.len() {
                 items.push(MADE.into());
             }
@@ -252,10 +259,10 @@ fn visit_key<'a>(
 }
 
 /// A scalar that is made where there is none.
-pub(super) const MADE: Scalar<'static> = Scalar { text: "", style: Style::Plain, tag: Tag::Untyped };
+pub(super) const MADE: Scalar<'static> = Scalar::new("", Style::Plain, Tag::Untyped);
 
 pub(super) fn is_made(scalar: &Scalar<'_>) -> bool {
-    scalar.tag == Tag::Untyped && scalar.text.is_empty()
+    scalar.tag() == Tag::Untyped && scalar.text().is_empty()
 }
 
 fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {

@@ -19,11 +19,13 @@ use crate::resource::Matcher;
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
-use crate::yaml::{Arena, Mapping, Node, Scalar, Sequence, Tag, Value, first_document, json};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, Value, ValueMut, first_document, json};
 
 /// A configuration object of this kind.
 #[derive(Default)]
 pub struct ValueAddTransformer<'a> {
+    /// The object, which is the place of what is set.
+    pos: Pos,
     value: &'a str,
     targets: Vec<Prepared<'a>>,
 }
@@ -61,7 +63,7 @@ impl<'a> ValueAddTransformer<'a> {
     pub fn new(
         build: &mut Build<'a>,
         root: &Root,
-        value: &'a str,
+        (value, pos): (&'a str, Pos),
         mut targets: Vec<Target<'a>>,
         target_file: &str,
     ) -> Result<Self> {
@@ -82,7 +84,7 @@ impl<'a> ValueAddTransformer<'a> {
             value => value,
         };
         let targets = targets.iter().map(|target| prepare(arena, target)).collect::<Result<_>>()?;
-        Ok(ValueAddTransformer { value, targets })
+        Ok(ValueAddTransformer { value, targets, pos })
     }
 }
 
@@ -134,20 +136,21 @@ impl<'a> ValueAddTransformer<'a> {
                 specs: FieldSpecs::new(arena, [spec]),
                 subjects: SetRoleBindingSubjects::DefaultOnly,
                 unset_only: false,
+                pos: self.pos,
             };
             return namespace.edit(resource);
         }
         let Some(node) = walk(resource.node_mut(), &target.path)? else { return Ok(()) };
-        let shape = node.shape();
-        let Some(scalar) = node.as_scalar_mut() else {
-            return Err(Error::input(format!("wrong node kind: expected a scalar, found {shape}")));
-        };
-        let old = if scalar.is_null() { "" } else { scalar.text };
-        scalar.text = match usize::try_from(target.position) {
+        let scalar = super::scalar_of(node)?;
+        let old = if scalar.is_null() { "" } else { scalar.text() };
+        let text = match usize::try_from(target.position) {
             Ok(0) | Err(_) => self.value,
             Ok(position) => arena.text(&inserted(old, self.value, position)),
         };
-        scalar.tag = Tag::Untyped;
+        node.set_untyped(text, self.pos);
+        if node.is_ahead() {
+            resource.settle_shared();
+        }
         Ok(())
     }
 }
@@ -166,9 +169,9 @@ fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<Option<&'n 
             Some(Step::Key(_)) => Mapping::new().into(),
             Some(Step::Element { .. }) => Value::Sequence(Sequence::default()).into(),
         };
-        node = match (step, &mut node.value) {
-            (Step::Key(key), Value::Mapping(m)) => m.get_or_insert_with(key, missing),
-            (Step::Element { key, value }, Value::Sequence(items)) => {
+        node = match (step, node.value_mut()) {
+            (Step::Key(key), ValueMut::Mapping(m)) => m.get_or_insert_with(key, missing),
+            (Step::Element { key, value }, ValueMut::Sequence(items)) => {
                 let at = items.iter().position(|item| item.get_text(key) == Some(value)).unwrap_or_else(|| {
                     let mut item = Mapping::new();
                     item.insert(*key, Scalar::plain(value).into());

@@ -1,8 +1,9 @@
 //! The memory of a build: source texts, and the texts that build steps make.
 
 use super::encoding::Text;
-use super::node::Pos;
 use super::texts::Texts;
+use super::tree::node::Pos;
+use super::tree::shared::Shared;
 use crate::{meter, parallel};
 use elsa::sync::FrozenVec;
 use std::fmt;
@@ -177,7 +178,7 @@ impl<'a> Arena<'a> {
         self.heap
     }
 
-    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 2 GiB in all have no places,
+    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 4 GiB in all have no places,
     /// nothing else.
     pub fn add_file(self, name: impl Into<String>, text: Text) -> &'a Source {
         self.add(name.into(), text, (true, None))
@@ -215,11 +216,11 @@ impl<'a> Arena<'a> {
         self.heap.source(pos)
     }
 
-    /// A position for the nodes of one new shared value.
-    pub fn shared_pos(self) -> Pos {
+    /// The number of one new shared value; `None` if no number is left.
+    pub fn new_shared(self) -> Option<Shared> {
         let next = |n: u32| n.checked_add(1);
         let n = self.heap.shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        Pos::shared(n.unwrap_or(u32::MAX))
+        Shared::nth(n.ok()?)
     }
 
     /// Memory for the texts of this thread.

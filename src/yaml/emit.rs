@@ -5,9 +5,10 @@
 //! printer; the property tests and the recorded experiments in testdata/yaml hold it there.
 //! Mappings come sorted ([`Mapping`]), so printing is one walk.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use super::reprint;
 use super::scalar::{self, Int, Kind};
+use super::tree::mapping::{Key, Mapping};
+use super::tree::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use std::fmt::Write as _;
 
 /// Width beyond which a value is folded at its next single space.

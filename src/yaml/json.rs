@@ -1,7 +1,8 @@
 //! JSON: a tree as JSON text, JSON text as a tree.
 
-use super::node::{Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
+use super::tree::mapping::{Key, Mapping};
+use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::{Arena, Entry, Malformed};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;

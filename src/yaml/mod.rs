@@ -1,10 +1,9 @@
 //! YAML as kustomize reads and prints it. Knows nothing of Kubernetes.
 //!
-//! * [`node`]: the tree, borrowing its text from an [`Arena`] and its [`texts`].
+//! * [`tree`]: a document's values, borrowing their text from an [`Arena`] and its [`texts`].
 //! * [`encoding`]: bytes into text; [`document`]: a file's text into documents; [`reader`]: a
 //!   document into a tree.
-//! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys; [`shared`]: values
-//!   that stand in several places.
+//! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
 //!   JSON;
 //!   [`rewrite`]: a text with its comments, as go-yaml v3 prints it.
@@ -17,14 +16,16 @@ pub mod emit;
 pub mod encoding;
 pub mod json;
 pub mod natural;
-pub mod node;
 mod reader;
 pub mod reprint;
 pub mod rewrite;
 pub mod scalar;
-pub mod shared;
 pub mod texts;
+pub mod tree;
 
 pub use arena::{Arena, Heap, Place, Source};
 pub use document::{Malformed, documents, first_document};
-pub use node::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value};
+pub use tree::edit::ValueMut;
+pub use tree::mapping::{Entry, Key, Mapping};
+pub use tree::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
+pub use tree::shared;

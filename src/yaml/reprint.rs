@@ -16,8 +16,10 @@
 //! *Cost*: O(size of the tree); a text is copied only if it changes.
 
 use super::json::fresh_string;
-use super::node::{Entry, Key, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Int, Kind};
+use super::tree::mapping::{Entry, Key};
+use super::tree::node::{Node, Scalar, Style, Tag, Value};
+use super::tree::shared::Sharing;
 use super::{Arena, Malformed};
 use std::borrow::Cow;
 
@@ -158,7 +160,7 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Res
 }
 
 fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
-    let scalar = Scalar { text: key.text, style: key.style, tag: key.tag };
+    let scalar = key.as_scalar();
     if key.text == "<<" && key.style == Style::Plain {
         return Err("mapping key \"<<\" asks for a merge with what is no mapping: name it otherwise".to_owned());
     }
@@ -462,9 +464,7 @@ impl<K, S> Parts<K, S> {
             Value::Scalar(s) => {
                 (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos })?;
                 // What is read again is a value of its own.
-                if node.pos.is_shared() {
-                    node.pos = Pos::NONE;
-                }
+                node.sharing = Sharing::NONE;
                 Ok(())
             }
             Value::Sequence(items) => {

@@ -2,8 +2,9 @@
 //! comments stay, styles too, blank lines go, two blanks indent a mapping and none a list.
 
 use super::json;
-use super::node::{Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use super::scalar::{self, Kind};
+use super::tree::mapping::Mapping;
+use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::{Entry, Source};
 use std::ops::Range;
 
@@ -273,7 +274,7 @@ impl Printer<'_, '_> {
     /// Prints an entry of a mapping, its indentation being there.
     fn entry(&mut self, entry: &Entry<'_>, depth: usize, end: usize) {
         let key = &entry.key;
-        self.scalar(&Scalar { text: key.text, style: key.style, tag: key.tag }, depth);
+        self.scalar(&key.as_scalar(), depth);
         self.out.push(':');
         let at = self.offset(key.pos);
         match &entry.value.value {
@@ -346,7 +347,7 @@ impl Printer<'_, '_> {
                 self.out.push('{');
                 for (i, Entry { key, value }) in in_order(m).into_iter().enumerate() {
                     self.out.push_str(if i > 0 { ", " } else { "" });
-                    self.scalar(&Scalar { text: key.text, style: key.style, tag: key.tag }, depth);
+                    self.scalar(&key.as_scalar(), depth);
                     self.out.push_str(": ");
                     self.flow(value, depth);
                 }

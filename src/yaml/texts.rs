@@ -1,7 +1,8 @@
 //! Texts that build steps make, and the keys of mappings, each kept once.
 
-use super::node::{Key, Pos, Style, Tag, fingerprint, same};
 use super::scalar::is_surely_plain;
+use super::tree::mapping::{Key, fingerprint, same};
+use super::tree::node::{Pos, Style, Tag};
 use crate::meter;
 use bumpalo::Bump;
 use elsa::index_set::FrozenIndexSet;

@@ -539,8 +539,8 @@ fn library(text: &str) -> Result<Option<Vec<String>>, String> {
 
 /// The same of our tree.
 fn flat(node: &Node<'_>, tokens: &mut Vec<String>) {
-    match &node.value {
-        Value::Scalar(s) => tokens.push(s.text.to_owned()),
+    match node.value() {
+        Value::Scalar(s) => tokens.push(s.text().to_owned()),
         Value::Sequence(items) => {
             tokens.push("[]".to_owned());
             items.iter().for_each(|item| flat(item, tokens));
@@ -549,8 +549,8 @@ fn flat(node: &Node<'_>, tokens: &mut Vec<String>) {
         Value::Mapping(m) => {
             tokens.push("{}".to_owned());
             for entry in m.iter() {
-                tokens.push(entry.key.text.to_owned());
-                flat(&entry.value, tokens);
+                tokens.push(entry.key().text().to_owned());
+                flat(entry.value(), tokens);
             }
             tokens.push("{}".to_owned());
         }

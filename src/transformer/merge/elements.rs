@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 /// value. The empty key stands for the item itself.
 pub fn text_at<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     let value = if key.is_empty() { item } else { item.get(key)? };
-    Some(value.as_scalar().map_or("", |s| s.text))
+    Some(value.as_scalar().map_or("", |s| s.text()))
 }
 
 /// Whether an item counts as nothing: a null, or an empty mapping.
@@ -191,7 +191,7 @@ impl<'k> Elements<'k> {
 
     /// Whether an item has no such keys.
     fn is_odd(&self, item: &Node<'_>) -> bool {
-        let has_keys = match &item.value {
+        let has_keys = match item.value() {
             Value::Scalar(_) => self.keys[0].is_empty(),
             Value::Mapping(_) => !self.keys[0].is_empty(),
             Value::Sequence(_) => false,

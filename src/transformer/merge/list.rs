@@ -20,7 +20,7 @@ use crate::diag::{Error, Result};
 use crate::meter::{FastMap, FastSet, List};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
-use crate::yaml::{Node, Scalar, Style, Tag, Value};
+use crate::yaml::{Node, Pos, Scalar, Style, Tag, ValueMut};
 
 type Keys<'s> = &'s [&'s str];
 
@@ -116,8 +116,8 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<List<&'a str
     }
     let text = |item: &Node<'a>| {
         let item = item.as_mapping().filter(|m| !m.contains(DIRECTIVE))?;
-        let scalar = item.get(key)?.as_scalar().filter(|s| !s.is_null() && !s.text.is_empty())?;
-        Some(scalar.text)
+        let scalar = item.get(key)?.as_scalar().filter(|s| !s.is_null() && !s.text().is_empty())?;
+        Some(scalar.text())
     };
     let texts: List<&str> = items.iter().map(text).collect::<Option<_>>()?;
     let is_distinct = if texts.len() <= FEW {
@@ -266,19 +266,20 @@ impl<'k, 'a> Merge<'k, 'a> {
         if self.keys.iter().all(|key| m.get(key).is_none_or(|value| !value.is_null())) {
             return Vec::new();
         }
-        m.iter().filter(|entry| entry.value.is_null()).map(|entry| entry.key.text).collect()
+        m.iter().filter(|entry| entry.value().is_null()).map(|entry| entry.key().text()).collect()
     }
 
     /// Makes sure that an item has the keys that it was found by: a null has a text to be found by,
     /// and is gone after the merge. A text in a set is typed anew.
     fn set_keys(&mut self, item: u32, null_keys: &[&'a str], texts: &[&'a str]) {
         for (key, text) in self.keys.iter().zip(texts).filter(|(_, text)| !text.is_empty()) {
-            match (&mut self.pool[item as usize].value, null_keys.iter().find(|name| *name == key)) {
-                (Value::Scalar(scalar), _) => *scalar = Scalar { text, tag: Tag::Untyped, ..*scalar },
-                (Value::Mapping(m), Some(name)) if !m.contains(name) => {
-                    let mut scalar = Scalar { text, style: Style::Plain, tag: Tag::Untyped };
-                    quote(&mut scalar);
-                    m.insert(*name, scalar.into());
+            let node = &mut self.pool[item as usize];
+            match (node.value_mut(), null_keys.iter().find(|name| *name == key)) {
+                (ValueMut::Scalar(_), _) => node.set_untyped(text, Pos::NONE),
+                (ValueMut::Mapping(m), Some(name)) if !m.contains(name) => {
+                    let mut value = Node::from(Scalar::new(text, Style::Plain, Tag::Untyped));
+                    quote(&mut value);
+                    m.insert(*name, value);
                 }
                 _ => {}
             }
@@ -292,7 +293,7 @@ impl<'k, 'a> Merge<'k, 'a> {
         let is_set = self.keys[0].is_empty();
         if !is_set && !node.is_null() && node.as_mapping().is_none() {
             let message = format!("wrong node kind: expected a mapping in a list, found {}", node.shape());
-            return Err(Error::input(message).at(node.pos));
+            return Err(Error::input(message).at(node.pos()));
         }
         let mut texts = Vec::with_capacity(self.keys.len());
         for key in &self.keys {

@@ -16,7 +16,7 @@ use crate::diag::{Error, Result};
 use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, natural};
+use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, natural};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -80,7 +80,7 @@ fn directive(text: &str) -> Result<Directive> {
 /// Takes the directive out of a mapping of the patch; a mapping without one is merged.
 fn take_directive(patch: &mut Mapping<'_>) -> Result<Directive> {
     let Some(value) = patch.get(DIRECTIVE) else { return Ok(Directive::Merge) };
-    let found = directive(value.as_scalar().map_or("", |s| s.text)).map_err(|e| e.at(value.pos))?;
+    let found = directive(value.as_scalar().map_or("", |s| s.text())).map_err(|e| e.at(value.pos()))?;
     patch.remove(DIRECTIVE);
     Ok(found)
 }
@@ -92,7 +92,7 @@ fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<
         return schema;
     }
     let said_by = |mapping: &Mapping<'_>| {
-        let text = |field| mapping.get(field)?.as_scalar().filter(|s| !s.is_null()).map(|s| s.text);
+        let text = |field| mapping.get(field)?.as_scalar().filter(|s| !s.is_null()).map(|s| s.text());
         match (text("apiVersion"), text("kind")) {
             (Some(api_version), Some(kind)) => schema.of(&Gvk::new(api_version, kind)),
             _ => schema,
@@ -113,8 +113,8 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
     if patch.is_null() {
         return Ok(Merged::Gone);
     }
-    match (&mut base.value, &mut patch.value) {
-        (Value::Mapping(b), Value::Mapping(p)) => match take_directive(p)? {
+    match (base.value_mut(), patch.value_mut()) {
+        (ValueMut::Mapping(b), ValueMut::Mapping(p)) => match take_directive(p)? {
             Directive::Delete => Ok(Merged::Gone),
             Directive::Replace => {
                 fields_with_themselves(p, schema)?;
@@ -125,17 +125,17 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
                 Ok(Merged::Base)
             }
         },
-        (Value::Sequence(b), Value::Sequence(p)) => match schema.merge_keys() {
+        (ValueMut::Sequence(b), ValueMut::Sequence(p)) => match schema.merge_keys() {
             Some(keys) => {
                 let in_brackets = if b.is_empty() { p.is_in_brackets() } else { b.is_in_brackets() };
-                Ok(new_list(list::merge(b, p, keys, schema.items())?, in_brackets, base.pos))
+                Ok(new_list(list::merge(b, p, keys, schema.items())?, in_brackets, base.pos()))
             }
             None => Ok(Merged::Patch),
         },
-        (Value::Scalar(_), Value::Scalar(_)) => Ok(Merged::Patch),
+        (ValueMut::Scalar(_), ValueMut::Scalar(_)) => Ok(Merged::Patch),
         _ => {
             let message = format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape());
-            Err(Error::input(message).at(patch.pos))
+            Err(Error::input(message).at(patch.pos()))
         }
     }
 }
@@ -144,7 +144,7 @@ fn new_list(items: Option<Vec<Node<'_>>>, in_brackets: bool, pos: Pos) -> Merged
     let Some(items) = items else { return Merged::Gone };
     let mut list = Sequence::from(items);
     list.set_brackets(in_brackets);
-    Merged::New(Node { value: Value::Sequence(list), pos })
+    Merged::New(Node::new(list, pos))
 }
 
 /// Whether what takes the place of a value is written in braces or brackets: upstream keeps the
@@ -173,28 +173,28 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
     let (mut last_of_patch, mut last) = (None, None);
     let mut patches = patch.iter_mut().filter(|(key, _)| is_first(key, &mut last_of_patch)).peekable();
     for mut entry in std::mem::take(base).into_entries() {
-        let name = entry.key.text;
+        let name = entry.key().text();
         check_key(name)?;
-        if !is_first(&entry.key, &mut last) {
+        if !is_first(entry.key(), &mut last) {
             out.push(entry);
             continue;
         }
-        while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text, name) == Ordering::Less) {
+        while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text(), name) == Ordering::Less) {
             introduce(&mut out, *key, value, schema)?;
         }
         let field = schema.field(name);
         let in_field = |e: Error| e.context(format!("at '{name}'"));
-        let keep = match patches.next_if(|(p, _)| p.text == name) {
+        let keep = match patches.next_if(|(p, _)| p.text() == name) {
             Some((_, patch)) => {
-                let merged = merge(&mut entry.value, patch, field).map_err(in_field)?;
-                set(&mut entry.value, merged, Some(patch))
+                let merged = merge(entry.value_mut(), patch, field).map_err(in_field)?;
+                set(entry.value_mut(), merged, Some(patch))
             }
             None => {
-                let merged = untouched(&mut entry.value, field).map_err(in_field)?;
-                set(&mut entry.value, merged, None)
+                let merged = untouched(entry.value_mut(), field).map_err(in_field)?;
+                set(entry.value_mut(), merged, None)
             }
         };
-        if keep || is_null(&entry.key) {
+        if keep || is_null(entry.key()) {
             out.push(entry);
         }
     }
@@ -206,19 +206,16 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 }
 
 /// Adds a field that the base lacks.
-fn introduce<'a>(out: &mut Vec<Entry<'a>>, mut key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
-    check_key(key.text)?;
-    let mut value = match introduced(patch, schema.field(key.text))? {
+fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
+    check_key(key.text())?;
+    let mut value = match introduced(patch, schema.field(key.text()))? {
         Merged::Gone => return Ok(()),
         Merged::New(node) => node,
         Merged::Base | Merged::Patch => patch.clone(),
     };
-    if let Some(scalar) = value.as_scalar_mut() {
-        quote(scalar);
-    }
+    quote(&mut value);
     // A new key has the style of the patch's, and no tag.
-    key.tag = Tag::Auto;
-    out.push(Entry { key, value });
+    out.push(Entry::new(key.untagged(), value));
     Ok(())
 }
 
@@ -227,28 +224,21 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
     match (merged, patch) {
         (Merged::Gone, _) => return false,
         (Merged::New(node), _) => *field = node,
-        (Merged::Patch, Some(patch)) => match (&field.value, &patch.value) {
+        (Merged::Patch, Some(patch)) => match (field.value(), patch.value()) {
             // The style stays that of the value that was there.
-            (Value::Scalar(b), Value::Scalar(p)) => {
-                field.set_scalar(Scalar { text: p.text, style: b.style, tag: p.resolved_tag() });
-                if !field.pos.is_shared() {
-                    field.pos = patch.pos;
-                }
-            }
+            (Value::Scalar(_), Value::Scalar(p)) => field.set_text(p.text(), p.resolved_tag(), patch.pos()),
             (old, new) => {
                 let in_braces = stays_in_braces(old, new);
                 *field = patch.clone();
-                match &mut field.value {
-                    Value::Scalar(_) => {}
-                    Value::Sequence(items) => items.set_brackets(in_braces),
-                    Value::Mapping(m) => m.set_braces(in_braces),
+                match field.value_mut() {
+                    ValueMut::Scalar(_) => {}
+                    ValueMut::Sequence(items) => items.set_brackets(in_braces),
+                    ValueMut::Mapping(m) => m.set_braces(in_braces),
                 }
             }
         },
         (Merged::Base | Merged::Patch, _) => {
-            if let Some(scalar) = field.as_scalar_mut() {
-                quote(scalar);
-            }
+            quote(field);
         }
     }
     true
@@ -257,18 +247,18 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
 /// Merges a patch value with itself, for a place where there is nothing. A directive that is
 /// unknown stays, and one that stands in a list says nothing about the list.
 fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
-    match &mut patch.value {
-        Value::Scalar(s) if s.is_null() => Ok(Merged::Gone),
-        Value::Scalar(_) => Ok(Merged::Patch),
-        Value::Mapping(m) => {
+    match patch.value_mut() {
+        ValueMut::Scalar(s) if s.is_null() => Ok(Merged::Gone),
+        ValueMut::Scalar(_) => Ok(Merged::Patch),
+        ValueMut::Mapping(m) => {
             if let Ok(Directive::Delete) = take_directive(m) {
                 return Ok(Merged::Gone);
             }
             fields_with_themselves(m, schema)?;
             Ok(Merged::Patch)
         }
-        Value::Sequence(items) => match schema.merge_keys() {
-            Some(keys) => Ok(new_list(Some(list::introduced(items, keys, schema.items())?), false, patch.pos)),
+        ValueMut::Sequence(items) => match schema.merge_keys() {
+            Some(keys) => Ok(new_list(Some(list::introduced(items, keys, schema.items())?), false, patch.pos())),
             None => Ok(Merged::Patch),
         },
     }
@@ -276,20 +266,20 @@ fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
 
 /// Merges a value with itself: the value of the resource is that of the patch.
 fn with_itself<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
-    match &mut node.value {
-        Value::Scalar(s) if s.is_null() => Ok(Merged::Gone),
-        Value::Scalar(_) => Ok(Merged::Base),
-        Value::Mapping(m) => {
+    match node.value_mut() {
+        ValueMut::Scalar(s) if s.is_null() => Ok(Merged::Gone),
+        ValueMut::Scalar(_) => Ok(Merged::Base),
+        ValueMut::Mapping(m) => {
             if take_directive(m)? == Directive::Delete {
                 return Ok(Merged::Gone);
             }
             fields_with_themselves(m, schema)?;
             Ok(Merged::Base)
         }
-        Value::Sequence(items) => match schema.merge_keys() {
+        ValueMut::Sequence(items) => match schema.merge_keys() {
             Some(keys) => {
                 let in_brackets = items.is_in_brackets();
-                Ok(new_list(list::with_itself(items, keys, schema.items())?, in_brackets, node.pos))
+                Ok(new_list(list::with_itself(items, keys, schema.items())?, in_brackets, node.pos()))
             }
             None => Ok(Merged::Base),
         },
@@ -306,11 +296,11 @@ fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()>
 
 /// Walks a base value that the patch does not mention.
 fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
-    match &mut node.value {
+    match node.value_mut() {
         // A null stays only if it was spelled out.
-        Value::Scalar(s) if s.text.is_empty() && s.is_null() => Ok(Merged::Gone),
-        Value::Scalar(_) => Ok(Merged::Base),
-        Value::Mapping(m) => {
+        ValueMut::Scalar(s) if s.text().is_empty() && s.is_null() => Ok(Merged::Gone),
+        ValueMut::Scalar(_) => Ok(Merged::Base),
+        ValueMut::Mapping(m) => {
             let schema = schema_of(schema, m, None);
             retain(m, |key, value| {
                 let merged = untouched(value, schema.field(key))?;
@@ -318,10 +308,10 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
             })?;
             Ok(Merged::Base)
         }
-        Value::Sequence(items) => match schema.merge_keys() {
+        ValueMut::Sequence(items) => match schema.merge_keys() {
             Some(keys) => {
                 let in_brackets = items.is_in_brackets();
-                Ok(new_list(Some(list::untouched(items, keys, schema.items())?), in_brackets, node.pos))
+                Ok(new_list(Some(list::untouched(items, keys, schema.items())?), in_brackets, node.pos()))
             }
             None => Ok(Merged::Base),
         },
@@ -330,11 +320,15 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them:
 /// the style counts when another value is put there. What a build step has set counts as a string.
-fn quote(scalar: &mut Scalar<'_>) {
-    let is_string = || scalar.tag == Tag::Untyped || scalar.kind() == Kind::Str;
-    if scalar.style == Style::Plain && scalar::is_other_in_v2(scalar.text) && is_string() {
-        scalar.style = Style::Double;
+fn quote(node: &mut Node<'_>) {
+    if node.as_scalar().is_some_and(needs_quotes) {
+        node.restyle(Style::Double);
     }
+}
+
+fn needs_quotes(scalar: &Scalar<'_>) -> bool {
+    let is_string = || scalar.tag() == Tag::Untyped || scalar.kind() == Kind::Str;
+    scalar.style() == Style::Plain && scalar::is_other_in_v2(scalar.text()) && is_string()
 }
 
 /// Refuses an empty key: upstream sets every field of a mapping that it merges, and takes a field
@@ -353,7 +347,7 @@ fn is_first<'a>(key: &Key<'a>, last: &mut Option<Key<'a>>) -> bool {
 
 /// Whether a mapping has a null key.
 fn has_null(node: &Node<'_>) -> bool {
-    node.as_mapping().is_some_and(|fields| fields.iter().any(|entry| is_null(&entry.key)))
+    node.as_mapping().is_some_and(|fields| fields.iter().any(|entry| is_null(entry.key())))
 }
 
 /// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is
@@ -366,7 +360,7 @@ fn is_null(key: &Key<'_>) -> bool {
 fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
     let (mut gone, mut last) = (Vec::new(), None);
     for (i, (key, value)) in m.iter_mut().enumerate() {
-        let name = key.text;
+        let name = key.text();
         check_key(name)?;
         if !is_first(key, &mut last) {
             continue;

@@ -3,7 +3,7 @@
 use super::property::Properties;
 use super::scalar::Stop;
 use super::{COMPLEX_KEY, Kind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, Reader};
-use crate::yaml::{Key, Node, Scalar, Style, Tag, Value};
+use crate::yaml::{Key, Node, Scalar, Style, Tag};
 use std::cmp::Ordering;
 
 /// What stands before a node of a block.
@@ -176,7 +176,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 return self.value_below(column);
             }
         };
-        let node = Node { value: Value::Scalar(scalar), pos: self.source.pos(start) };
+        let node = Node::new(scalar, self.source.pos(start));
         self.push_entry(key, node, false)
     }
 

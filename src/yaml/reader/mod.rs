@@ -215,7 +215,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Value::Sequence(items)
             }
         };
-        let node = Node { value, pos: level.pos };
+        let node = Node::new(value, level.pos);
         if let Some(anchor) = level.anchor {
             self.anchors.set(anchor, &node);
         }
@@ -272,7 +272,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// The value that is left out at `at`: null in a block.
     fn empty(&self) -> Node<'a> {
-        Node { value: Value::Scalar(Scalar::plain("")), pos: self.source.pos(self.at) }
+        Node::new(Scalar::plain(""), self.source.pos(self.at))
     }
 
     #[cold]

@@ -204,7 +204,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     pub(super) fn scalar(&mut self, text: &'a str, style: Style, properties: Properties, pos: Pos) -> Read<Node<'a>> {
         let scalar = Scalar { text, style, tag: Tag::Auto };
         if properties.is_empty() {
-            return Ok(Node { value: Value::Scalar(scalar), pos });
+            return Ok(Node::new(scalar, pos));
         }
         self.scalar_with(scalar, properties, pos)
     }
@@ -221,7 +221,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Some(TagName::Known(tag)) if is_v2 => scalar = self.decoded(scalar.text, tag, pos)?,
             Some(TagName::Known(tag)) => (scalar.style, scalar.tag) = (Style::Plain, tag),
         }
-        let node = Node { value: Value::Scalar(scalar), pos };
+        let node = Node::new(scalar, pos);
         if let Some(anchor) = properties.anchor {
             self.anchors.set(anchor, &node);
         }

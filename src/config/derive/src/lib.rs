@@ -55,7 +55,7 @@ fn decoder(record: &Record) -> TokenStream {
     };
     let (of_impl, _, _) = with_text.split_for_impl();
     let entries = record.fields.iter().flat_map(|field| table_entries(field, &text));
-    let places = record.idents(Role::is_place).map(|field| quote!(self.#field = node.pos;));
+    let places = record.idents(Role::is_place).map(|field| quote!(self.#field = node.pos();));
     let givens = record.idents(Role::is_given).map(|field| quote!(self.#field = given;));
     let finish = record.finishes.then(|| quote!(self.finish(&given, cx)?;));
     let is_asked_for = record.finishes || record.idents(Role::is_given).next().is_some();

@@ -1,0 +1,93 @@
+//! Editing a tree: the verbs by which build steps change the values that it has.
+//!
+//! Each of them takes `by`, the place of the entry that asks for the change. The value takes that
+//! place, so that a later error about the value points to the entry; [`Pos::NONE`] leaves the place
+//! as it is. What becomes of a shared value (see [`shared`](super::shared)) each verb says; what was set in
+//! one of its places comes to the others when they are settled.
+
+use super::mapping::Mapping;
+use super::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
+use super::shared::Sharing;
+
+/// A value for editing. Lists and mappings are edited in place, a scalar by the verbs of its
+/// [`Node`].
+pub enum ValueMut<'n, 'a> {
+    Scalar(&'n Scalar<'a>),
+    Sequence(&'n mut Sequence<'a>),
+    Mapping(&'n mut Mapping<'a>),
+}
+
+impl<'a> Node<'a> {
+    /// What the node holds, for editing.
+    #[inline]
+    pub fn value_mut(&mut self) -> ValueMut<'_, 'a> {
+        match &mut self.value {
+            Value::Scalar(scalar) => ValueMut::Scalar(scalar),
+            Value::Sequence(items) => ValueMut::Sequence(items),
+            Value::Mapping(mapping) => ValueMut::Mapping(mapping),
+        }
+    }
+
+    /// Sets text and tag of a scalar, which keeps its style; anything else becomes a plain scalar.
+    pub fn set_text(&mut self, text: &'a str, tag: Tag, by: Pos) {
+        let style = self.as_scalar().map_or(Style::Plain, |old| old.style);
+        self.set_scalar(Scalar { text, style, tag }, by);
+    }
+
+    /// Sets the text of a scalar, which keeps its style and its tag. Anything else stays as it is.
+    pub fn replace_text(&mut self, text: &'a str, by: Pos) {
+        if let Some(tag) = self.as_scalar().map(Scalar::tag) {
+            self.set_text(text, tag, by);
+        }
+    }
+
+    /// Sets the text of a scalar and makes it untyped, as kustomize does with what it sets: the
+    /// type follows from style and text, and whatever is put there later is typed anew.
+    pub fn set_untyped(&mut self, text: &'a str, by: Pos) {
+        self.set_text(text, Tag::Untyped, by);
+    }
+
+    /// Puts a scalar in the place of a value. A shared value stays shared.
+    pub fn set_scalar(&mut self, scalar: Scalar<'a>, by: Pos) {
+        self.value = Value::Scalar(scalar);
+        self.touch(by);
+    }
+
+    /// Puts a value of its own in the place of another: it is not shared.
+    pub fn put(&mut self, value: impl Into<Value<'a>>, by: Pos) {
+        self.value = value.into();
+        self.sharing = Sharing::NONE;
+        self.touch(by);
+    }
+
+    /// Gives a scalar another tag, in this place alone. Text, style and place stay.
+    pub fn retag(&mut self, tag: Tag) {
+        if let Value::Scalar(scalar) = &mut self.value {
+            scalar.tag = tag;
+        }
+    }
+
+    /// Gives a scalar another style, in this place alone. Text, tag and place stay.
+    pub fn restyle(&mut self, style: Style) {
+        if let Value::Scalar(scalar) = &mut self.value {
+            scalar.style = style;
+        }
+    }
+
+    /// Lets a scalar hold the memory of an equal text, which `find` gives; returns the text.
+    pub fn intern(&mut self, find: impl FnOnce(&'a str) -> &'a str) -> Option<&'a str> {
+        let Value::Scalar(scalar) = &mut self.value else { return None };
+        let text = find(scalar.text);
+        debug_assert_eq!(text, scalar.text, "an interned text is the same text");
+        scalar.text = text;
+        Some(text)
+    }
+
+    /// Notes that an entry has set this value.
+    fn touch(&mut self, by: Pos) {
+        self.sharing = self.sharing.ahead();
+        if by.is_in_source() {
+            self.pos = by;
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Mappings: [`Mapping`], [`Entry`], [`Key`].
+
+use super::node::{Node, Pos, Scalar, Style, Tag};
+use crate::meter::{self, Counted, List};
+use crate::yaml::natural;
+use crate::yaml::scalar::{self, Kind};
+use std::cmp::Ordering;
+
+/// A mapping key. Keys are scalars; the reference refuses others when it prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'a> {
+    pub(in crate::yaml) text: &'a str,
+    pub(in crate::yaml) pos: Pos,
+    pub(in crate::yaml) style: Style,
+    pub(in crate::yaml) tag: Tag,
+    /// A byte of the [`fingerprint`] of the text: a look-up compares it before it touches the text.
+    print: u8,
+    /// See [`scalar::is_surely_plain`].
+    is_plain: bool,
+}
+
+/// Two bytes that tell most different keys apart.
+#[inline]
+pub(in crate::yaml) fn fingerprint(text: &str) -> u16 {
+    let bytes = text.as_bytes();
+    let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return 0 };
+    let middle = bytes[bytes.len() / 2];
+    let mixed = u16::from(first)
+        .wrapping_mul(31)
+        .wrapping_add(u16::from(middle))
+        .wrapping_mul(31)
+        .wrapping_add(u16::from(last));
+    mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
+}
+
+/// Whether two short texts are the same, without the call that comparing slices is. Most keys have
+/// at most 16 bytes: two overlapping words cover them.
+#[inline]
+pub(in crate::yaml) fn same(a: &str, b: &str) -> bool {
+    meter::count(1);
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let n = a.len();
+    n == b.len()
+        && match n {
+            0 => true,
+            1..4 => a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1],
+            4..8 => a.first_chunk::<4>() == b.first_chunk() && a.last_chunk::<4>() == b.last_chunk(),
+            8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
+            _ => a == b,
+        }
+}
+
+impl<'a> Key<'a> {
+    /// The text, with escapes and folding resolved.
+    #[inline]
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// How it is written.
+    #[inline]
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The tag.
+    #[inline]
+    pub fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// The place in the sources.
+    #[inline]
+    pub fn pos(&self) -> Pos {
+        self.pos
+    }
+
+    /// The key as a value.
+    pub fn as_scalar(&self) -> Scalar<'a> {
+        Scalar::new(self.text, self.style, self.tag)
+    }
+
+    /// A key as it was written.
+    pub fn new(text: &'a str, style: Style, tag: Tag, pos: Pos) -> Self {
+        Key::known(text, style, tag, pos, fingerprint(text), scalar::is_surely_plain(text))
+    }
+
+    /// A key with the fingerprint of its text, and whether the text is surely printed plain.
+    #[inline]
+    pub(in crate::yaml) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_plain: bool) -> Self {
+        Key { text, pos, style, tag, print: print as u8, is_plain }
+    }
+
+    /// Whether the text is a string that is printed plain, by its bytes alone; `false` means that a
+    /// closer look is needed.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// The same key without a tag.
+    #[must_use]
+    pub fn untagged(self) -> Self {
+        Key { tag: Tag::Auto, ..self }
+    }
+
+    /// A key that is a string, whatever its text looks like.
+    pub fn string(text: &'a str) -> Self {
+        Key::new(text, Style::Plain, Tag::Str, Pos::NONE)
+    }
+
+    /// The type of the key: see [`Scalar::kind`].
+    pub fn kind(&self) -> Kind {
+        self.as_scalar().kind()
+    }
+
+    /// Whether both keys have the same text. Shared texts are the same in memory.
+    pub fn same_text(&self, other: &Key<'_>) -> bool {
+        self.print == other.print
+            && self.text.len() == other.text.len()
+            && (std::ptr::eq(self.text, other.text) || same(self.text, other.text))
+    }
+}
+
+impl<'a> Key<'a> {
+    /// A key that a build step makes because of what stands at a place: untyped, as upstream's are,
+    /// so that a text that reads as a number fails at output just as it does there.
+    pub fn made(text: &'a str, entry: Pos) -> Self {
+        Key::new(text, Style::Plain, Tag::Auto, entry)
+    }
+}
+
+impl<'a> From<&'a str> for Key<'a> {
+    /// A key that a build step makes without a place.
+    fn from(text: &'a str) -> Self {
+        Key::made(text, Pos::NONE)
+    }
+}
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    pub(in crate::yaml) key: Key<'a>,
+    pub(in crate::yaml) value: Node<'a>,
+}
+
+impl<'a> Entry<'a> {
+    /// A key with its value.
+    #[inline]
+    pub fn new(key: impl Into<Key<'a>>, value: Node<'a>) -> Self {
+        Entry { key: key.into(), value }
+    }
+
+    /// The key.
+    #[inline]
+    pub fn key(&self) -> &Key<'a> {
+        &self.key
+    }
+
+    /// The value.
+    #[inline]
+    pub fn value(&self) -> &Node<'a> {
+        &self.value
+    }
+
+    /// The value, for editing.
+    #[inline]
+    pub fn value_mut(&mut self) -> &mut Node<'a> {
+        &mut self.value
+    }
+
+    /// Key and value.
+    #[inline]
+    pub fn into_parts(self) -> (Key<'a>, Node<'a>) {
+        (self.key, self.value)
+    }
+}
+
+/// A mapping. Invariant: its entries stand in output order ([`natural::compare`]), so that printing
+/// is a plain walk and a look-up in a large mapping a binary search. Keys that were given twice
+/// stay side by side, in source order, for the printer to refuse.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping<'a> {
+    entries: List<Entry<'a>>,
+    in_braces: bool,
+}
+
+/// Up to this many entries a look-up compares text after text.
+const LINEAR: usize = 12;
+
+impl<'a> Mapping<'a> {
+    /// An empty mapping.
+    pub fn new() -> Self {
+        Mapping::default()
+    }
+
+    /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
+    pub fn from_entries(mut entries: Vec<Entry<'a>>) -> Self {
+        natural::sort(&mut entries, |e| e.key.text);
+        Mapping { entries: entries.into(), in_braces: false }
+    }
+
+    /// Sets whether the mapping is written in braces, which upstream keeps until it prints the
+    /// tree.
+    #[must_use]
+    pub fn with_braces(self, in_braces: bool) -> Self {
+        Mapping { in_braces, ..self }
+    }
+
+    /// See [`Mapping::with_braces`].
+    pub fn set_braces(&mut self, in_braces: bool) {
+        self.in_braces = in_braces;
+    }
+
+    /// Whether the mapping is written in braces. What lies inside is then written in them too.
+    pub fn is_in_braces(&self) -> bool {
+        self.in_braces
+    }
+
+    /// How many entries there are, repeated keys included.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entries in output order.
+    pub fn iter(&self) -> Counted<std::slice::Iter<'_, Entry<'a>>> {
+        self.entries.iter()
+    }
+
+    /// The values, with their keys, for editing in place.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
+        self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
+    }
+
+    /// The entries, in output order, by value.
+    pub fn into_entries(self) -> Vec<Entry<'a>> {
+        self.entries.into()
+    }
+
+    /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it
+    /// would be.
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        if self.entries.len() <= LINEAR {
+            let print = fingerprint(key) as u8;
+            return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
+        }
+        let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
+        if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }
+    }
+
+    /// The value of `key`: the first one if the key was given twice.
+    pub fn get(&self, key: &str) -> Option<&Node<'a>> {
+        self.find(key).ok().map(|i| &self.entries[i].value)
+    }
+
+    /// The value of `key` for editing.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node<'a>> {
+        self.find(key).ok().map(|i| &mut self.entries[i].value)
+    }
+
+    /// Whether the key is there.
+    pub fn contains(&self, key: &str) -> bool {
+        self.find(key).is_ok()
+    }
+
+    /// Sets the value of a key; a new key goes to its place. Returns the value that was there.
+    pub fn insert(&mut self, key: impl Into<Key<'a>>, value: Node<'a>) -> Option<Node<'a>> {
+        let key = key.into();
+        match self.find(key.text) {
+            Ok(i) => Some(std::mem::replace(&mut self.entries[i].value, value)),
+            Err(at) => {
+                self.insert_new(at, key, value);
+                None
+            }
+        }
+    }
+
+    /// Adds an entry whose key [`Mapping::find`] has not found; gives its place.
+    fn insert_new(&mut self, at: usize, key: Key<'a>, value: Node<'a>) -> usize {
+        // Most mappings get one or two more entries: doubling would keep more room than is used.
+        if self.entries.len() == self.entries.capacity() {
+            self.entries.reserve_exact(1 + self.entries.len() / 4);
+        }
+        let at = if self.entries.len() <= LINEAR { self.place_behind(key.text) } else { at };
+        self.entries.insert(at, Entry { key, value });
+        at
+    }
+
+    /// The place behind all keys that are not greater.
+    fn place_behind(&self, key: &str) -> usize {
+        self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater)
+    }
+
+    /// Puts entries, in output order, in the place of those that have the same keys; new ones go to
+    /// their places.
+    pub fn put_all(&mut self, entries: Vec<Entry<'a>>) {
+        let mut new = Vec::new();
+        for entry in entries {
+            match self.find(entry.key.text) {
+                Ok(i) => self.entries[i] = entry,
+                Err(_) => new.push(entry),
+            }
+        }
+        if new.len() <= LINEAR {
+            for entry in new {
+                self.insert_new(self.place_behind(entry.key.text), entry.key, entry.value);
+            }
+        } else {
+            self.entries.append(&mut new);
+            natural::sort(&mut self.entries, |e| e.key.text);
+        }
+    }
+
+    /// The value of `key`, made by `value` if it is missing.
+    pub fn get_or_insert_with(&mut self, key: &'a str, value: impl FnOnce() -> Node<'a>) -> &mut Node<'a> {
+        let at = match self.find(key) {
+            Ok(i) => i,
+            Err(at) => self.insert_new(at, key.into(), value()),
+        };
+        &mut self.entries[at].value
+    }
+
+    /// Takes the entry of `key` out. O(n).
+    pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
+        let i = self.find(key).ok()?;
+        Some(self.entries.remove(i).value)
+    }
+
+    /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins.
+    /// O(n).
+    pub fn keep_last_of_each(&mut self) {
+        if !self.entries.windows(2).any(|w| w[0].key.same_text(&w[1].key)) {
+            return;
+        }
+        let mut next: Vec<bool> = self.entries.windows(2).map(|w| w[0].key.text != w[1].key.text).collect();
+        next.push(true);
+        let mut keep = next.into_iter();
+        self.entries.retain(|_| keep.next().unwrap_or(true));
+    }
+
+    /// Keeps the entries for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Key<'a>, &Node<'a>) -> bool) {
+        self.entries.retain(|e| keep(&e.key, &e.value));
+    }
+}

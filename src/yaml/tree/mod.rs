@@ -1,0 +1,9 @@
+//! The tree: [`node`] and [`mapping`], borrowing their text from an [`Arena`](crate::yaml::Arena);
+//! [`edit`]: the only way to change its values; [`shared`]: values that stand in several places.
+//!
+//! The fields of the tree are private to [`yaml`](super), which reads, prints and reprints it.
+
+pub mod edit;
+pub mod mapping;
+pub mod node;
+pub mod shared;

@@ -1,0 +1,126 @@
+//! Values that stand in several places of a tree: what an alias is in a YAML text, made by a build
+//! step.
+//!
+//! Upstream's label and annotation transformers put one value node into every mapping that lacks
+//! the key, so that a later step which sets one of the places sets them all (a label in a pod
+//! template follows the one in metadata). Here each place has a node of its own, which knows the
+//! number of its shared value; [`settle`] brings the places together again.
+
+use super::node::{Node, Pos, Scalar, Value};
+use std::num::NonZero;
+
+/// The number of a shared value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared(NonZero<u32>);
+
+impl Shared {
+    /// The `n`th shared value; `None` after 2^31 of them, which then are not shared.
+    pub(in crate::yaml) fn nth(n: u32) -> Option<Shared> {
+        NonZero::new(n.checked_add(1)?).filter(|number| number.get() <= u32::MAX >> 1).map(Shared)
+    }
+}
+
+/// Whether a node is one of the places of a shared value: its number, and a low bit that says
+/// whether it is ahead; 0 where nothing is shared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::yaml) struct Sharing(u32);
+
+impl Sharing {
+    pub(in crate::yaml) const NONE: Sharing = Sharing(0);
+
+    fn value(self) -> Option<Shared> {
+        NonZero::new(self.0 >> 1).map(Shared)
+    }
+
+    /// Whether the value was set here, and not yet in its other places.
+    fn is_ahead(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// As after the value was set here.
+    pub(in crate::yaml) fn ahead(self) -> Sharing {
+        if self == Sharing::NONE { self } else { Sharing(self.0 | 1) }
+    }
+
+    fn settled(self) -> Sharing {
+        Sharing(self.0 & !1)
+    }
+}
+
+impl From<Shared> for Sharing {
+    fn from(Shared(number): Shared) -> Self {
+        Sharing(number.get() << 1)
+    }
+}
+
+impl<'a> Node<'a> {
+    /// One of the places of a shared value. Without a number the node is a value of its own.
+    pub fn shared_scalar(scalar: Scalar<'a>, pos: Pos, shared: Option<Shared>) -> Self {
+        Node { sharing: shared.map_or(Sharing::NONE, Sharing::from), ..Node::new(scalar, pos) }
+    }
+
+    /// The shared value that stands here, if it is one.
+    pub fn shared(&self) -> Option<Shared> {
+        self.sharing.value()
+    }
+
+    /// Whether a shared value was set here, and not yet in its other places.
+    pub fn is_ahead(&self) -> bool {
+        self.sharing.is_ahead()
+    }
+}
+
+/// What a shared value is in all its places.
+struct Latest<'a> {
+    shared: Shared,
+    scalar: Scalar<'a>,
+    pos: Pos,
+}
+
+/// Gives every place of a shared value what was set in one of them, with its place; the last one in
+/// the order of the tree wins. O(nodes).
+pub fn settle(root: &mut Node<'_>) {
+    let mut set: Vec<Latest<'_>> = Vec::new();
+    each_shared(root, &mut |shared, node| {
+        if let (true, Value::Scalar(scalar)) = (node.is_ahead(), &node.value) {
+            set.retain(|latest| latest.shared != shared);
+            set.push(Latest { shared, scalar: *scalar, pos: node.pos });
+        }
+    });
+    if !set.is_empty() {
+        put(root, &set);
+    }
+}
+
+/// Sets shared values in all their places, for the entry at `by`. O(nodes x values).
+pub fn set<'a>(root: &mut Node<'a>, values: &[(Shared, Scalar<'a>)], by: Pos) {
+    let values: Vec<_> = values.iter().map(|&(shared, scalar)| Latest { shared, scalar, pos: by }).collect();
+    put(root, &values);
+}
+
+fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
+    each_shared(root, &mut |shared, node| {
+        if let Some(latest) = values.iter().find(|latest| latest.shared == shared) {
+            node.set_scalar(latest.scalar, latest.pos);
+            node.sharing = node.sharing.settled();
+        }
+    });
+}
+
+/// Makes every place a value of its own, as a copy or a detour through another format does.
+/// O(nodes).
+pub fn unshare(root: &mut Node<'_>) {
+    each_shared(root, &mut |_, node| node.sharing = Sharing::NONE);
+}
+
+fn each_shared<'a>(node: &mut Node<'a>, visit: &mut dyn FnMut(Shared, &mut Node<'a>)) {
+    match &mut node.value {
+        Value::Scalar(_) => {
+            if let Some(shared) = node.shared() {
+                visit(shared, node);
+            }
+        }
+        Value::Sequence(items) => items.iter_mut().for_each(|item| each_shared(item, visit)),
+        Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| each_shared(value, visit)),
+    }
+}
