@@ -2,7 +2,7 @@
 //!
 //! Each of them takes `by`, the place of the entry that asks for the change. The value takes that
 //! place, so that a later error about the value points to the entry; [`Pos::NONE`] leaves the place
-//! as it is. What becomes of a shared value (see [`shared`](super::shared)) each verb says; what was set in
+//! as it is. A [`shared`](super::shared) value stays shared, but for [`Node::put`]: what was set in
 //! one of its places comes to the others when they are settled.
 
 use super::mapping::Mapping;
@@ -47,7 +47,7 @@ impl<'a> Node<'a> {
         self.set_text(text, Tag::Untyped, by);
     }
 
-    /// Puts a scalar in the place of a value. A shared value stays shared.
+    /// Puts a scalar in the place of a value.
     pub fn set_scalar(&mut self, scalar: Scalar<'a>, by: Pos) {
         self.value = Value::Scalar(scalar);
         self.touch(by);

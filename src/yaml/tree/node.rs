@@ -1,9 +1,9 @@
 //! The tree: [`Node`], [`Scalar`], [`Sequence`].
 //!
-//! All text is borrowed from an [`Arena`](crate::yaml::Arena) that outlives the build: a scalar that was
-//! read verbatim is a slice of its source, a scalar that was made is a slice of the arena's own
-//! memory. Text is therefore `Copy`, a scalar costs no allocation, and cloning a tree copies only
-//! its lists.
+//! All text is borrowed from an [`Arena`](crate::yaml::Arena) that outlives the build: a scalar
+//! that was read verbatim is a slice of its source, a scalar that was made is a slice of the arena's
+//! own memory. Text is therefore `Copy`, a scalar costs no allocation, and cloning a tree copies
+//! only its lists.
 
 use super::mapping::Mapping;
 use super::shared::Sharing;
@@ -12,8 +12,8 @@ use crate::yaml::scalar::{self, Kind};
 use std::ops::{Deref, DerefMut};
 
 /// Place of a node in the sources of a build: an offset into the concatenation of all texts an
-/// [`Arena`](crate::yaml::Arena) was given; [`Arena::place`](crate::yaml::Arena::place) turns it into file,
-/// line and column.
+/// [`Arena`](crate::yaml::Arena) was given;
+/// [`Arena::place`](crate::yaml::Arena::place) turns it into file, line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Pos(pub u32);
 
