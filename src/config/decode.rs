@@ -226,8 +226,7 @@ impl<'a> Decoder<'a> {
             Kind::Bool if scalar::truth(text) => "true",
             Kind::Bool => "false",
             Kind::Int => match scalar::int(text) {
-                Some(Int::Signed(n)) => self.arena.text(&n.to_string()),
-                Some(Int::Unsigned(n)) => self.arena.text(&n.to_string()),
+                Some(n) => self.arena.text(&n.to_string()),
                 None => text,
             },
             Kind::Float => scalar::float(text).map_or(text, |f| self.arena.text(&scalar::go_number(f))),

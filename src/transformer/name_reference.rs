@@ -24,7 +24,7 @@ use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resour
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::Kind;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut};
+use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut, shared};
 
 /// The name reference fix-up, for the references of all layers.
 pub struct NameReferenceTransformer<'a> {
@@ -135,7 +135,7 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             .get(&referrer_gvk(resource))
         {
             Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
-                .and_then(|referrer| referrer.walk(node, trie))
+                .and_then(|mut referrer| referrer.update(node, trie))
                 .map_err(|e| e.at(node.pos())),
             _ => Ok(()),
         };
@@ -272,6 +272,8 @@ struct Referrer<'c, 'a> {
     subject_namespaces: FastSet<&'a str>,
     /// `None` where no name has changed.
     renamed: Option<&'c Referents<'c, 'a>>,
+    /// Whether a shared value was set, in one of its places.
+    is_ahead: bool,
 }
 
 impl<'c, 'a> Referrer<'c, 'a> {
@@ -283,10 +285,19 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 subject_namespaces.extend(account_namespace(subject, resource.id())?);
             }
         }
-        Ok(Referrer { resource, id: *resource.id(), role_ref, subject_namespaces, renamed })
+        Ok(Referrer { resource, id: *resource.id(), role_ref, subject_namespaces, renamed, is_ahead: false })
     }
 
-    fn walk(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+    /// Updates all references in a resource.
+    fn update(&mut self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+        self.walk(node, trie)?;
+        if self.is_ahead {
+            shared::settle(node);
+        }
+        Ok(())
+    }
+
+    fn walk(&mut self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
         let pos = node.pos();
         for action in &trie.actions {
             self.field(node, action).map_err(|e| {
@@ -301,7 +312,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
 
     /// The paths that go on from here. A list has taken the actions already; its items go on with
     /// the same paths.
-    fn walk_children(&self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
+    fn walk_children(&mut self, node: &mut Node<'a>, trie: &Trie<'a>) -> Result<()> {
         let pos = node.pos();
         match node.value_mut() {
             ValueMut::Mapping(m) => trie.each_child(m, |value, child| self.walk(value, child)),
@@ -314,7 +325,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
     }
 
-    fn field(&self, node: &mut Node<'a>, action: &Action<'a>) -> Result<()> {
+    fn field(&mut self, node: &mut Node<'a>, action: &Action<'a>) -> Result<()> {
         match node.value_mut() {
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
                 let pos = item.pos();
@@ -331,6 +342,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
                     && found.id().name != name
                 {
                     node.set_untyped(found.id().name, Pos::NONE);
+                    self.is_ahead |= node.is_ahead();
                 }
                 Ok(())
             }

@@ -10,7 +10,7 @@ use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
-use crate::yaml::scalar::{self, Int, Kind};
+use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{
     Arena, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, first_document, json, reprint,
 };
@@ -165,8 +165,7 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
             out.push_str(if scalar::truth(s.text()) { "true" } else { "false" });
         }
         Kind::Int => match scalar::int(s.text()) {
-            Some(Int::Signed(n)) => out.push_str(&n.to_string()),
-            Some(Int::Unsigned(n)) => out.push_str(&n.to_string()),
+            Some(n) => out.push_str(&n.to_string()),
             None => return false,
         },
         Kind::Float => match scalar::float(s.text()) {

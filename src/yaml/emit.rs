@@ -6,7 +6,7 @@
 //! Mappings come sorted ([`Mapping`]), so printing is one walk.
 
 use super::reprint;
-use super::scalar::{self, Int, Kind};
+use super::scalar::{self, Kind};
 use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use std::fmt::Write as _;
@@ -171,8 +171,7 @@ impl Printer<'_> {
             Kind::Null => self.out.push_str("null"),
             Kind::Bool => self.out.push_str(if scalar::truth(s.text) { "true" } else { "false" }),
             Kind::Int => match scalar::int(s.text) {
-                Some(Int::Signed(n)) => drop(write!(self.out, "{n}")),
-                Some(Int::Unsigned(n)) => drop(write!(self.out, "{n}")),
+                Some(n) => drop(write!(self.out, "{n}")),
                 None => self.out.push_str(s.text),
             },
             Kind::Float => match scalar::float(s.text) {
@@ -435,8 +434,7 @@ fn unprintable(message: String, pos: Pos) -> Unprintable {
 fn float(f: f64) -> String {
     let json = scalar::json_number(f);
     match scalar::int(&json) {
-        Some(Int::Signed(n)) => n.to_string(),
-        Some(Int::Unsigned(n)) => n.to_string(),
+        Some(n) => n.to_string(),
         None => scalar::go_number(f),
     }
 }

@@ -16,7 +16,7 @@
 //! *Cost*: O(size of the tree); a text is copied only if it changes.
 
 use super::json::fresh_string;
-use super::scalar::{self, Int, Kind};
+use super::scalar::{self, Kind};
 use super::tree::mapping::{Entry, Key};
 use super::tree::node::{Node, Scalar, Style, Tag, Value};
 use super::tree::shared::Sharing;
@@ -397,8 +397,7 @@ fn decoded<'a>(arena: Arena<'a>, s: &Scalar<'a>) -> Scalar<'a> {
         Kind::Timestamp => fresh_string(scalar::timestamp(s.text).map_or(s.text, |t| arena.text(&t))),
         Kind::Int | Kind::Float => match scalar::int(s.text) {
             _ if is_short_integer(s.text) => Scalar::plain(s.text),
-            Some(Int::Signed(n)) => Scalar::plain(arena.text(&n.to_string())),
-            Some(Int::Unsigned(n)) => Scalar::plain(arena.text(&n.to_string())),
+            Some(n) => Scalar::plain(arena.text(&n.to_string())),
             None => *s,
         },
     }

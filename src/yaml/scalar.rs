@@ -5,6 +5,7 @@
 //! `yes`, `off`, `y` are booleans). One function, [`resolve_in`], holds both.
 
 use base64::Engine;
+use std::fmt;
 use std::fmt::LowerExp;
 
 /// The type of a scalar.
@@ -233,6 +234,16 @@ fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
 pub enum Int {
     Signed(i64),
     Unsigned(u64),
+}
+
+impl fmt::Display for Int {
+    /// In decimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Int::Signed(n) => write!(f, "{n}"),
+            Int::Unsigned(n) => write!(f, "{n}"),
+        }
+    }
 }
 
 /// Reads an integer in any of the accepted spellings: decimal, `0x`, `0b`, `0o`, leading `0` for

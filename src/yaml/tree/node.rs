@@ -488,6 +488,6 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_tree_is_small() {
-        assert_eq!([size_of::<Scalar<'_>>(), size_of::<Node<'_>>(), size_of::<Entry<'_>>()], [24, 40, 64]);
+        assert_eq!([size_of::<Scalar<'_>>(), size_of::<Node<'_>>(), size_of::<Entry<'_>>()], [24, 48, 72]);
     }
 }
