@@ -1,4 +1,5 @@
-//! [`Error`] and [`Warning`]: what went wrong, where, on what way we got there, and what to do about it.
+//! [`Error`] and [`Warning`]: what went wrong, where, on what way we got there, and what to do
+//! about it.
 
 use crate::yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;

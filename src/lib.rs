@@ -72,7 +72,8 @@
 //! }
 //! let roots = ["north".to_owned(), "south".to_owned()];
 //! let together = Together { jobs: NonZero::new(2).unwrap(), keep_going: false };
-//! let built = build_all(&files, &roots, |_| Options::default(), together, |_, output| output.print());
+//! let options = |_: usize| Options::default();
+//! let built = build_all(&files, &roots, options, together, |_, output| output.print());
 //! for (site, built) in roots.iter().zip(built) {
 //!     let printed = built.expect("nothing before it failed").value?;
 //!     assert!(printed.contains(&format!("namespace: {site}")));

@@ -106,7 +106,8 @@ impl<'w> Output<'w> {
     /// let options = Options { trace: true, ..Options::default() };
     /// let output = build(&workspace, &files, ".", &options).value?;
     /// let write = output.writes().iter().find(|write| write.path == "/metadata/name").unwrap();
-    /// assert_eq!((write.step, write.before, write.after), ("PrefixTransformer", Some("web"), Some("blue-web")));
+    /// assert_eq!(write.step, "PrefixTransformer");
+    /// assert_eq!((write.before, write.after), (Some("web"), Some("blue-web")));
     /// assert_eq!(output.place(write.entry).unwrap().to_string(), "kustomization.yaml:1:1");
     /// # Ok::<(), rustomize::diag::Error>(())
     /// ```
@@ -149,7 +150,8 @@ pub fn build<'w>(
     Output::of(cx, built)
 }
 
-/// Calls a plugin once, outside of a build, and gives what it printed, as it would go on through one.
+/// Calls a plugin once, outside of a build, and gives what it printed, as it would go on through
+/// one.
 ///
 /// # Errors
 /// There is no such plugin, it may not run, or it fails.

@@ -44,6 +44,20 @@ fn public_items_are_documented() {
     assert!(bare.is_empty(), "{}", bare.join("\n"));
 }
 
+/// A line of prose is not longer than this, in characters.
+const WIDEST_COMMENT: usize = 100;
+
+#[test]
+fn comments_are_narrow_enough_to_be_read() {
+    let is_wide = |line: &str| line.trim_start().starts_with("//") && line.chars().count() > WIDEST_COMMENT;
+    let mut wide = Vec::new();
+    for (path, text) in sources() {
+        let lines = text.lines().enumerate().filter(|(_, line)| is_wide(line));
+        wide.extend(lines.map(|(i, _)| format!("{}:{}", path.display(), i + 1)));
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
 /// A file that outgrows this is two.
 const MOST_LINES: usize = 700;
 

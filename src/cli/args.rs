@@ -83,7 +83,7 @@ pub enum Plugin {
         #[arg(value_name = "DIR", default_value = ".")]
         directory: PathBuf,
 
-        /// Where to put the shared object [default: DIR/<kind>.so]
+        /// Where to put the shared object [default: DIR/KIND.so]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -547,7 +547,7 @@ pub struct Sync {
     #[arg(long, value_name = "NAME", conflicts_with = "placement")]
     pub environment: Option<String>,
 
-    /// The server, as in https://plugins.example.com [default: what environment.yaml says]
+    /// The server, by its URL [default: what environment.yaml says]
     #[arg(long, value_name = "URL", requires = "environment")]
     pub from: Option<String>,
 

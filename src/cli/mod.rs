@@ -1,7 +1,7 @@
 //! The command line: the only place that knows terminal, environment and exit status.
 //!
-//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal, unless a build had
-//! nothing to clean up, 141 when the reader of our output has gone.
+//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal, unless a build
+//! had nothing to clean up, 141 when the reader of our output has gone.
 
 mod args;
 mod build;

@@ -82,8 +82,8 @@ pub fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
     namespaced().chain(cluster_scoped).map(|r| Ok((named(r), output.print_one(r)?))).collect()
 }
 
-/// Writes files below a directory, which is made if it is not there. None is put in its place before
-/// all are written.
+/// Writes files below a directory, which is made if it is not there. None is put in its place
+/// before all are written.
 ///
 /// # Errors
 /// A file cannot be written.

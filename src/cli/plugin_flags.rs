@@ -50,7 +50,8 @@ pub struct PluginFlags {
     /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and
     /// are granted, as far as this system can enforce it) or strict (the same and a cleared
     /// environment, or an error); the command 'doctor' says what this system can enforce
-    /// [default: off for plugins that somebody has placed, auto and a cleared environment for installed ones]
+    /// [default: off for plugins that somebody has placed, auto and a cleared environment for
+    /// installed ones]
     #[arg(long, value_name = "LEVEL")]
     pub plugin_isolation: Option<IsolationLevel>,
 

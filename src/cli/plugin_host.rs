@@ -1,7 +1,7 @@
 //! This program as the process that runs a plugin. Behind [`ARGUMENT`]: `CONFINEMENT PATH`
 //! runs a shared object; `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined;
-//! `CONFINEMENT report` says as JSON which parts of the confinement this system enforces. Builds and
-//! `doctor` start it; nobody types it.
+//! `CONFINEMENT report` says as JSON which parts of the confinement this system enforces. Builds
+//! and `doctor` start it; nobody types it.
 
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;

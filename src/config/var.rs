@@ -1,4 +1,5 @@
-//! [`Var`]: a value of one resource, by the name under which others use it. Deprecated by replacements.
+//! [`Var`]: a value of one resource, by the name under which others use it. Deprecated by
+//! replacements.
 
 use super::decode::{Decoder, Given};
 use super::{Decode, Described};

@@ -99,8 +99,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if !matches!(chart.values_merge, "merge" | "override" | "replace") {
             return Err(fault("valuesMerge must be one of [merge override replace]"));
         }
-        // Upstream reads a chart's own API versions over the ones that all charts share, if there are
-        // as many or more.
+        // Upstream reads a chart's own API versions over the ones that all charts share, if there
+        // are as many or more.
         let shared = &mut build.helm_api_versions;
         if chart.api_versions.len() <= shared.len() {
             shared.iter_mut().zip(&chart.api_versions).for_each(|(into, version)| *into = (*version).to_owned());

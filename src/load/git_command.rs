@@ -1,8 +1,8 @@
 //! [`GitCommand`]: the arguments of git. No other place makes them.
 //!
 //! Options are constants of this program. A text that a file or a server has written is a word, and
-//! one that looks like an option is refused. The arguments are those of kustomize, which wrappers of
-//! git know.
+//! one that looks like an option is refused. The arguments are those of kustomize, which wrappers
+//! of git know.
 
 use crate::diag::{Error, Result};
 use std::ffi::OsString;

@@ -429,8 +429,8 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
         }
         _ => Error::new(ErrorKind::Io, format!("'{path}' cannot be read: {e}")),
     };
-    // What may not be read is there, and a loader that fails knows nothing: neither is looked for as
-    // a directory.
+    // What may not be read is there, and a loader that fails knows nothing: neither is looked for
+    // as a directory.
     let missing = !matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Other);
     NotLoaded { missing, error }
 }

@@ -41,8 +41,8 @@ pub fn quoted(text: &str) -> String {
 impl Amendment {
     /// Adds the rule to the text of a trust file. The rule is placed behind narrower rules and in
     /// front of wider ones. The new rule also has the grants and the required signature of the
-    /// older rule for its sources. A new file also gets a rule for all other sources, because without a
-    /// file every source is allowed.
+    /// older rule for its sources. A new file also gets a rule for all other sources, because
+    /// without a file every source is allowed.
     ///
     /// # Errors
     /// The file, or what becomes of it, is not of its form, or is written in a way that no line can
@@ -173,8 +173,8 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Holds the text to the number of rules that it should have: the field may be spelled in a way that
-/// is read and that no line was found for.
+/// Holds the text to the number of rules that it should have: the field may be spelled in a way
+/// that is read and that no line was found for.
 fn checked(path: &Path, text: String, rule: String, count: usize) -> Result<Amended> {
     if Trust::parse(path, text.clone())?.rules.len() == count {
         return Ok(Amended { text, rule });

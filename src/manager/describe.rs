@@ -1,4 +1,5 @@
-//! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46 to P50).
+//! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46
+//! to P50).
 
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
@@ -149,8 +150,8 @@ impl fmt::Display for DescribeError {
 }
 
 impl Description {
-    /// Asks a plugin, which may read itself and the system, write nothing, and has no network. It gets an
-    /// environment and a home of its own.
+    /// Asks a plugin, which may read itself and the system, write nothing, and has no network. It
+    /// gets an environment and a home of its own.
     ///
     /// # Errors
     /// It does not answer, or with something else than one JSON object.

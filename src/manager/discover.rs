@@ -66,8 +66,8 @@ pub struct Verified {
 }
 
 impl Installed {
-    /// Holds the content to the sum (P26), and what was made of it when it was installed to those of
-    /// that. O(bytes of it).
+    /// Holds the content to the sum (P26), and what was made of it when it was installed to those
+    /// of that. O(bytes of it).
     ///
     /// # Errors
     /// It differs, or cannot be read.

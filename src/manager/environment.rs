@@ -1,4 +1,5 @@
-//! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own (M01 to M07, M28, M32).
+//! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own (M01 to M07, M28,
+//! M32).
 //!
 //! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a
 //! plugin home, is there for every build in the environment, without a further step. The

@@ -1,4 +1,5 @@
-//! [`Installer`]: from a requirement to a plugin that runs (U37 to U45). It is the one way, whoever asks.
+//! [`Installer`]: from a requirement to a plugin that runs (U37 to U45). It is the one way, whoever
+//! asks.
 //!
 //! For each requirement: resolve it to a version and what there is of that; fetch and unpack it;
 //! install what it needs; put it where it is found and make what its language needs; ask it what it

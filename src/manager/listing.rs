@@ -1,5 +1,6 @@
-//! [`Listing`]: the files of a mount of `plugin serve`, and their metadata. Requests that come while
-//! the mount is listed share the next list, and a file is hashed again only after it has changed.
+//! [`Listing`]: the files of a mount of `plugin serve`, and their metadata. Requests that come
+//! while the mount is listed share the next list, and a file is hashed again only after it has
+//! changed.
 
 use super::content;
 use super::serve::{Files, Metadata};
@@ -32,7 +33,8 @@ impl Listing {
         fs::canonicalize(&file).is_ok_and(|now| now == file).then_some(file)
     }
 
-    /// The files, in a list that was begun after `asked`. `list` makes one: O(files of the bundles).
+    /// The files, in a list that was begun after `asked`. `list` makes one: O(files of the
+    /// bundles).
     ///
     /// # Errors
     /// Those of `list`.

@@ -1,4 +1,5 @@
-//! [`Lock`]: `plugins.lock`, which stands beside `plugins.yaml` and says exactly what was installed.
+//! [`Lock`]: `plugins.lock`, which stands beside `plugins.yaml` and says exactly what was
+//! installed.
 //!
 //! It is JSON, by source, with sorted keys and one value on a line: what two people add merges
 //! without a conflict.

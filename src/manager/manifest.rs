@@ -1,4 +1,5 @@
-//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it (U09 to U12).
+//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it
+//! (U09 to U12).
 
 use super::describe::{Component, Description, Protocol};
 use super::location::Location;
@@ -29,9 +30,9 @@ pub enum Runtime {
     /// A shared object, which the tool itself runs.
     SharedObject,
     /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
-    /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called with
-    /// `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers `steps` with
-    /// these two words, and else with `install-deps DIRECTORY`.
+    /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called
+    /// with `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers
+    /// `steps` with these two words, and else with `install-deps DIRECTORY`.
     Program(String),
 }
 

@@ -1,4 +1,5 @@
-//! [`ManagedPlugins`]: the plugins of a build, those that were placed and those that were installed.
+//! [`ManagedPlugins`]: the plugins of a build, those that were placed and those that were
+//! installed.
 
 use super::describe::Protocol;
 use super::resolve::{COMPONENT, Found, Managed, Manager, Use};

@@ -1,4 +1,5 @@
-//! [`Preparer`]: what of an installation can be done for several plugins at once: finding versions, fetching, unpacking.
+//! [`Preparer`]: what of an installation can be done for several plugins at once: finding versions,
+//! fetching, unpacking.
 
 use super::archive::unpack;
 use super::content;

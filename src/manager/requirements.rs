@@ -1,4 +1,5 @@
-//! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it needs (P41).
+//! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it
+//! needs (P41).
 
 use super::location::{Location, LocationError};
 use super::source::{Source, SourceError};

@@ -1,4 +1,5 @@
-//! [`Trust`]: `trust.yaml`, in which a user or an organisation says whose plugins may be installed, and on what conditions.
+//! [`Trust`]: `trust.yaml`, in which a user or an organisation says whose plugins may be installed,
+//! and on what conditions.
 //!
 //! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository
 //! holds changes it: `plugins.yaml` asks, this file grants. Without it every source may be

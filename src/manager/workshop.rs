@@ -1,8 +1,8 @@
 //! [`Workshop`]: where the tools of a language make what a plugin needs when it is installed.
 //!
 //! Every tool runs in a sandbox: it reads the system and the plugin. A step that fetches has the
-//! network, and writes to a directory that is removed afterwards. A step that makes what is kept has
-//! no network. No variable, file or setting of the user reaches a tool but those that are named
+//! network, and writes to a directory that is removed afterwards. A step that makes what is kept
+//! has no network. No variable, file or setting of the user reaches a tool but those that are named
 //! here.
 
 use super::content::MADE;
@@ -65,8 +65,8 @@ pub(super) struct Workshop<'w> {
 /// What a step does, and so what it may do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
-    /// Fetches: it has the network, and writes to [`Workshop::work`] alone. No code of a plugin runs
-    /// in it.
+    /// Fetches: it has the network, and writes to [`Workshop::work`] alone. No code of a plugin
+    /// runs in it.
     Fetch,
     /// Makes what is kept: it has no network, and writes to [`Workshop::made`], too.
     Make,

@@ -5,9 +5,9 @@
 //! *Selects*: all resources of the layer, as its transformers left them.
 //! *Order*: after `transformers`, last in each layer.
 //! *Cost*: that of the plugin, and O(size of the resources) for the fingerprints.
-//! *Quirks*: nothing may be changed but the label `validated-by`, which stays. What an executable or
-//! a function prints under another id, or leaves out, is of no effect: upstream applies it to a list
-//! that it drops. A shared object and a built-in may not add, rename or remove either.
+//! *Quirks*: nothing may be changed but the label `validated-by`, which stays. What an executable
+//! or a function prints under another id, or leaves out, is of no effect: upstream applies it to a
+//! list that it drops. A shared object and a built-in may not add, rename or remove either.
 //! Content counts, not style or place; upstream also refuses a validator that prints the same
 //! values in other lines (testdata/deviations/validator-style.md).
 //! *Example*: `testdata/reference/validate.txtar`

@@ -1,9 +1,9 @@
 //! What the process of a plugin may do and take, applied by that process to itself before it loads
 //! any of the plugin's code.
 //!
-//! The process leaves the session of the user, and so the terminal, and gives up the capabilities of
-//! root. Landlock restricts files and TCP; of the system's calls the process keeps those on a list
-//! (`calls.rs`). A placed plugin runs without all that, as under kustomize (K20);
+//! The process leaves the session of the user, and so the terminal, and gives up the capabilities
+//! of root. Landlock restricts files and TCP; of the system's calls the process keeps those on a
+//! list (`calls.rs`). A placed plugin runs without all that, as under kustomize (K20);
 //! `--plugin-isolation` asks for it.
 
 use serde::{Deserialize, Serialize};

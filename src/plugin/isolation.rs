@@ -14,8 +14,8 @@ use std::time::Duration;
 /// The file that says how names become addresses; on many systems a link to elsewhere.
 const RESOLVER: &str = "/etc/resolv.conf";
 
-/// The first argument of a program that is asked to be the process of a plugin. Two versions of the tool do
-/// not understand each other.
+/// The first argument of a program that is asked to be the process of a plugin. Two versions of the
+/// tool do not understand each other.
 pub const ARGUMENT: &str = concat!("__plugin-host@", env!("CARGO_PKG_VERSION"));
 
 /// How much isolation is asked for.

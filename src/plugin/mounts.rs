@@ -64,8 +64,8 @@ fn restrict(write: &[PathBuf]) -> io::Result<()> {
             continue;
         }
         match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, "") {
-            // What is mounted where this process cannot go, or below what was mounted over it, is out
-            // of its reach.
+            // What is mounted where this process cannot go, or below what was mounted over it, is
+            // out of its reach.
             Ok(()) | Err(Errno::ACCESS | Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
             Err(e) => return Err(e.into()),
         }

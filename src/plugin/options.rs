@@ -23,8 +23,8 @@ pub struct PluginOptions {
     pub isolation: Isolation,
     /// How many bytes of address space a shared object's process may have; `None` for no limit.
     pub memory_limit: Option<u64>,
-    /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::isolation::ARGUMENT) `CONFINEMENT PATH`.
-    /// Only Unix has such a process.
+    /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::isolation::ARGUMENT)
+    /// `CONFINEMENT PATH`. Only Unix has such a process.
     pub host: Option<PathBuf>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,

@@ -1,4 +1,5 @@
-//! [`Permissions`]: what a plugin asks for beyond reading its own files, the system's and the kustomization's root.
+//! [`Permissions`]: what a plugin asks for beyond reading its own files, the system's and the
+//! kustomization's root.
 //!
 //! A plugin says it in `plugin.yaml` or when it is described; the lock file keeps it; `trust.yaml`
 //! grants it. What is not granted is not to be had: a plugin that asks for more than its rule

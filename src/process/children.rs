@@ -127,8 +127,8 @@ impl Children {
     /// started ends then. It costs the process, and copies of its input and output.
     ///
     /// # Errors
-    /// It cannot be started, exits with another status than 0, takes too long or prints too much; in
-    /// the latter two cases its whole process group is ended.
+    /// It cannot be started, exits with another status than 0, takes too long or prints too much;
+    /// in the latter two cases its whole process group is ended.
     pub fn run(&self, call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
         let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
         let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;

@@ -1,7 +1,7 @@
 //! Directories that only this user can look into, for what must not stay behind.
 //!
-//! They are removed when they are dropped, by [`remove_all`] for whoever ends a build, and by a later process
-//! where one was killed: each is locked as long as its process lives.
+//! They are removed when they are dropped, by [`remove_all`] for whoever ends a build, and by a
+//! later process where one was killed: each is locked as long as its process lives.
 
 use super::Children;
 use super::directory::{create, lock, make, remove};

@@ -277,7 +277,8 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits the resources at some places, which are in order, each by itself; on all cores if they
-    /// are many. `editor` is as for [`ResMap::edit_each`]. Edits leave identities alone. O(n + edits).
+    /// are many. `editor` is as for [`ResMap::edit_each`]. Edits leave identities alone.
+    /// O(n + edits).
     ///
     /// # Errors
     /// That of the first resource, in order, whose edit fails.

@@ -351,8 +351,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Sets shared values in all their places, for the entry at `by`. O(1) where none is shared, else
-    /// O(nodes).
+    /// Sets shared values in all their places, for the entry at `by`. O(1) where none is shared,
+    /// else O(nodes).
     pub fn set_shared(&mut self, values: &[(Shared, Scalar<'a>)], by: Pos) {
         if self.shares_values && !values.is_empty() {
             shared::set(&mut self.node, values, by);

@@ -1,4 +1,5 @@
-//! [`Custom`]: schemas from a kustomization's `openapi` file or from bundles, made into the same kind of table as the built-in one.
+//! [`Custom`]: schemas from a kustomization's `openapi` file or from bundles, made into the same
+//! kind of table as the built-in one.
 
 use super::Gvk;
 use super::{Place, builtin};

@@ -137,7 +137,8 @@ pub(super) fn merge_into_target<'a>(
     Ok(patched)
 }
 
-/// Merges a patch into a resource, which keeps what identifies it unless the options allow a change.
+/// Merges a patch into a resource, which keeps what identifies it unless the options allow a
+/// change.
 fn merge_into<'a>(
     map: &mut ResMap<'a>,
     i: usize,
@@ -180,8 +181,8 @@ fn merge_in<'a>(
     Ok(keep)
 }
 
-/// A patch that kustomize has copied: labels and annotations are text, and what identifies the patch
-/// is set anew.
+/// A patch that kustomize has copied: labels and annotations are text, and what identifies the
+/// patch is set anew.
 fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
     let mut patch = with_text_metadata(document);
     let id = *document.id();

@@ -1,5 +1,5 @@
-//! [`OpenText`]: a text that replacement after replacement changes a piece of. It is taken apart once, and put together when
-//! something else looks at its resource.
+//! [`OpenText`]: a text that replacement after replacement changes a piece of. It is taken apart
+//! once, and put together when something else looks at its resource.
 
 use super::copies::check_text;
 use super::structured_text;

@@ -215,7 +215,8 @@ impl Prepared<'_> {
 }
 
 /// Applies JSON patches for the same kind, or the same target, in one pass: what one does to a
-/// resource depends on that resource alone. Gives the places of the resources that they may have changed.
+/// resource depends on that resource alone. Gives the places of the resources that they may have
+/// changed.
 fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
     let arena = build.arena;
     let first = patches.first().and_then(|patch| patch.target.as_ref());
@@ -242,8 +243,8 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
     Ok(candidates)
 }
 
-/// Applies JSON patches whose operations leave identities and metadata alone to one resource, those for which it
-/// is a target.
+/// Applies JSON patches whose operations leave identities and metadata alone to one resource, those
+/// for which it is a target.
 fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepared<'a>]) -> Result<()> {
     // Whether the resource is the target of the patch before, where that is still so.
     let mut known = None;

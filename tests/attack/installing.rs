@@ -409,8 +409,8 @@ fn s2_only_what_fetches_has_the_network_and_it_writes_nothing_that_is_kept() {
     }
 }
 
-/// With stand-ins for deno: one leaves a link where its directory was, one writes what a run of deno
-/// writes outside of a sandbox.
+/// With stand-ins for deno: one leaves a link where its directory was, one writes what a run of
+/// deno writes outside of a sandbox.
 #[test]
 fn s10_what_deno_fetched_is_in_a_sum_and_code_that_it_compiled_is_not_used() {
     let mut tree = tree("deno", &[("main.ts", ""), ("deno.lock", "{}")]);

@@ -1,6 +1,6 @@
-//! Attacks: what a kustomization, a plugin, a server or a directory of somebody else could do to the
-//! user, tried by programs. The name of a test begins with the letter and number of its attack, if
-//! it has one.
+//! Attacks: what a kustomization, a plugin, a server or a directory of somebody else could do to
+//! the user, tried by programs. The name of a test begins with the letter and number of its attack,
+//! if it has one.
 
 mod budgets;
 mod calls;

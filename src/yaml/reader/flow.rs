@@ -115,8 +115,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut own = Properties::default();
         let key = match self.flow_properties(&mut own)? {
             Some(b']') if own.is_empty() && kind == Kind::FlowSequence => {
-                // go-yaml's parser drops the token behind a `?` without a key. Without its bracket the
-                // list never ends.
+                // go-yaml's parser drops the token behind a `?` without a key. Without its bracket
+                // the list never ends.
                 return Err(self.error(UNCLOSED, start));
             }
             Some(b',' | b':' | b']' | b'}') if own.is_empty() => {

@@ -1,9 +1,9 @@
 //! The tree: [`Node`], [`Scalar`], [`Sequence`].
 //!
 //! All text is borrowed from an [`Arena`](crate::yaml::Arena) that outlives the build: a scalar
-//! that was read verbatim is a slice of its source, a scalar that was made is a slice of the arena's
-//! own memory. Text is therefore `Copy`, a scalar costs no allocation, and cloning a tree copies
-//! only its lists.
+//! that was read verbatim is a slice of its source, a scalar that was made is a slice of the
+//! arena's own memory. Text is therefore `Copy`, a scalar costs no allocation, and cloning a tree
+//! copies only its lists.
 
 use super::mapping::Mapping;
 use super::shared::Sharing;
