@@ -19,7 +19,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator};
-use crate::yaml::{Arena, Entry, Key, Mapping, Node, json};
+use crate::yaml::{Arena, Entries, Entry, Key, Mapping, Node, json};
 use base64::Engine;
 
 /// One entry of `configMapGenerator`.
@@ -34,7 +34,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         check_name(&self.args)?;
-        let (mut data, mut binary) = (Vec::new(), Vec::new());
+        let (mut data, mut binary) = (Entries::new(), Entries::new());
         for pair in key_values::load(build, &self.root, &self.args)? {
             let key = key(arena, &pair);
             match std::str::from_utf8(&pair.value) {

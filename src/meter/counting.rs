@@ -4,202 +4,212 @@ use super::count;
 use std::hash::BuildHasher;
 use std::iter::FusedIterator;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
+use thin_vec::ThinVec;
 
 /// So many items move to their next place in one step.
 const MOVED_TOGETHER: usize = 64;
 
-/// A [`Vec`] that counts the items that are asked for. A function of slices that is not listed here
-/// counts as a walk over all items.
-#[derive(Debug)]
-pub struct List<T>(Vec<T>);
+/// A list over a vector of the standard library's kind.
+macro_rules! list {
+    ($list:ident, $vec:ident) => {
+        #[doc = concat!("A [`", stringify!($vec), "`] that counts the items that are asked for.")]
+        /// A function of slices that is not listed here counts as a walk over all items.
+        #[derive(Debug)]
+        pub struct $list<T>($vec<T>);
 
-impl<T> List<T> {
-    /// An empty list.
-    pub const fn new() -> Self {
-        List(Vec::new())
-    }
+        impl<T> $list<T> {
+            /// An empty list.
+            pub fn new() -> Self {
+                $list($vec::new())
+            }
 
-    /// An empty list with room for so many items.
-    pub fn with_capacity(capacity: usize) -> Self {
-        List(Vec::with_capacity(capacity))
-    }
+            /// An empty list with room for so many items.
+            pub fn with_capacity(capacity: usize) -> Self {
+                $list($vec::with_capacity(capacity))
+            }
 
-    /// How many items there are. O(1).
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
+            /// How many items there are. O(1).
+            pub fn len(&self) -> usize {
+                self.0.len()
+            }
 
-    /// Whether there are no items. O(1).
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+            /// Whether there are no items. O(1).
+            pub fn is_empty(&self) -> bool {
+                self.0.is_empty()
+            }
 
-    /// For how many items there is room. O(1).
-    pub fn capacity(&self) -> usize {
-        self.0.capacity()
-    }
+            /// For how many items there is room. O(1).
+            pub fn capacity(&self) -> usize {
+                self.0.capacity()
+            }
 
-    /// Makes room for so many more items.
-    pub fn reserve(&mut self, more: usize) {
-        self.0.reserve(more);
-    }
+            /// Makes room for so many more items.
+            pub fn reserve(&mut self, more: usize) {
+                self.0.reserve(more);
+            }
 
-    /// Makes room for exactly so many more items.
-    pub fn reserve_exact(&mut self, more: usize) {
-        self.0.reserve_exact(more);
-    }
+            /// Makes room for exactly so many more items.
+            pub fn reserve_exact(&mut self, more: usize) {
+                self.0.reserve_exact(more);
+            }
 
-    /// The item at a place. O(1).
-    pub fn get(&self, i: usize) -> Option<&T> {
-        count(1);
-        self.0.get(i)
-    }
+            /// The item at a place. O(1).
+            pub fn get(&self, i: usize) -> Option<&T> {
+                count(1);
+                self.0.get(i)
+            }
 
-    /// The item at a place, for editing. O(1).
-    pub fn get_mut(&mut self, i: usize) -> Option<&mut T> {
-        count(1);
-        self.0.get_mut(i)
-    }
+            /// The item at a place, for editing. O(1).
+            pub fn get_mut(&mut self, i: usize) -> Option<&mut T> {
+                count(1);
+                self.0.get_mut(i)
+            }
 
-    /// The first item. O(1).
-    pub fn first(&self) -> Option<&T> {
-        count(1);
-        self.0.first()
-    }
+            /// The first item. O(1).
+            pub fn first(&self) -> Option<&T> {
+                count(1);
+                self.0.first()
+            }
 
-    /// The last item. O(1).
-    pub fn last(&self) -> Option<&T> {
-        count(1);
-        self.0.last()
-    }
+            /// The last item. O(1).
+            pub fn last(&self) -> Option<&T> {
+                count(1);
+                self.0.last()
+            }
 
-    /// The last item, for editing. O(1).
-    pub fn last_mut(&mut self) -> Option<&mut T> {
-        count(1);
-        self.0.last_mut()
-    }
+            /// The last item, for editing. O(1).
+            pub fn last_mut(&mut self) -> Option<&mut T> {
+                count(1);
+                self.0.last_mut()
+            }
 
-    /// Appends an item. O(1).
-    pub fn push(&mut self, item: T) {
-        count(1);
-        self.0.push(item);
-    }
+            /// Appends an item. O(1).
+            pub fn push(&mut self, item: T) {
+                count(1);
+                self.0.push(item);
+            }
 
-    /// Puts an item in; those behind it move.
-    pub fn insert(&mut self, i: usize, item: T) {
-        count(1 + (self.0.len() - i) / MOVED_TOGETHER);
-        self.0.insert(i, item);
-    }
+            /// Puts an item in; those behind it move.
+            pub fn insert(&mut self, i: usize, item: T) {
+                count(1 + (self.0.len() - i) / MOVED_TOGETHER);
+                self.0.insert(i, item);
+            }
 
-    /// Takes an item out; those behind it move.
-    pub fn remove(&mut self, i: usize) -> T {
-        count(1 + (self.0.len() - i) / MOVED_TOGETHER);
-        self.0.remove(i)
-    }
+            /// Takes an item out; those behind it move.
+            pub fn remove(&mut self, i: usize) -> T {
+                count(1 + (self.0.len() - i) / MOVED_TOGETHER);
+                self.0.remove(i)
+            }
 
-    /// Takes the items from a place on. O(their number).
-    pub fn split_off(&mut self, at: usize) -> Vec<T> {
-        count(self.0.len() - at);
-        self.0.split_off(at)
-    }
+            /// Takes the items from a place on. O(their number).
+            pub fn split_off(&mut self, at: usize) -> Self {
+                count(self.0.len() - at);
+                $list(self.0.split_off(at))
+            }
 
-    /// The items in order, each counted when it is reached.
-    pub fn iter(&self) -> Counted<std::slice::Iter<'_, T>> {
-        counted(self.0.iter())
-    }
+            /// The items in order, each counted when it is reached.
+            pub fn iter(&self) -> Counted<std::slice::Iter<'_, T>> {
+                counted(self.0.iter())
+            }
 
-    /// As [`List::iter`], for editing.
-    pub fn iter_mut(&mut self) -> Counted<std::slice::IterMut<'_, T>> {
-        counted(self.0.iter_mut())
-    }
+            /// As [`Self::iter`], for editing.
+            pub fn iter_mut(&mut self) -> Counted<std::slice::IterMut<'_, T>> {
+                counted(self.0.iter_mut())
+            }
 
-    /// The place of the first item for which `is_before` does not hold. O(log n).
-    pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
-        let counted = |item: &T| {
-            count(1);
-            is_before(item)
-        };
-        self.0.partition_point(counted)
-    }
+            /// The place of the first item for which `is_before` does not hold. O(log n).
+            pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
+                let counted = |item: &T| {
+                    count(1);
+                    is_before(item)
+                };
+                self.0.partition_point(counted)
+            }
+        }
+
+        impl<T> Default for $list<T> {
+            fn default() -> Self {
+                $list::new()
+            }
+        }
+
+        impl<T: Clone> Clone for $list<T> {
+            fn clone(&self) -> Self {
+                $list($vec::clone(self))
+            }
+        }
+
+        impl<T> From<Vec<T>> for $list<T> {
+            fn from(items: Vec<T>) -> Self {
+                $list(items.into())
+            }
+        }
+
+        impl<T> From<$list<T>> for Vec<T> {
+            fn from(list: $list<T>) -> Self {
+                count(list.len());
+                list.0.into()
+            }
+        }
+
+        impl<T> FromIterator<T> for $list<T> {
+            fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+                $list(counted(items.into_iter()).collect())
+            }
+        }
+
+        impl<T> Extend<T> for $list<T> {
+            fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+                self.0.extend(counted(items.into_iter()));
+            }
+        }
+
+        impl<T> IntoIterator for $list<T> {
+            type Item = T;
+            type IntoIter = <$vec<T> as IntoIterator>::IntoIter;
+
+            fn into_iter(self) -> Self::IntoIter {
+                count(self.len());
+                self.0.into_iter()
+            }
+        }
+
+        impl<T> Index<usize> for $list<T> {
+            type Output = T;
+
+            fn index(&self, i: usize) -> &T {
+                count(1);
+                &self.0[i]
+            }
+        }
+
+        impl<T> IndexMut<usize> for $list<T> {
+            fn index_mut(&mut self, i: usize) -> &mut T {
+                count(1);
+                &mut self.0[i]
+            }
+        }
+
+        impl<T> Deref for $list<T> {
+            type Target = $vec<T>;
+
+            fn deref(&self) -> &$vec<T> {
+                count(self.0.len());
+                &self.0
+            }
+        }
+
+        impl<T> DerefMut for $list<T> {
+            fn deref_mut(&mut self) -> &mut $vec<T> {
+                count(self.0.len());
+                &mut self.0
+            }
+        }
+    };
 }
 
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        List::new()
-    }
-}
-
-impl<T: Clone> Clone for List<T> {
-    fn clone(&self) -> Self {
-        List(Vec::clone(self))
-    }
-}
-
-impl<T> From<Vec<T>> for List<T> {
-    fn from(items: Vec<T>) -> Self {
-        List(items)
-    }
-}
-
-impl<T> From<List<T>> for Vec<T> {
-    fn from(list: List<T>) -> Self {
-        count(list.len());
-        list.0
-    }
-}
-
-impl<T> FromIterator<T> for List<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        List(counted(items.into_iter()).collect())
-    }
-}
-
-impl<T> Extend<T> for List<T> {
-    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        self.0.extend(counted(items.into_iter()));
-    }
-}
-
-impl<T> IntoIterator for List<T> {
-    type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        Vec::from(self).into_iter()
-    }
-}
-
-impl<T> Index<usize> for List<T> {
-    type Output = T;
-
-    fn index(&self, i: usize) -> &T {
-        count(1);
-        &self.0[i]
-    }
-}
-
-impl<T> IndexMut<usize> for List<T> {
-    fn index_mut(&mut self, i: usize) -> &mut T {
-        count(1);
-        &mut self.0[i]
-    }
-}
-
-impl<T> Deref for List<T> {
-    type Target = Vec<T>;
-
-    fn deref(&self) -> &Vec<T> {
-        count(self.0.len());
-        &self.0
-    }
-}
-
-impl<T> DerefMut for List<T> {
-    fn deref_mut(&mut self) -> &mut Vec<T> {
-        count(self.0.len());
-        &mut self.0
-    }
-}
+list!(List, Vec);
+list!(ThinList, ThinVec);
 
 /// An iterator that counts each item.
 #[derive(Clone, Debug)]

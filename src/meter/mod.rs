@@ -12,9 +12,9 @@ mod counting;
 mod plain;
 
 #[cfg(debug_assertions)]
-pub use counting::{Counted, List, RandomState, counted};
+pub use counting::{Counted, List, RandomState, ThinList, counted};
 #[cfg(not(debug_assertions))]
-pub use plain::{Counted, List, RandomState, counted};
+pub use plain::{Counted, List, RandomState, ThinList, counted};
 
 /// A hash table of a build.
 pub type FastMap<K, V> = hashbrown::HashMap<K, V, RandomState>;

@@ -4,6 +4,9 @@
 pub type List<T> = Vec<T>;
 
 /// See the type of the same name in a debug build.
+pub type ThinList<T> = thin_vec::ThinVec<T>;
+
+/// See the type of the same name in a debug build.
 pub type Counted<I> = I;
 
 /// See the type of the same name in a debug build.

@@ -2,6 +2,7 @@
 
 pub mod annotations;
 mod facets;
+mod ids;
 pub mod matcher;
 pub mod order;
 pub mod print;
@@ -12,9 +13,10 @@ mod resource;
 
 pub use annotations::{INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
 pub use facets::{Facets, Hint, Metadatum};
+pub use ids::Places;
 pub use matcher::Matcher;
 pub use order::Order;
 pub use print::{print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
-pub use res_map::{Changes, Found, Index, Places, RESOURCE, ResMap};
-pub use resource::{Behavior, Rare, Resource, mapping_in, set_untyped, stringify, texts};
+pub use res_map::{Changes, Found, Index, RESOURCE, ResMap};
+pub use resource::{Behavior, Rare, Resource, internal_annotations, mapping_in, set_untyped, stringify, texts};

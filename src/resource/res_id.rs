@@ -1,7 +1,7 @@
 //! Identity: [`ResId`] and the [`PreviousId`]s a resource has had.
 
 use crate::meter;
-use crate::schema::gvk::or;
+use crate::schema::gvk::{is_same, or};
 use crate::schema::{self, Gvk};
 use std::fmt;
 
@@ -56,7 +56,7 @@ impl<'a> ResId<'a> {
 impl PartialEq for ResId<'_> {
     fn eq(&self, other: &Self) -> bool {
         meter::count(1);
-        self.name == other.name && self.gvk == other.gvk && self.effective == other.effective
+        is_same(self.name, other.name) && self.gvk == other.gvk && is_same(self.effective, other.effective)
     }
 }
 

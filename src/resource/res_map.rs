@@ -1,5 +1,6 @@
 //! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
 
+use super::ids::Ids;
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Error, Result};
 use crate::meter::{Counted, FastMap, List};
@@ -21,49 +22,12 @@ pub struct ResMap<'a> {
     /// Whether it is known that no two resources share an id. A step that renames all in the same
     /// way keeps it so, and the check between layers then costs nothing.
     unique: bool,
-    /// Where each current id stands.
-    current: Option<Index<'a, u32>>,
-    /// Where each id stands that a resource has or has had.
-    any: Option<Index<'a, Places>>,
+    /// Where each id stands.
+    ids: Ids,
     /// Where resources are that selectors look for.
     facets: Facets<'a>,
     /// Whether a resource may be empty.
     may_have_empty: bool,
-}
-
-/// Places in a map. Nearly every id belongs to one resource.
-#[derive(Clone, Debug)]
-pub enum Places {
-    /// The usual case.
-    One(u32),
-    /// In order.
-    #[expect(clippy::box_collection, reason = "an index has a place for nearly every id: half the size")]
-    Many(Box<Vec<u32>>),
-}
-
-impl Places {
-    /// All places.
-    pub fn as_slice(&self) -> &[u32] {
-        match self {
-            Places::One(i) => std::slice::from_ref(i),
-            Places::Many(list) => list,
-        }
-    }
-
-    /// Adds a place, unless it is there.
-    pub fn add(&mut self, i: u32) {
-        match self {
-            Places::One(first) if *first == i => {}
-            Places::One(first) => *self = Places::Many(Box::new(vec![(*first).min(i), i.max(*first)])),
-            // Places come in order, but for those that single edits add.
-            Places::Many(list) if list.last().is_none_or(|last| *last < i) => list.push(i),
-            Places::Many(list) => {
-                if let Err(at) = list.binary_search(&i) {
-                    list.insert(at, i);
-                }
-            }
-        }
-    }
 }
 
 /// What an edit of every resource may change of identities.
@@ -139,17 +103,16 @@ impl<'a> ResMap<'a> {
     pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
         self.index_current(arena)?;
         let i = self.resources.len() as u32;
-        let index = self.current.get_or_insert_default();
-        if let Some(&first) = index.get(resource.id()) {
-            return Err(duplicate(arena, &self.resources[first as usize], &resource));
-        }
-        index.insert(*resource.id(), i);
-        if let Some(any) = &mut self.any {
-            add_ids(any, &resource, 0, i);
-        }
-        self.facets.add(&resource, 0, i, true);
-        self.may_have_empty |= resource.is_deleted();
         self.resources.push(resource);
+        if let Some(first) = self.ids.add_current(i, &self.resources) {
+            let error = duplicate(arena, &self.resources[first as usize], &self.resources[i as usize]);
+            self.resources.truncate(i as usize);
+            return Err(error);
+        }
+        let resource = &self.resources[i as usize];
+        self.ids.add_any(i, resource, 0);
+        self.facets.add(resource, 0, i, true);
+        self.may_have_empty |= resource.is_deleted();
         Ok(())
     }
 
@@ -168,20 +131,18 @@ impl<'a> ResMap<'a> {
     }
 
     fn drop_indexes(&mut self) {
-        (self.current, self.any, self.facets) = (None, None, Facets::default());
+        (self.ids, self.facets) = (Ids::default(), Facets::default());
     }
 
     fn index_current(&mut self, arena: Arena<'a>) -> Result<()> {
-        if self.current.is_some() {
+        if self.ids.has_current() {
             return Ok(());
         }
-        let mut index = Index::with_capacity_and_hasher(self.resources.len(), Default::default());
-        for (i, resource) in self.resources.iter().enumerate().filter(|(_, r)| !r.is_deleted()) {
-            if let Some(first) = index.insert(*resource.id(), i as u32) {
-                return Err(duplicate(arena, &self.resources[first as usize], resource));
-            }
+        if let Err((first, second)) = self.ids.index_current(&self.resources) {
+            self.ids.forget_current();
+            return Err(duplicate(arena, &self.resources[first as usize], &self.resources[second as usize]));
         }
-        (self.current, self.unique) = (Some(index), true);
+        self.unique = true;
         Ok(())
     }
 
@@ -195,16 +156,7 @@ impl<'a> ResMap<'a> {
 
     /// The resources that have or have had an id. O(1).
     pub fn find_any(&mut self, id: &ResId<'a>) -> Found {
-        let resources = &self.resources;
-        let any = self.any.get_or_insert_with(|| {
-            let mut index = Index::with_capacity_and_hasher(resources.len(), Default::default());
-            resources.iter().enumerate().for_each(|(i, r)| add_ids(&mut index, r, 0, i as u32));
-            index
-        });
-        // An id may have been given up by a change that left no history.
-        let holds = |i: &&u32| resources[**i as usize].has_or_had(id);
-        let places: Vec<usize> =
-            any.get(id).map_or(&[][..], Places::as_slice).iter().filter(holds).map(|&i| i as usize).collect();
+        let places = self.ids.any(id, &self.resources);
         match places.len() {
             0 => Found::None,
             1 => Found::One(places[0]),
@@ -218,8 +170,10 @@ impl<'a> ResMap<'a> {
     /// Two resources share an id.
     pub fn take_all(&mut self, arena: Arena<'a>) -> Result<(Index<'a, u32>, Vec<Resource<'a>>)> {
         self.index_current(arena)?;
-        let all = std::mem::take(self);
-        Ok((all.current.unwrap_or_default(), all.resources.into()))
+        let resources = std::mem::take(self).resources;
+        let present = resources.iter().enumerate().filter(|(_, resource)| !resource.is_deleted());
+        let index = present.map(|(i, resource)| (*resource.id(), i as u32)).collect();
+        Ok((index, resources.into()))
     }
 
     /// Edits one resource and brings the indexes up to date. O(edit).
@@ -325,11 +279,12 @@ impl<'a> ResMap<'a> {
     /// Makes room for so many more resources.
     pub fn reserve(&mut self, more: usize) {
         if self.resources.is_empty() {
-            self.current.get_or_insert_default();
             self.unique = true;
         }
         self.resources.reserve(more);
-        self.current.as_mut().into_iter().for_each(|index| index.reserve(more));
+        if self.resources.is_empty() || self.ids.has_current() {
+            self.ids.reserve(more, &self.resources);
+        }
     }
 
     /// Edits every resource by itself, on all cores if there are many. `editor` makes, for the
@@ -350,7 +305,7 @@ impl<'a> ResMap<'a> {
         if changes == Changes::Content {
             facets.forget_metadata();
         } else {
-            (self.current, self.any, self.unique) = (None, None, false);
+            (self.ids, self.unique) = (Ids::default(), false);
         }
         self.may_have_empty = true;
         let edit_run = |arena| {
@@ -407,20 +362,14 @@ impl<'a> ResMap<'a> {
         let is_same_api =
             resource.id().gvk.group == before.gvk.group && resource.id().gvk.version == before.gvk.version;
         let first = if is_same_api && history <= resource.previous().len() { history } else { 0 };
-        if let Some(any) = &mut self.any {
-            add_ids(any, resource, first, i as u32);
-        }
+        self.ids.add_any(i as u32, resource, first);
         self.facets.add(resource, first, i as u32, false);
-        if moved && self.current.is_none() {
-            self.unique = false;
-        }
-        if moved && let Some(current) = &mut self.current {
-            if current.get(before) == Some(&(i as u32)) {
-                current.remove(before);
-            }
+        if moved {
+            self.ids.remove_current(i as u32, before);
             // Where the new id is taken, the next check has to find that out.
-            if current.insert(*resource.id(), i as u32).is_some() {
-                (self.current, self.unique) = (None, false);
+            if !self.ids.has_current() || self.ids.add_current(i as u32, &self.resources).is_some() {
+                self.ids.forget_current();
+                self.unique = false;
             }
         }
     }
@@ -438,9 +387,7 @@ impl<'a> ResMap<'a> {
     pub fn delete(&mut self, i: usize) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         self.may_have_empty = true;
-        if let Some(current) = &mut self.current {
-            current.remove(before.id());
-        }
+        self.ids.remove_current(i as u32, before.id());
     }
 
     /// Places of resources that a selector may select, in order: see [`Facets`]. O(answer), once
@@ -542,13 +489,6 @@ fn permute<T>(items: &mut [T], order: impl ExactSizeIterator<Item = u32>) {
 impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
     fn from_iter<I: IntoIterator<Item = Resource<'a>>>(resources: I) -> Self {
         ResMap { resources: resources.into_iter().collect(), may_have_empty: true, ..ResMap::default() }
-    }
-}
-
-/// Adds the identities of a resource from the one numbered `first` on.
-fn add_ids<'a>(index: &mut Index<'a, Places>, resource: &Resource<'a>, first: usize, i: u32) {
-    for id in resource.ids_from(first) {
-        index.entry(id).and_modify(|places| places.add(i)).or_insert(Places::One(i));
     }
 }
 

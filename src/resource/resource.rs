@@ -3,12 +3,13 @@
 use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
 use crate::diag::{Error, Result};
-use crate::meter::{self, List};
+use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
 use crate::yaml::{
     Arena, Entry, Mapping, Node, Pos, Scalar, Tag, Value, json,
     shared::{self, Shared},
 };
+use thin_vec::ThinVec;
 
 /// What a generated resource does to one that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,11 +49,11 @@ impl Behavior {
 pub struct Resource<'a> {
     node: Node<'a>,
     id: ResId<'a>,
-    previous: List<PreviousId<'a>>,
+    previous: ThinList<PreviousId<'a>>,
     /// Non-empty name prefixes that were added, innermost first.
-    pub prefixes: Vec<&'a str>,
+    pub prefixes: ThinVec<&'a str>,
     /// Non-empty name suffixes that were added, innermost first.
-    pub suffixes: Vec<&'a str>,
+    pub suffixes: ThinVec<&'a str>,
     /// Set on resources that generators made.
     pub behavior: Option<Behavior>,
     /// Whether the name gets a hash of the content at the end.
@@ -65,6 +66,12 @@ pub struct Resource<'a> {
     shares_values: bool,
     /// What few builds ask for.
     rare: Option<Box<Rare<'a>>>,
+}
+
+/// The annotations of a manifest or patch, if one of them is upstream's own.
+pub fn internal_annotations<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Mapping<'a>> {
+    let annotations = node.get("metadata")?.get("annotations")?.as_mapping()?;
+    annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)).then_some(annotations)
 }
 
 /// What is known about the resources of few builds: kept apart, so that the others do not pay for
@@ -125,7 +132,7 @@ impl<'a> Resource<'a> {
             return Err(fault(format!("missing metadata.name in object {id}")));
         }
         resource.share_kind(arena);
-        resource.adopt_history()?;
+        resource.adopt_own_history()?;
         Ok(resource)
     }
 
@@ -161,9 +168,9 @@ impl<'a> Resource<'a> {
         Resource {
             id: read_id(&node),
             node,
-            previous: List::new(),
-            prefixes: Vec::new(),
-            suffixes: Vec::new(),
+            previous: ThinList::new(),
+            prefixes: ThinVec::new(),
+            suffixes: ThinVec::new(),
             behavior: None,
             needs_hash: false,
             json_form: false,
@@ -211,7 +218,7 @@ impl<'a> Resource<'a> {
     }
 
     /// Identities the resource has had, oldest first, without the current one.
-    pub fn previous(&self) -> &List<PreviousId<'a>> {
+    pub fn previous(&self) -> &ThinList<PreviousId<'a>> {
         meter::count(1);
         &self.previous
     }
@@ -269,24 +276,37 @@ impl<'a> Resource<'a> {
         }
     }
 
+    /// As [`Resource::adopt_history`], of its own annotations.
+    fn adopt_own_history(&mut self) -> Result<()> {
+        match internal_annotations(&self.node) {
+            Some(annotations) => {
+                let annotations = annotations.clone();
+                self.adopt_history(&annotations)
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Reads what upstream believes of the annotations in which it keeps a history, where a
-    /// manifest has them by hand.
+    /// manifest has them by hand, or a patch that was merged into the resource: each of them takes
+    /// the place of what was there. `annotations` is what [`internal_annotations`] gives.
     ///
     /// # Errors
     /// There are not as many former names as former namespaces and kinds.
-    fn adopt_history(&mut self) -> Result<()> {
-        let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
-        let Some(annotations) = annotations.and_then(Node::as_mapping) else { return Ok(()) };
-        if !annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)) {
-            return Ok(());
-        }
+    pub fn adopt_history(&mut self, annotations: &Mapping<'a>) -> Result<()> {
         let list = |name: &str| {
             let entry = annotations.iter().find(|e| e.key().text().strip_prefix(INTERNAL) == Some(name))?;
-            Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<Vec<&'a str>>())
+            Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<ThinVec<&'a str>>())
         };
+        let former = |name: &str, part: fn(&PreviousId<'a>) -> &'a str| {
+            let known = || self.previous.iter().map(part).collect::<ThinVec<&'a str>>();
+            list(name).or_else(|| Some(known()).filter(|known| !known.is_empty()))
+        };
+        let names = former("previousNames", |p| p.name);
+        // No text at all is one empty item.
+        let namespaces = former("previousNamespaces", |p| p.namespace).unwrap_or_else(|| [""].into());
+        let kinds = former("previousKinds", |p| p.kind).unwrap_or_else(|| [""].into());
         let (prefixes, suffixes) = (list("prefixes"), list("suffixes"));
-        let names = list("previousNames");
-        let [namespaces, kinds] = ["previousNamespaces", "previousKinds"].map(|name| list(name).unwrap_or(vec![""]));
         if let Some(names) = names {
             if [namespaces.len(), kinds.len()] != [names.len(); 2] {
                 let message = format!(
@@ -298,8 +318,8 @@ impl<'a> Resource<'a> {
             let ids = names.into_iter().zip(namespaces).zip(kinds);
             self.previous = ids.map(|((name, namespace), kind)| PreviousId { kind, name, namespace }).collect();
         }
-        self.prefixes = prefixes.unwrap_or_default();
-        self.suffixes = suffixes.unwrap_or_default();
+        self.prefixes = prefixes.unwrap_or_else(|| std::mem::take(&mut self.prefixes));
+        self.suffixes = suffixes.unwrap_or_else(|| std::mem::take(&mut self.suffixes));
         Ok(())
     }
 

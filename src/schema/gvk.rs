@@ -3,9 +3,10 @@
 use crate::meter;
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Group, version and kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Eq, Default, PartialOrd, Ord)]
 pub struct Gvk<'a> {
     pub group: &'a str,
     pub version: &'a str,
@@ -28,10 +29,29 @@ impl<'a> Gvk<'a> {
     }
 }
 
+impl PartialEq for Gvk<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        is_same(self.kind, other.kind) && is_same(self.version, other.version) && is_same(self.group, other.group)
+    }
+}
+
+impl Hash for Gvk<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.kind, self.version, self.group).hash(state);
+    }
+}
+
 impl fmt::Display for Gvk<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", or(self.kind, "[noKind]"), or(self.version, "[noVer]"), or(self.group, "[noGrp]"))
     }
+}
+
+/// Whether two texts are the same. Texts in one place are not read: most texts of identities lie in
+/// memory that nothing else has touched for a while.
+#[inline]
+pub(crate) fn is_same(a: &str, b: &str) -> bool {
+    std::ptr::eq(a, b) || a == b
 }
 
 /// A text, or another one where it is empty.

@@ -104,7 +104,7 @@ fn unwrap_list(mut node: Node<'_>) -> Vec<Node<'_>> {
         return vec![node];
     }
     match node.as_mapping_mut().and_then(|m| m.remove("items")).map(Node::into_sequence) {
-        Some(Ok(items)) => items.into_items(),
+        Some(Ok(items)) => items.into_iter().collect(),
         None => Vec::new(),
         Some(Err(other)) if other.is_null() => Vec::new(),
         Some(Err(other)) => {

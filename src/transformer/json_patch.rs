@@ -19,6 +19,8 @@ pub struct Operation<'a> {
     /// Whether the patch was written in JSON. The scalars in the value of a `test` are then their
     /// spelling.
     is_json: bool,
+    /// Whether the value has a text that [`reprint::check_dumped`] refuses.
+    has_unreadable: bool,
     pos: Pos,
 }
 
@@ -140,9 +142,10 @@ pub fn from_yaml<'a>(arena: Arena<'a>, node: &Node<'a>) -> Result<Vec<Operation<
     json::check_keys(node)?;
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
-    for value in operations.iter_mut().filter_map(|operation| operation.value.as_mut()) {
+    for operation in &mut operations {
+        let Some(value) = &mut operation.value else { continue };
         json::from_yaml_1_1(arena, value);
-        reprint::through_json(arena, value)?;
+        operation.has_unreadable = reprint::through_json(arena, value)?;
     }
     Ok(operations)
 }
@@ -164,7 +167,7 @@ pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result
             let spelled = spelled.as_ref().and_then(|list| list.as_sequence()?.get(i)?.get("value"));
             *value = spelled.cloned().unwrap_or_default();
         } else {
-            reprint::through_json(arena, value)?;
+            operation.has_unreadable = reprint::through_json(arena, value)?;
         }
     }
     Ok(operations)
@@ -186,9 +189,10 @@ pub fn apply<'a>(
         resource.record_previous();
     }
     let is_new = !resource.json_form;
+    let mut has_unreadable = operations.iter().any(|operation| operation.has_unreadable);
     if is_new {
         resource.unshare();
-        reprint::through_json(arena, resource.node_mut())?;
+        has_unreadable |= reprint::through_json(arena, resource.node_mut())?;
     }
     let run_all = |node: &mut Node<'a>| {
         let mut copies = Copies::default();
@@ -196,7 +200,9 @@ pub fn apply<'a>(
             let value = operation.value.as_ref().map_or(Pos::NONE, |value| value.pos());
             run(node, operation, &mut copies).map_err(|e| e.at(value).at(operation.pos))?;
         }
-        check_whole(node)
+        check_whole(node)?;
+        // Upstream dumps what is patched, and reads it again.
+        if has_unreadable { Ok(reprint::check_dumped(node)?) } else { Ok(()) }
     };
     match seen_annotations(operations) {
         Some(keys) if keys.is_empty() => run_all(resource.node_mut_in_form())?,

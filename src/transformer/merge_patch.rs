@@ -3,7 +3,7 @@
 use super::merge;
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Error, Result};
-use crate::resource::{Found, Matcher, ResId, ResMap, Resource, set_untyped, stringify};
+use crate::resource::{Found, Matcher, ResId, ResMap, Resource, internal_annotations, set_untyped, stringify};
 use crate::schema::Schemas;
 use crate::stage::Build;
 use crate::yaml::{Arena, Node};
@@ -164,6 +164,7 @@ fn merge_in<'a>(
         resource.record_previous();
     }
     let wipes = wipes_annotations(patch.node());
+    let document = patch;
     let mut patch = patch.node().clone();
     if way == Way::Copied {
         copy_api_version(resource, &mut patch);
@@ -173,6 +174,9 @@ fn merge_in<'a>(
     resource.settle_shared();
     if wipes {
         resource.forget_history();
+    }
+    if let Some(annotations) = internal_annotations(document.node()) {
+        resource.adopt_history(annotations).map_err(|e| e.context(format!("patching {id}")))?;
     }
     if keep {
         put_back_identity(resource, &id, options);

@@ -3,7 +3,7 @@
 use super::scalar::{self, Int, Kind};
 use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
-use super::{Arena, Entry, Malformed};
+use super::{Arena, Entries, Entry, Items, Malformed};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -103,7 +103,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
         Value::Mapping(m) => {
             let mut entries = std::mem::take(m).into_entries();
-            for entry in &mut entries {
+            for entry in entries.iter_mut() {
                 let key = &entry.key;
                 let text = match scalar::resolve_v2(key.text) {
                     _ if key.style != Style::Plain || key.tag != Tag::Auto => key.text,
@@ -186,7 +186,7 @@ impl<'a> Spelling<'a> {
         match self.peek() {
             Some(b'[') => {
                 self.skip();
-                let mut items = Vec::new();
+                let mut items = Items::new();
                 while self.has_more() {
                     items.push(self.value());
                 }
@@ -194,7 +194,7 @@ impl<'a> Spelling<'a> {
             }
             Some(b'{') => {
                 self.skip();
-                let mut entries = Vec::new();
+                let mut entries = Entries::new();
                 while self.has_more() {
                     let name: String = serde_json::from_str(self.scalar()).unwrap_or_default();
                     entries.push(Entry { key: Key::string(self.arena.text(&name)), value: self.value() });
@@ -306,7 +306,7 @@ impl<'de, 'a> Visitor<'de> for Seed<'a> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<'a>, A::Error> {
-        let mut items = Vec::new();
+        let mut items = Items::new();
         while let Some(item) = seq.next_element_seed(Seed(self.0))? {
             items.push(item);
         }
@@ -314,7 +314,7 @@ impl<'de, 'a> Visitor<'de> for Seed<'a> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'a>, A::Error> {
-        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut entries: Entries<'a> = Entries::new();
         while let Some(name) = map.next_key::<String>()? {
             let key = Key::new(self.0.text(&name), Style::Double, Tag::Str, Pos::NONE);
             entries.push(Entry { key, value: map.next_value_seed(Seed(self.0))? });

@@ -26,6 +26,6 @@ pub mod tree;
 pub use arena::{Arena, Heap, Place, Source};
 pub use document::{Malformed, documents, first_document};
 pub use tree::edit::ValueMut;
-pub use tree::mapping::{Entry, Key, Mapping};
-pub use tree::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
+pub use tree::mapping::{Entries, Entry, Key, Mapping};
+pub use tree::node::{Items, Node, Pos, Scalar, Sequence, Style, Tag, Value};
 pub use tree::shared;

@@ -4,6 +4,7 @@
 
 use crate::meter;
 use std::cmp::Ordering;
+use thin_vec::ThinVec;
 use unicode_general_category::{GeneralCategory as Cat, get_general_category};
 
 /// Compares two keys as the printer orders them. O(length of the common prefix + the digits after
@@ -79,7 +80,7 @@ fn is_digit(c: char) -> bool {
 /// Sorts by [`compare`], stably. The order is not a total one where numbers overflow, which the
 /// standard library's sort may answer with a panic; a plain merge sort does not. O(n) comparisons
 /// on sorted input.
-pub fn sort<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str + Copy) {
+pub fn sort<T>(items: &mut ThinVec<T>, key: impl Fn(&T) -> &str + Copy) {
     let sorted = items.windows(2).all(|w| compare(key(&w[0]), key(&w[1])) != Ordering::Greater);
     if sorted {
         return;
@@ -97,7 +98,7 @@ pub fn sort<T>(items: &mut Vec<T>, key: impl Fn(&T) -> &str + Copy) {
     let mut right = items.split_off(items.len() / 2);
     sort(items, key);
     sort(&mut right, key);
-    let left = std::mem::replace(items, Vec::with_capacity(items.len() + right.len()));
+    let left = std::mem::replace(items, ThinVec::with_capacity(items.len() + right.len()));
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     while let (Some(l), Some(r)) = (left.peek(), right.peek()) {
         let from_right = compare(key(l), key(r)) == Ordering::Greater;
@@ -115,18 +116,18 @@ mod tests {
     fn observed_order() {
         let want = [".a", "_x", "9", "\"10\"", "A", "B", "a", "a-b", "a/b", "a1", "a2", "a10", "ab"];
         let want = want.map(|s| s.trim_matches('"'));
-        let mut got: Vec<&str> = want.iter().rev().copied().collect();
+        let mut got: ThinVec<&str> = want.iter().rev().copied().collect();
         sort(&mut got, |s| s);
         assert_eq!(got, want);
         let want = ["x-y", "x.y", "x_y", "x1", "x1y", "x01", "xy", "é"];
-        let mut got: Vec<&str> = want.iter().rev().copied().collect();
+        let mut got: ThinVec<&str> = want.iter().rev().copied().collect();
         sort(&mut got, |s| s);
         assert_eq!(got, want);
     }
 
     #[test]
     fn large_lists_are_sorted_stably() {
-        let mut got: Vec<String> = (0..500).map(|i| format!("k{}", (i * 7919) % 500)).collect();
+        let mut got: ThinVec<String> = (0..500).map(|i| format!("k{}", (i * 7919) % 500)).collect();
         sort(&mut got, |s| s);
         let want: Vec<String> = (0..500).map(|i| format!("k{i}")).collect();
         assert_eq!(got, want);

@@ -26,6 +26,8 @@ use std::borrow::Cow;
 /// Longest key, in characters, that go-yaml can read back: it reads `? ` and the key within 1,024.
 const MAX_KEY: usize = 1_022;
 
+const TABBED: &str = "a text in a block begins with a tab, which the reference cannot print";
+
 /// The text of a string after go-yaml v3 has printed and read it; `in_braces` says whether it
 /// stands in a mapping that is written in braces.
 ///
@@ -39,7 +41,7 @@ pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String>
     let is_tabbed = s.text.starts_with('\t');
     let may_fold = s.style == Style::Folded && s.text.contains(is_break);
     match (is_tabbed || may_fold).then(|| block_style(s, in_braces)).flatten() {
-        Some(_) if is_tabbed => Err("a text in a block begins with a tab, which the reference cannot print".to_owned()),
+        Some(_) if is_tabbed => Err(TABBED.to_owned()),
         Some(_) if may_fold => Ok(read_folded(&print_folded(s.text), s.text).into()),
         _ => Ok(s.text.into()),
     }
@@ -272,11 +274,12 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
 
 /// Turns a tree into what it is after kustomize has printed it, decoded it, made JSON of it, and
 /// read and dumped that: numbers are 64-bit floats in Go's shortest form, styles are those of a
-/// fresh dump, nulls are explicit.
+/// fresh dump, nulls are explicit. Gives whether it has a text that [`check_dumped`] refuses.
 ///
 /// # Errors A key or text that cannot be printed or decoded, a number that is infinite or none,
 /// or a text under a type that cannot be read off it.
-pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
+pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, Malformed> {
+    let mut has_unreadable = false;
     let scalar = |s: &mut Scalar<'a>, in_braces| {
         check_type(s)?;
         *s = match s.kind() {
@@ -291,10 +294,31 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Mal
             }
             _ => decoded(arena, s),
         };
+        has_unreadable |= is_unreadable(s);
         Ok(())
     };
     // The dump writes what is empty in braces or brackets, and all else in lines.
-    Parts { key: check_printed_key, scalar, in_braces: |_, is_empty| is_empty }.detour(node)
+    Parts { key: check_printed_key, scalar, in_braces: |_, is_empty| is_empty }.detour(node)?;
+    Ok(has_unreadable)
+}
+
+/// Whether a string, in the style of a fresh dump, is printed as a block that cannot be read.
+fn is_unreadable(s: &Scalar<'_>) -> bool {
+    s.text.starts_with('\t') && block_style(s, false).is_some()
+}
+
+/// Refuses a tree in the form that [`through_json`] gives it, if it cannot be read once it is
+/// dumped. O(nodes).
+///
+/// # Errors
+/// A text of several lines that begins with a tab.
+pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
+    match &node.value {
+        Value::Scalar(s) if is_unreadable(s) => Err(Malformed { message: TABBED.to_owned(), pos: node.pos }),
+        Value::Scalar(_) => Ok(()),
+        Value::Sequence(items) => items.iter().try_for_each(check_dumped),
+        Value::Mapping(m) => m.iter().try_for_each(|entry| check_dumped(&entry.value)),
+    }
 }
 
 /// Turns a tree into what it is after kustomize has decoded it and read its JSON as YAML:

@@ -20,7 +20,7 @@ use crate::diag::{Error, Result};
 use crate::meter::{FastMap, FastSet, List};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
-use crate::yaml::{Node, Pos, Scalar, Style, Tag, ValueMut};
+use crate::yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
 
 type Keys<'s> = &'s [&'s str];
 
@@ -29,11 +29,11 @@ const OWN_TEXT: Keys<'static> = &[""];
 
 /// Merges a patch list into a base list; `None` if the list goes. The base's items are used up.
 pub fn merge<'a>(
-    base: &mut Vec<Node<'a>>,
-    patch: &mut Vec<Node<'a>>,
+    base: &mut Items<'a>,
+    patch: &mut Items<'a>,
     keys: Keys<'_>,
     items: Schema<'_>,
-) -> Result<Option<Vec<Node<'a>>>> {
+) -> Result<Option<Items<'a>>> {
     match take_directive(patch)? {
         Directive::Delete => Ok(None),
         Directive::Replace => introduced(patch, keys, items).map(Some),
@@ -53,7 +53,7 @@ pub fn merge<'a>(
 
 /// A list that a patch brings where there was none: it is merged with itself. The patch keeps its
 /// items.
-pub fn introduced<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<Vec<Node<'a>>> {
+pub fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Items<'a>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::with_itself(item, items))?;
         return Ok(list.clone());
@@ -68,7 +68,7 @@ pub fn introduced<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_
 }
 
 /// Merges a list with itself; `None` if the list goes. Its items are used up.
-pub fn with_itself<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<Option<Vec<Node<'a>>>> {
+pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Option<Items<'a>>> {
     if take_directive(list)? == Directive::Delete {
         return Ok(None);
     }
@@ -83,7 +83,7 @@ pub fn with_itself<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'
 }
 
 /// A base list that the patch does not mention. Its items are used up.
-pub fn untouched<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>) -> Result<Vec<Node<'a>>> {
+pub fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Items<'a>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::untouched(item, items))?;
         return Ok(std::mem::take(list));
@@ -95,7 +95,7 @@ pub fn untouched<'a>(list: &mut Vec<Node<'a>>, keys: Keys<'_>, items: Schema<'_>
 
 /// Takes the directive that is about the list itself out of it: that of the first item with one, if
 /// the item has no other field. All items with the same directive go with it, and blank ones.
-fn take_directive(patch: &mut Vec<Node<'_>>) -> Result<Directive> {
+fn take_directive(patch: &mut Items<'_>) -> Result<Directive> {
     let first = patch.iter().find_map(|item| item.as_mapping().filter(|m| m.contains(DIRECTIVE)));
     let text = match first {
         Some(m) if m.len() == 1 => m.get(DIRECTIVE).and_then(|d| text_at(d, "")).unwrap_or_default(),
@@ -133,16 +133,16 @@ const FEW: usize = 8;
 
 /// Merges items whose keys are found with [`distinct_texts`]: those of the patch come first.
 fn merge_distinct<'a>(
-    (base, texts): (Vec<Node<'a>>, List<&'a str>),
+    (base, texts): (Items<'a>, List<&'a str>),
     (patch, patch_texts): (&mut [Node<'a>], List<&'a str>),
     items: Schema<'_>,
-) -> Result<Vec<Node<'a>>> {
+) -> Result<Items<'a>> {
     let places: FastMap<&str, usize> = match texts.len() {
         0..=FEW => FastMap::default(),
         _ => texts.iter().enumerate().map(|(i, text)| (*text, i)).collect(),
     };
     let mut base: Vec<Option<Node<'a>>> = base.into_iter().map(Some).collect();
-    let mut merged = Vec::with_capacity(base.len() + patch.len());
+    let mut merged = Items::with_capacity(base.len() + patch.len());
     for (item, text) in patch.iter_mut().zip(patch_texts) {
         let place = if places.is_empty() { texts.iter().position(|t| *t == text) } else { places.get(text).copied() };
         match place.and_then(|i| base[i].take()) {
@@ -156,7 +156,7 @@ fn merge_distinct<'a>(
             }
         }
     }
-    let mut rest: Vec<Node<'a>> = base.into_iter().flatten().collect();
+    let mut rest: Items<'a> = base.into_iter().flatten().collect();
     each(&mut rest, |item| super::untouched(item, items))?;
     merged.append(&mut rest);
     Ok(merged)
@@ -182,12 +182,11 @@ struct Merge<'k, 'a> {
 }
 
 impl<'k, 'a> Merge<'k, 'a> {
-    fn new(base: Vec<Node<'a>>, patch: Option<Vec<Node<'a>>>, keys: Keys<'k>) -> Self {
+    fn new(base: Items<'a>, patch: Option<Items<'a>>, keys: Keys<'k>) -> Self {
         let keys = if keys.is_empty() { OWN_TEXT } else { keys };
         let base_len = base.len();
         let has_patch = patch.is_some();
-        let mut pool = base;
-        pool.extend(patch.unwrap_or_default());
+        let pool: Vec<Node<'a>> = base.into_iter().chain(patch.into_iter().flatten()).collect();
         let (from_base, from_patch) = pool.split_at(base_len);
         let mut tuples = Tuples::of(from_patch.iter().chain(from_base), keys);
         if keys.len() > 1 {
@@ -317,7 +316,7 @@ impl<'k, 'a> Merge<'k, 'a> {
     /// # Errors
     /// Items that stand several times are too many: an item that lacks one of two keys stands twice
     /// after each patch.
-    fn into_nodes(mut self, left: Vec<u32>) -> Result<(Vec<Node<'a>>, Vec<Node<'a>>)> {
+    fn into_nodes(mut self, left: Vec<u32>) -> Result<(Items<'a>, Items<'a>)> {
         let result = self.result.items();
         let mut uses = vec![0usize; self.pool.len()];
         result.iter().chain(&left).for_each(|&item| uses[item as usize] += 1);

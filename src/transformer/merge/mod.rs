@@ -16,7 +16,9 @@ use crate::diag::{Error, Result};
 use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, natural};
+use crate::yaml::{
+    Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, natural,
+};
 use std::cmp::Ordering;
 
 /// The field of a patch that says what to do with the mapping or item it stands in.
@@ -140,7 +142,7 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
     }
 }
 
-fn new_list(items: Option<Vec<Node<'_>>>, in_brackets: bool, pos: Pos) -> Merged<'_> {
+fn new_list(items: Option<Items<'_>>, in_brackets: bool, pos: Pos) -> Merged<'_> {
     let Some(items) = items else { return Merged::Gone };
     let mut list = Sequence::from(items);
     list.set_brackets(in_brackets);
@@ -166,7 +168,7 @@ fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
 /// Both mappings come sorted, so merging them is one pass.
 fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Schema<'_>) -> Result<()> {
     let schema = schema_of(schema, base, Some(patch));
-    let mut out: Vec<Entry<'a>> = Vec::with_capacity(base.len().max(patch.len()));
+    let mut out: Entries<'a> = Entries::with_capacity(base.len().max(patch.len()));
     // Braces around nothing say nothing about what comes into them.
     let in_braces = if base.is_empty() { patch.is_in_braces() } else { base.is_in_braces() };
     // Of a key that stands twice in one of them, upstream finds the first.
@@ -206,7 +208,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 }
 
 /// Adds a field that the base lacks.
-fn introduce<'a>(out: &mut Vec<Entry<'a>>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
+fn introduce<'a>(out: &mut Entries<'a>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
     check_key(key.text())?;
     let mut value = match introduced(patch, schema.field(key.text()))? {
         Merged::Gone => return Ok(()),

@@ -19,8 +19,8 @@ mod scalar;
 
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
 use super::texts::Texts;
-use super::{Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
-use crate::meter::List;
+use super::{Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
+use crate::meter::ThinList;
 use block::{Before, Place};
 use characters::Survey;
 use property::{Anchor, Anchors, Properties, TagHandles};
@@ -115,9 +115,9 @@ struct Reader<'a, const RARE: bool> {
     /// The lists and mappings that are open, the innermost one last.
     levels: Vec<Level<'a>>,
     /// The entries of all open mappings, one behind the other.
-    entries: List<Entry<'a>>,
+    entries: Entries<'a>,
     /// The items of all open lists.
-    items: List<Node<'a>>,
+    items: Items<'a>,
     root: Option<Node<'a>>,
     /// Where a root in brackets starts, if it could be a key.
     root_key: Option<usize>,
@@ -141,8 +141,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             indent: END,
             has_tabs: survey.has_tabs,
             levels: Vec::new(),
-            entries: List::new(),
-            items: List::new(),
+            entries: Entries::new(),
+            items: Items::new(),
             root: None,
             root_key: None,
             scratch: String::new(),
@@ -378,12 +378,12 @@ const NO_TOKEN: &str = "found character that cannot start any token";
 
 /// Takes the last elements off a stack, into a list of their number.
 #[inline(always)]
-fn take_from<T>(stack: &mut List<T>, mark: usize) -> Vec<T> {
+fn take_from<T>(stack: &mut ThinList<T>, mark: usize) -> ThinList<T> {
     if mark > 0 {
         return stack.split_off(mark);
     }
     // `split_off` would give all of the stack's memory away.
-    let mut taken = Vec::with_capacity(stack.len());
+    let mut taken = ThinList::with_capacity(stack.len());
     taken.append(stack);
     taken
 }

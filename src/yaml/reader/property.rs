@@ -3,7 +3,7 @@
 use super::{Malformed, Package, Read, Reader};
 use crate::meter::FastMap;
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Entry, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use crate::yaml::{Entries, Items, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
@@ -270,7 +270,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// A mapping of entries among which `<<` is a key, for the package that reads it.
-    pub(super) fn merged(&self, entries: Vec<Entry<'a>>) -> Read<Mapping<'a>> {
+    pub(super) fn merged(&self, entries: Entries<'a>) -> Read<Mapping<'a>> {
         match self.package {
             Package::V3 => merged_under(entries),
             Package::V2 => Ok(merged_in_order(entries)),
@@ -315,8 +315,8 @@ impl TagHandles {
 /// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and
 /// earlier sources win over later ones. kustomize drops the key in any style, and merges only what
 /// a plain one names.
-fn merged_under(entries: Vec<Entry<'_>>) -> Read<Mapping<'_>> {
-    let (merges, own): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
+fn merged_under(entries: Entries<'_>) -> Read<Mapping<'_>> {
+    let (merges, own): (Entries<'_>, Entries<'_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
     let mut mapping = Mapping::from_entries(own);
     let mut merges = merges.into_iter().filter(|entry| is_merge(&entry.key));
     let Some(first) = merges.next() else { return Ok(mapping) };
@@ -333,7 +333,7 @@ fn merged_under(entries: Vec<Entry<'_>>) -> Read<Mapping<'_>> {
 
 /// The same where entries are set one after the other: what is merged behind a key of its own
 /// replaces that.
-fn merged_in_order(entries: Vec<Entry<'_>>) -> Mapping<'_> {
+fn merged_in_order(entries: Entries<'_>) -> Mapping<'_> {
     let mut mapping = Mapping::new();
     for entry in entries {
         if !(entry.key.text == "<<" && is_merge(&entry.key)) {
@@ -351,7 +351,7 @@ fn merged_in_order(entries: Vec<Entry<'_>>) -> Mapping<'_> {
 fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
     let items = match node.value {
         Value::Sequence(items) => items.into_items(),
-        _ => vec![node],
+        _ => Items::from_iter([node]),
     };
     items.into_iter().filter_map(|item| if let Value::Mapping(m) = item.value { Some(m) } else { None }).collect()
 }

@@ -1,7 +1,7 @@
 //! Mappings: [`Mapping`], [`Entry`], [`Key`].
 
 use super::node::{Node, Pos, Scalar, Style, Tag};
-use crate::meter::{self, Counted, List};
+use crate::meter::{self, Counted, ThinList};
 use crate::yaml::natural;
 use crate::yaml::scalar::{self, Kind};
 use std::cmp::Ordering;
@@ -175,12 +175,15 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// The entries of a mapping.
+pub type Entries<'a> = ThinList<Entry<'a>>;
+
 /// A mapping. Invariant: its entries stand in output order ([`natural::compare`]), so that printing
 /// is a plain walk and a look-up in a large mapping a binary search. Keys that were given twice
 /// stay side by side, in source order, for the printer to refuse.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
-    entries: List<Entry<'a>>,
+    entries: Entries<'a>,
     in_braces: bool,
 }
 
@@ -194,9 +197,9 @@ impl<'a> Mapping<'a> {
     }
 
     /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
-    pub fn from_entries(mut entries: Vec<Entry<'a>>) -> Self {
+    pub fn from_entries(mut entries: Entries<'a>) -> Self {
         natural::sort(&mut entries, |e| e.key.text);
-        Mapping { entries: entries.into(), in_braces: false }
+        Mapping { entries, in_braces: false }
     }
 
     /// Sets whether the mapping is written in braces, which upstream keeps until it prints the
@@ -237,8 +240,8 @@ impl<'a> Mapping<'a> {
     }
 
     /// The entries, in output order, by value.
-    pub fn into_entries(self) -> Vec<Entry<'a>> {
-        self.entries.into()
+    pub fn into_entries(self) -> Entries<'a> {
+        self.entries
     }
 
     /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it
@@ -297,8 +300,8 @@ impl<'a> Mapping<'a> {
 
     /// Puts entries, in output order, in the place of those that have the same keys; new ones go to
     /// their places.
-    pub fn put_all(&mut self, entries: Vec<Entry<'a>>) {
-        let mut new = Vec::new();
+    pub fn put_all(&mut self, entries: Entries<'a>) {
+        let mut new = Entries::new();
         for entry in entries {
             match self.find(entry.key.text) {
                 Ok(i) => self.entries[i] = entry,

@@ -7,7 +7,7 @@
 
 use super::mapping::Mapping;
 use super::shared::Sharing;
-use crate::meter::{self, Counted, List};
+use crate::meter::{self, Counted, ThinList};
 use crate::yaml::scalar::{self, Kind};
 use std::ops::{Deref, DerefMut};
 
@@ -417,10 +417,13 @@ impl<'a> Node<'a> {
     }
 }
 
+/// The items of a list.
+pub type Items<'a> = ThinList<Node<'a>>;
+
 /// A list: its items, and how it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence<'a> {
-    items: List<Node<'a>>,
+    items: Items<'a>,
     in_brackets: bool,
 }
 
@@ -436,20 +439,26 @@ impl<'a> Sequence<'a> {
     }
 
     /// The items by value.
-    pub fn into_items(self) -> Vec<Node<'a>> {
-        self.items.into()
+    pub fn into_items(self) -> Items<'a> {
+        self.items
     }
 }
 
-impl<'a> From<Vec<Node<'a>>> for Sequence<'a> {
+impl<'a> From<Items<'a>> for Sequence<'a> {
     /// A list that is written in lines.
-    fn from(items: Vec<Node<'a>>) -> Self {
-        Sequence { items: items.into(), in_brackets: false }
+    fn from(items: Items<'a>) -> Self {
+        Sequence { items, in_brackets: false }
+    }
+}
+
+impl<'a> FromIterator<Node<'a>> for Sequence<'a> {
+    fn from_iter<I: IntoIterator<Item = Node<'a>>>(items: I) -> Self {
+        Items::from_iter(items).into()
     }
 }
 
 impl<'a> Deref for Sequence<'a> {
-    type Target = List<Node<'a>>;
+    type Target = Items<'a>;
 
     fn deref(&self) -> &Self::Target {
         &self.items
@@ -473,7 +482,7 @@ impl<'s, 'a> IntoIterator for &'s Sequence<'a> {
 
 impl<'a> IntoIterator for Sequence<'a> {
     type Item = Node<'a>;
-    type IntoIter = std::vec::IntoIter<Node<'a>>;
+    type IntoIter = <Items<'a> as IntoIterator>::IntoIter;
 
     fn into_iter(self) -> Self::IntoIter {
         self.into_items().into_iter()
@@ -488,6 +497,6 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_tree_is_small() {
-        assert_eq!([size_of::<Scalar<'_>>(), size_of::<Node<'_>>(), size_of::<Entry<'_>>()], [24, 48, 72]);
+        assert_eq!([size_of::<Scalar<'_>>(), size_of::<Node<'_>>(), size_of::<Entry<'_>>()], [24, 32, 56]);
     }
 }

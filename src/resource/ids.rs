@@ -1,0 +1,134 @@
+//! [`Ids`]: where ids stand among the resources of a build, and [`Places`].
+//!
+//! The tables hold places and hashes, not ids: an id has 96 bytes, and a look-up reads the
+//! resource anyway.
+
+use super::{ResId, Resource};
+use crate::meter::{FastMap, List, RandomState};
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// Places in a map. Nearly every id belongs to one resource.
+#[derive(Clone, Debug)]
+pub enum Places {
+    /// The usual case.
+    One(u32),
+    /// In order.
+    #[expect(clippy::box_collection, reason = "an index has a place for nearly every id: half the size")]
+    Many(Box<Vec<u32>>),
+}
+
+impl Places {
+    /// All places.
+    pub fn as_slice(&self) -> &[u32] {
+        match self {
+            Places::One(i) => std::slice::from_ref(i),
+            Places::Many(list) => list,
+        }
+    }
+
+    /// Adds a place, unless it is there.
+    pub fn add(&mut self, i: u32) {
+        match self {
+            Places::One(first) if *first == i => {}
+            Places::One(first) => *self = Places::Many(Box::new(vec![(*first).min(i), i.max(*first)])),
+            // Places come in order, but for those that single edits add.
+            Places::Many(list) if list.last().is_none_or(|last| *last < i) => list.push(i),
+            Places::Many(list) => {
+                if let Err(at) = list.binary_search(&i) {
+                    list.insert(at, i);
+                }
+            }
+        }
+    }
+}
+
+/// Where the resources of a list stand, by id. Each table is made when it is first asked for.
+#[derive(Default, Debug)]
+pub(super) struct Ids {
+    hasher: RandomState,
+    /// The places of all resources, by their current ids.
+    current: Option<HashTable<u32>>,
+    /// Places by the hashes of the ids that resources have or have had.
+    any: Option<FastMap<u64, Places>>,
+}
+
+impl Ids {
+    /// Whether the current ids are indexed.
+    pub fn has_current(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Drops the index of current ids.
+    pub fn forget_current(&mut self) {
+        self.current = None;
+    }
+
+    /// Makes room for the current ids of so many more resources.
+    pub fn reserve(&mut self, more: usize, resources: &List<Resource<'_>>) {
+        let hash = |&i: &u32| self.hasher.hash_one(resources[i as usize].id());
+        self.current.get_or_insert_default().reserve(more, hash);
+    }
+
+    /// Indexes the current ids of all resources that are not emptied. O(n).
+    ///
+    /// # Errors
+    /// The places of two resources that share an id, the first one first.
+    pub fn index_current(&mut self, resources: &List<Resource<'_>>) -> Result<(), (u32, u32)> {
+        self.current = None;
+        self.reserve(resources.len(), resources);
+        for (i, _) in resources.iter().enumerate().filter(|(_, resource)| !resource.is_deleted()) {
+            if let Some(first) = self.add_current(i as u32, resources) {
+                return Err((first, i as u32));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a resource by its current id, if these are indexed. A place that has the id already is
+    /// given back, and stays. O(1).
+    pub fn add_current(&mut self, i: u32, resources: &List<Resource<'_>>) -> Option<u32> {
+        let table = self.current.as_mut()?;
+        let hash = |&i: &u32| self.hasher.hash_one(resources[i as usize].id());
+        let id = resources[i as usize].id();
+        let key = hash(&i);
+        let first = table.find(key, |&other| resources[other as usize].id() == id).copied();
+        if first.is_none() {
+            table.insert_unique(key, i, hash);
+        }
+        first
+    }
+
+    /// Takes a resource out that stands under an id it had, if current ids are indexed. O(1).
+    pub fn remove_current(&mut self, i: u32, before: &ResId<'_>) {
+        if let Some(table) = &mut self.current
+            && let Ok(entry) = table.find_entry(self.hasher.hash_one(before), |&other| other == i)
+        {
+            entry.remove();
+        }
+    }
+
+    /// Adds a resource by its identities from the one numbered `first` on, if all ids are indexed.
+    /// What it was indexed by before stays.
+    pub fn add_any(&mut self, i: u32, resource: &Resource<'_>, first: usize) {
+        if let Some(any) = &mut self.any {
+            for id in resource.ids_from(first) {
+                let key = self.hasher.hash_one(id);
+                any.entry(key).and_modify(|places| places.add(i)).or_insert(Places::One(i));
+            }
+        }
+    }
+
+    /// The places of the resources that have or have had an id, in order. O(1), once the index is
+    /// there.
+    pub fn any(&mut self, id: &ResId<'_>, resources: &List<Resource<'_>>) -> Vec<usize> {
+        if self.any.is_none() {
+            self.any = Some(FastMap::with_capacity_and_hasher(resources.len(), RandomState::default()));
+            resources.iter().enumerate().for_each(|(i, resource)| self.add_any(i as u32, resource, 0));
+        }
+        let places = self.any.as_ref().and_then(|any| any.get(&self.hasher.hash_one(id)));
+        // An id may have been given up by a change that left no history; two ids may have one hash.
+        let holds = |i: &&u32| resources[**i as usize].has_or_had(id);
+        places.map_or(&[][..], Places::as_slice).iter().filter(holds).map(|&i| i as usize).collect()
+    }
+}
