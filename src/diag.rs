@@ -1,25 +1,69 @@
-//! [`Error`] and [`Warning`]: what went wrong, where, on what way we got there, and what to do
-//! about it.
+//! [`Diagnostic`]: a fault or a warning as data: what it is, where, in which resource and field, on
+//! what way the build got there, and what to do about it.
+//!
+//! An [`Error`] is one that ends what was asked for; a [`Warning`] is one beside a result.
 
 use crate::yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;
+use std::ops::Deref;
 
 /// The result of everything that can fail on what a user gave us.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What an [`Error`] is about, for programs that use the library; the command exits with 1 for all.
+/// How much a diagnostic weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
+pub enum Severity {
+    /// What was asked for cannot be done.
+    Error,
+    /// It is done, and the user should know something.
+    Warning,
+}
+
+/// What a diagnostic is about, for programs; the command exits with 1 for all errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Code {
     /// The command line asks for something that is not there.
     Usage,
     /// A file holds something that cannot be built.
     Input,
+    /// A text is no YAML, or a tree has no form in YAML or JSON.
+    Yaml,
+    /// A field is unknown, or its value has another type.
+    Field,
+    /// Two resources have one id.
+    Duplicate,
+    /// No resource is what a patch or another entry asks for.
+    NoMatch,
     /// A file cannot be read or written.
     Io,
     /// A server has no such file.
     Absent,
-    /// A plugin failed, or did what a plugin must not do.
+    /// A plugin failed, did what a plugin must not do, or has something to say.
     Plugin,
+    /// A field or flag still works and should be replaced by another one.
+    Deprecated,
+    /// What is given has no effect.
+    Unused,
+}
+
+impl Code {
+    /// The word for the code, which stays the same from version to version.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::Usage => "usage",
+            Code::Input => "input",
+            Code::Yaml => "yaml",
+            Code::Field => "field",
+            Code::Duplicate => "duplicate",
+            Code::NoMatch => "no-match",
+            Code::Io => "io",
+            Code::Absent => "absent",
+            Code::Plugin => "plugin",
+            Code::Deprecated => "deprecated",
+            Code::Unused => "unused",
+        }
+    }
 }
 
 /// A value, and the warnings that came up on the way to it, in order.
@@ -28,10 +72,6 @@ pub struct Warned<T> {
     pub value: T,
     pub warnings: Vec<Warning>,
 }
-
-/// One fault, with the place it was found at and the chain of entries that led there.
-#[derive(Debug)]
-pub struct Error(Box<Inner>);
 
 /// Where a fault is. Inside a build that is a position; [`Error::located`] makes a place of it
 /// where the build ends, so that nothing on the way needs the sources.
@@ -78,45 +118,189 @@ impl From<Option<Place>> for Spot {
     }
 }
 
-#[derive(Debug)]
-struct Inner {
-    kind: ErrorKind,
+/// One fault or warning.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    severity: Severity,
+    code: Code,
     message: String,
     spot: Spot,
-    context: Vec<String>,
+    /// The names of fields, innermost first.
+    field: Vec<String>,
+    resource: Option<String>,
+    chain: Vec<Link>,
     hints: Vec<String>,
 }
 
+/// A step on the way that led to a diagnostic.
+#[derive(Clone, Debug)]
+pub struct Link {
+    text: String,
+    spot: Spot,
+}
+
+impl Link {
+    /// What the build was doing.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The entry that asked for it, if a source text has it.
+    pub fn place(&self) -> Option<&Place> {
+        self.spot.place()
+    }
+}
+
+impl Diagnostic {
+    fn new(severity: Severity, code: Code, message: String) -> Self {
+        let (field, chain, hints) = (Vec::new(), Vec::new(), Vec::new());
+        Diagnostic { severity, code, message, spot: Spot::Unknown, field, resource: None, chain, hints }
+    }
+
+    /// How much it weighs.
+    pub fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// What it is about.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// What is wrong, in one sentence, without place, chain and hints.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where that is, if it is in a source; known once the build has ended.
+    pub fn place(&self) -> Option<&Place> {
+        self.spot.place()
+    }
+
+    /// The field, as names that are separated by dots: of the resource, or of the file that has the
+    /// fault. `None` if no single field is at fault.
+    pub fn field(&self) -> Option<String> {
+        let names: Vec<&str> = self.field.iter().rev().map(String::as_str).collect();
+        Some(names.join(".")).filter(|path| !path.is_empty())
+    }
+
+    /// The id of the resource, as messages show it.
+    pub fn resource(&self) -> Option<&str> {
+        self.resource.as_deref()
+    }
+
+    /// The way that led there, innermost step first.
+    pub fn chain(&self) -> &[Link] {
+        &self.chain
+    }
+
+    /// What the user can do about it.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
+    fn at(&mut self, spot: Spot) {
+        self.spot = std::mem::take(&mut self.spot).or(spot);
+    }
+
+    fn locate(&mut self, heap: &Heap) {
+        let spots = self.chain.iter_mut().map(|link| &mut link.spot).chain([&mut self.spot]);
+        spots.for_each(|spot| *spot = std::mem::take(spot).located(heap));
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(place) = self.place() {
+            write!(f, "\n  at {place}")?;
+        }
+        if let Some(field) = self.field() {
+            write!(f, "\n  in field '{field}'")?;
+        }
+        for link in &self.chain {
+            write!(f, "\n  {}", link.text)?;
+        }
+        for hint in &self.hints {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The fault that ended what was asked for.
+#[derive(Debug)]
+pub struct Error(Box<Diagnostic>);
+
+impl Deref for Error {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
 impl Error {
-    /// A fault of a kind, in one sentence.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Error(Box::new(Inner { kind, message, spot: Spot::Unknown, context: Vec::new(), hints: Vec::new() }))
+    /// A fault, in one sentence.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Error(Box::new(Diagnostic::new(Severity::Error, code, message.into())))
     }
 
     /// A fault of a file's content.
     pub fn input(message: impl Into<String>) -> Self {
-        Error::new(ErrorKind::Input, message)
+        Error::new(Code::Input, message)
+    }
+
+    /// The same fault, known to be about something more exact.
+    #[must_use]
+    pub fn with_code(mut self, code: Code) -> Self {
+        self.0.code = code;
+        self
     }
 
     /// Adds where the fault is, unless a more exact place is known already.
     #[must_use]
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {
-        self.0.spot = std::mem::take(&mut self.0.spot).or(spot.into());
+        self.0.at(spot.into());
         self
     }
 
-    /// Turns the position of the fault into file, line and column. O(size of the source).
+    /// Adds the name of the field that holds what was looked at so far.
+    #[must_use]
+    pub fn in_field(mut self, name: impl Into<String>) -> Self {
+        self.0.field.push(name.into());
+        self
+    }
+
+    /// Adds the id of the resource that was looked at, unless that of another one is known already.
+    #[must_use]
+    pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
+        self.0.resource.get_or_insert_with(|| id.to_string());
+        self
+    }
+
+    /// Turns positions into file, line and column. O(size of their sources).
     #[must_use]
     pub fn located(mut self, heap: &Heap) -> Self {
-        self.0.spot = std::mem::take(&mut self.0.spot).located(heap);
+        self.0.locate(heap);
         self
     }
 
     /// Adds one link of the chain that led here, innermost first; an empty text is none.
     #[must_use]
-    pub fn context(mut self, link: impl Into<String>) -> Self {
-        self.0.context.extend(Some(link.into()).filter(|link| !link.is_empty()));
+    pub fn context(self, link: impl Into<String>) -> Self {
+        self.through(Spot::Unknown, link)
+    }
+
+    /// As [`Error::context`], of an entry at a place. Where the place of the fault is not known, it
+    /// is that of the entry.
+    #[must_use]
+    pub fn through(mut self, entry: impl Into<Spot>, link: impl Into<String>) -> Self {
+        let (spot, text) = (entry.into(), link.into());
+        self.0.at(spot.clone());
+        if !text.is_empty() {
+            self.0.chain.push(Link { text, spot });
+        }
         self
     }
 
@@ -131,38 +315,13 @@ impl Error {
     /// come across it.
     pub fn fault(&self) -> String {
         let place = self.place().map(|place| format!("\n  at {place}"));
-        format!("{}{}", self.0.message, place.unwrap_or_default())
-    }
-
-    /// What the fault is about.
-    pub fn kind(&self) -> ErrorKind {
-        self.0.kind
-    }
-
-    /// The fault in one sentence, without place, chain and hints.
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    /// Where the fault was found, if that is in a source; known once the build has ended.
-    pub fn place(&self) -> Option<&Place> {
-        self.0.spot.place()
+        format!("{}{}", self.message, place.unwrap_or_default())
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)?;
-        if let Some(place) = self.place() {
-            write!(f, "\n  at {place}")?;
-        }
-        for link in &self.0.context {
-            write!(f, "\n  {link}")?;
-        }
-        for hint in &self.0.hints {
-            write!(f, "\n  hint: {hint}")?;
-        }
-        Ok(())
+        self.0.fmt(f)
     }
 }
 
@@ -171,44 +330,45 @@ impl std::error::Error for Error {}
 /// A text that is no YAML, or that has no form in JSON.
 impl From<Malformed> for Error {
     fn from(fault: Malformed) -> Self {
-        Error::input(fault.message).at(fault.pos)
+        Error::new(Code::Yaml, fault.message).at(fault.pos)
     }
 }
 
 /// Something the user should know although the build goes on. The library returns them; only the
 /// command prints.
 #[derive(Clone, Debug)]
-pub struct Warning {
-    pub message: String,
-    spot: Spot,
+pub struct Warning(Box<Diagnostic>);
+
+impl Deref for Warning {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
 }
 
 impl Warning {
     /// A warning, in one sentence.
-    pub fn new(message: impl Into<String>) -> Self {
-        Warning { message: message.into(), spot: Spot::Unknown }
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Warning(Box::new(Diagnostic::new(Severity::Warning, code, message.into())))
     }
 
     /// Adds what the warning is about.
     #[must_use]
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {
-        self.spot = self.spot.or(spot.into());
+        self.0.at(spot.into());
         self
     }
 
     /// As [`Error::located`].
     #[must_use]
     pub fn located(mut self, heap: &Heap) -> Self {
-        self.spot = self.spot.located(heap);
+        self.0.locate(heap);
         self
-    }
-
-    /// What the warning is about, if that is in a source; known once the build has ended.
-    pub fn place(&self) -> Option<&Place> {
-        self.spot.place()
     }
 }
 
+/// The sentence alone: most are kustomize's own, which have no place.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

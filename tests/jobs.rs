@@ -53,7 +53,7 @@ fn built_by(jobs: usize, kustomization: &str, text: &str) -> Result<String, Stri
     files.set("all.yaml", text);
     let workspace = Workspace::with_jobs(NonZero::new(jobs).unwrap());
     let built = build(&workspace, &files, ".", &Options::default());
-    assert!(built.warnings.iter().all(|warning| warning.message.contains("'commonLabels' is deprecated")));
+    assert!(built.warnings.iter().all(|warning| warning.message().contains("'commonLabels' is deprecated")));
     built.value.and_then(|output| output.print()).map_err(|e| e.to_string())
 }
 

@@ -2,7 +2,7 @@
 //! not saved yet.
 
 use crate::support::Tree;
-use rustomize::diag::Result;
+use rustomize::diag::{Result, Severity};
 use rustomize::load::loader::{Entry, NotOpened, Opened};
 use rustomize::load::{Disk, Loader, Memory, Overlay};
 use rustomize::{Children, Options, PluginOptions, Runners, Workspace, build};
@@ -185,6 +185,45 @@ fn errors_and_warnings_have_places() {
     let Err(error) = built.value else { panic!("it builds") };
     assert!(error.message().contains("no matches for Id"), "{error}");
     assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("kustomization.yaml:6:5"));
+}
+
+/// What programs read of an error: each part by itself.
+#[test]
+fn errors_are_data() {
+    let files = Memory::from_iter([
+        ("base/kustomization.yaml", "resources: [a.yaml]\npatches:\n- path: p.yaml\n"),
+        (
+            "base/a.yaml",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: c}]}}}\n",
+        ),
+        (
+            "base/p.yaml",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    spec: wrong\n",
+        ),
+        ("kustomization.yaml", "resources:\n- base\n"),
+        ("typo/kustomization.yaml", "commonLables: {}\n"),
+        ("twice/kustomization.yaml", "resources: [a.yaml, a.yaml]\n"),
+        ("twice/a.yaml", "kind: Role\nmetadata: {name: a}\n"),
+    ]);
+    let workspace = Workspace::new();
+    let fault = |root: &str| build(&workspace, &files, root, &Options::default()).value.map(drop).unwrap_err();
+    let error = fault(".");
+    assert_eq!((error.severity(), error.code().as_str()), (Severity::Error, "input"));
+    assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("base/p.yaml:6:11"));
+    assert_eq!(error.field().as_deref(), Some("spec.template.spec"));
+    assert_eq!(error.resource(), Some("Deployment.v1.apps/a.[noNs]"));
+    let chain: Vec<_> = error.chain().iter().map(|link| link.place().map(ToString::to_string)).collect();
+    assert_eq!(chain.last(), Some(&Some("kustomization.yaml:2:3".to_owned())), "{error}");
+    assert!(chain.contains(&Some("base/kustomization.yaml:3:3".to_owned())), "{chain:?}");
+    let error = fault("typo");
+    assert_eq!((error.code().as_str(), error.hints()), ("field", &["did you mean 'commonLabels'?".to_owned()][..]));
+    let error = fault("twice");
+    assert_eq!((error.code().as_str(), error.resource()), ("duplicate", Some("Role.[noVer].[noGrp]/a.[noNs]")));
+    let warnings = build(&workspace, &roots(), "own", &Options::default()).warnings;
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let old = Memory::from_iter([("kustomization.yaml", "commonLabels: {a: b}\n")]);
+    let warnings = build(&workspace, &old, ".", &Options::default()).warnings;
+    assert_eq!((warnings[0].severity(), warnings[0].code().as_str()), (Severity::Warning, "deprecated"));
 }
 
 /// A server ends a build whose plugin hangs: the plugin and its directory go, and the next build

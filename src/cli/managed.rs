@@ -3,7 +3,7 @@
 
 use super::cache;
 use super::plugin_install::ensure;
-use crate::diag::{Error, ErrorKind};
+use crate::diag::{Code, Error};
 use crate::manager::environment::{Bundle, Environment};
 use crate::manager::policy::Policy;
 use crate::manager::resolve::{Manager, Project};
@@ -124,5 +124,5 @@ pub fn for_build(
 
 /// An error of a command as one of the library.
 fn plain(error: anyhow::Error) -> Error {
-    error.downcast().unwrap_or_else(|error| Error::new(ErrorKind::Plugin, format!("{error:#}")))
+    error.downcast().unwrap_or_else(|error| Error::new(Code::Plugin, format!("{error:#}")))
 }

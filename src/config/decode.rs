@@ -5,7 +5,7 @@
 //! names match without regard to case; unknown fields are errors with a place and the nearest
 //! known name.
 
-use crate::diag::{Error, Result, nearest};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Heap, Key, Node, Pos, Style, Tag, Value, first_document, reprint};
 use indexmap::IndexMap;
@@ -136,7 +136,7 @@ impl<'a> Decoder<'a> {
 
     /// An error at the place of a node.
     pub fn error(&self, pos: Pos, message: impl Into<String>) -> Error {
-        Error::input(message).at(pos)
+        Error::new(Code::Field, message).at(pos)
     }
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
@@ -172,7 +172,7 @@ impl<'a> Decoder<'a> {
                 }
                 continue;
             };
-            field.decode(entry.value(), self).map_err(|e| e.context(format!("in field '{name}'")))?;
+            field.decode(entry.value(), self).map_err(|e| e.in_field(*name))?;
             if !entry.value().is_null() {
                 given.0.push((name, entry.key().pos()));
             }
@@ -334,7 +334,7 @@ impl<'a> Decode<'a> for StringMap<'a> {
         for entry in mapping.iter() {
             let key = cx.key(entry.key())?;
             let mut value = "";
-            value.decode(entry.value(), cx).map_err(|e| e.context(format!("in field '{key}'")))?;
+            value.decode(entry.value(), cx).map_err(|e| e.in_field(key))?;
             self.insert(key, value);
         }
         self.sort_unstable_keys();

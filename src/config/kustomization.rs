@@ -7,7 +7,7 @@ use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
 use super::var::Var;
 use super::{Decode, Described};
-use crate::diag::{Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::schema::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
 use std::mem::take;
@@ -204,7 +204,7 @@ fn deprecations(given: &Given) -> Vec<Warning> {
         let message = format!(
             "# Warning: '{old}' is deprecated. Please use '{new}' instead. {note}Run 'kustomize edit fix' to update your Kustomization automatically."
         );
-        Some(Warning::new(message).at(pos))
+        Some(Warning::new(Code::Deprecated, message).at(pos))
     };
     fields.into_iter().filter_map(warning).collect()
 }

@@ -15,7 +15,7 @@
 
 use super::helm_command::HelmCommand;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::{Root, join, path};
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
@@ -179,7 +179,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             message.push_str("\n    ");
             message.push_str(line);
         }
-        let error = Error::new(ErrorKind::Plugin, message).at(self.chart.pos);
+        let error = Error::new(Code::Plugin, message).at(self.chart.pos);
         match &failed.failure {
             Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
             Failure::TimedOut(_) => error.hint("--plugin-timeout sets the limit"),
@@ -193,7 +193,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
         let printed = self.run(build, HelmCommand::new("version").switch("--short", true), temporary)?;
         let printed = String::from_utf8_lossy(&printed);
-        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+        let fault = |message: String| Error::new(Code::Plugin, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());
         let version = version.ok_or_else(|| fault(format!("cannot find version string in '{}'", printed.trim())))?;
         match version.trim_start_matches('v').split('.').next() {
@@ -214,7 +214,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(fault(format!("no repo specified for pull, no chart found at '{}'", directory.display())));
         }
         let no_home = |e: std::io::Error| {
-            Error::new(ErrorKind::Io, format!("the chart home '{}' cannot be made: {e}", home.display()))
+            Error::new(Code::Io, format!("the chart home '{}' cannot be made: {e}", home.display()))
         };
         let is_new = !home.exists();
         std::fs::create_dir_all(home).map_err(no_home)?;
@@ -242,7 +242,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
 
     /// A chart that was pulled lies in its home, and not where a link of it leads.
     fn check_place(&self, home: &Path, directory: &Path) -> Result<()> {
-        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+        let fault = |message: String| Error::new(Code::Plugin, message);
         let real = |path: &Path| path.canonicalize().ok();
         match (real(home), real(directory)) {
             (Some(home), Some(directory)) if directory.starts_with(&home) && directory.is_dir() => Ok(()),
@@ -357,7 +357,7 @@ fn lock(_: &Path) -> std::io::Result<Option<File>> {
 impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
-        let no_file = |e: std::io::Error| Error::new(ErrorKind::Io, format!("no temporary directory for helm: {e}"));
+        let no_file = |e: std::io::Error| Error::new(Code::Io, format!("no temporary directory for helm: {e}"));
         let private = build.cx.options.children.directory("rustomize-helm-").map_err(no_file)?;
         // Named as upstream's: it stands in what helm is called with.
         let temporary = private.path().join("kustomize-helm-1");
@@ -370,7 +370,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(build, &chart)?).map_err(no_file)?;
         let printed = self.run(build, self.template(build, &chart, &values), &temporary)?;
-        let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+        let fault = |message: String| Error::new(Code::Plugin, message);
         let name = format!("the output of helm for chart '{}'", self.chart.name);
         let text = String::from_utf8(printed)
             .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;

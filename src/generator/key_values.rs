@@ -32,15 +32,15 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
             .cx
             .files
             .bytes(root, path)
-            .map_err(|e| Error::from(e).at(path.pos).context("loading KV pairs: env source files"))?;
-        env_file(&bytes, path.pos, &mut pairs).map_err(|e| e.at(path.pos).context(format!("in env file '{path}'")))?;
+            .map_err(|e| Error::from(e).through(path.pos, "loading KV pairs: env source files"))?;
+        env_file(&bytes, path.pos, &mut pairs).map_err(|e| e.through(path.pos, format!("in env file '{path}'")))?;
     }
     for literal in &args.literals {
         pairs.push(self::literal(literal).map_err(|e| e.at(literal.pos))?);
     }
     for source in &args.files {
         let (key, path) = file_source(source).map_err(|e| e.at(source.pos))?;
-        let unread = |e| Error::from(e).at(source.pos).context("loading KV pairs: file sources");
+        let unread = |e| Error::from(e).through(source.pos, "loading KV pairs: file sources");
         let value = build.cx.files.bytes(root, path).map_err(unread)?;
         pairs.push(Pair { key: key.to_owned(), value, pos: source.pos });
     }

@@ -31,9 +31,8 @@ fn merged_options<'a>(
 ) -> Result<GeneratorOptions<'a>> {
     let mut options = args.options.clone().unwrap_or_default();
     if let Some(shared) = shared {
-        add_shared(arena, &mut options.labels, &shared.labels).map_err(|e| e.context("in field 'labels'"))?;
-        add_shared(arena, &mut options.annotations, &shared.annotations)
-            .map_err(|e| e.context("in field 'annotations'"))?;
+        add_shared(arena, &mut options.labels, &shared.labels).map_err(|e| e.in_field("labels"))?;
+        add_shared(arena, &mut options.annotations, &shared.annotations).map_err(|e| e.in_field("annotations"))?;
         options.disable_name_suffix_hash |= shared.disable_name_suffix_hash;
         options.immutable |= shared.immutable;
     }

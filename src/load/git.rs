@@ -10,7 +10,7 @@
 use super::RepoSpec;
 use super::git_cache::{Cache, hash};
 use super::git_command::GitCommand;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::process::{Call, Children, Failure, Limits, PrivateDirectory};
 use hashbrown::HashMap;
 use std::fs;
@@ -100,10 +100,9 @@ impl Git {
         if self.offline {
             let message =
                 format!("'{}' would be asked what '{}' is, and this run is offline", spec.url, spec.reference);
-            return Err(Error::new(ErrorKind::Io, message));
+            return Err(Error::new(Code::Io, message));
         }
-        self.commit_of(spec)?
-            .ok_or_else(|| Error::new(ErrorKind::Io, format!("'{}' has no '{}'", spec.url, spec.reference)))
+        self.commit_of(spec)?.ok_or_else(|| Error::new(Code::Io, format!("'{}' has no '{}'", spec.url, spec.reference)))
     }
 
     /// When the version in a clone was committed, if git says so.
@@ -126,7 +125,7 @@ impl Git {
     pub fn tags(&self, spec: &RepoSpec) -> Result<Vec<(String, String)>> {
         if self.offline {
             let message = format!("'{}' would be asked for its tags, and this run is offline", spec.url);
-            return Err(Error::new(ErrorKind::Io, message));
+            return Err(Error::new(Code::Io, message));
         }
         let directory = self.work_directory()?;
         let printed =
@@ -300,7 +299,7 @@ impl Git {
         let shown = command.shown();
         let printed = self.children.run(call, &limits).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
-            let fault = |message: String| Error::new(ErrorKind::Io, message);
+            let fault = |message: String| Error::new(Code::Io, message);
             match failed.failure {
                 Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
                     fault("no 'git' program on path".to_owned()).hint("remote kustomizations are cloned with git")
@@ -324,7 +323,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn no_directory(e: &std::io::Error) -> Error {
-    let error = Error::new(ErrorKind::Io, format!("no directory for a clone: {e}"));
+    let error = Error::new(Code::Io, format!("no directory for a clone: {e}"));
     error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
 }
 

@@ -2,7 +2,7 @@
 //! only those that no other user can change are used.
 
 use super::owner::{is_mine, is_sound, make};
-use crate::diag::{Error, ErrorKind};
+use crate::diag::{Code, Error};
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ impl Cache {
 
     /// Why a version is not to be had without the network.
     pub fn lacks(&self, path: &Path) -> Error {
-        let error = Error::new(ErrorKind::Io, "the cache has no such version, and this build is offline");
+        let error = Error::new(Code::Io, "the cache has no such version, and this build is offline");
         if self.is_private(path) {
             return error.hint("build once without --offline");
         }

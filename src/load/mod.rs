@@ -29,7 +29,7 @@ pub use loader::{Loader, Memory, Overlay};
 pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
@@ -425,9 +425,9 @@ fn not_loaded(error: Error) -> NotLoaded {
 fn missing(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            Error::new(ErrorKind::Io, format!("'{path}': no such file or directory"))
+            Error::new(Code::Io, format!("'{path}': no such file or directory"))
         }
-        _ => Error::new(ErrorKind::Io, format!("'{path}' cannot be read: {e}")),
+        _ => Error::new(Code::Io, format!("'{path}' cannot be read: {e}")),
     };
     // What may not be read is there, and a loader that fails knows nothing: neither is looked for
     // as a directory.
@@ -438,7 +438,7 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
 fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> {
     loader.directory(path).map(Rc::from).map_err(|e| match e.kind() {
         io::ErrorKind::NotADirectory if loader.open(path).is_ok() => {
-            Error::new(ErrorKind::Io, format!("'{named}': file is not directory"))
+            Error::new(Code::Io, format!("'{named}': file is not directory"))
         }
         _ => missing(named, &e).error,
     })
@@ -446,15 +446,15 @@ fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> 
 
 /// Reads a regular file.
 fn read(file: Opened, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoaded> {
-    let no_file = || Error::new(ErrorKind::Io, format!("'{named}' must resolve to a file"));
+    let no_file = || Error::new(Code::Io, format!("'{named}' must resolve to a file"));
     file.read(limit).map_err(|e| match e.kind() {
         io::ErrorKind::IsADirectory => NotLoaded { missing: true, error: no_file() },
         io::ErrorKind::InvalidInput => not_loaded(no_file()),
         io::ErrorKind::FileTooLarge => {
-            let error = Error::new(ErrorKind::Io, format!("'{named}' cannot be read: {e}"));
+            let error = Error::new(Code::Io, format!("'{named}' cannot be read: {e}"));
             not_loaded(error.hint("--file-size-limit sets the limit"))
         }
-        io::ErrorKind::OutOfMemory => not_loaded(Error::new(ErrorKind::Io, format!("'{named}' cannot be read: {e}"))),
+        io::ErrorKind::OutOfMemory => not_loaded(Error::new(Code::Io, format!("'{named}' cannot be read: {e}"))),
         _ => missing(named, &e),
     })
 }

@@ -1,6 +1,6 @@
 //! Files over HTTP, in a program that was built without the feature `http`: there are none.
 
-use crate::diag::{Error, ErrorKind};
+use crate::diag::{Code, Error};
 use std::time::Duration;
 
 /// Fetches nothing.
@@ -23,7 +23,7 @@ impl Http {
     /// # Errors
     /// Always.
     pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
-        let error = Error::new(ErrorKind::Io, format!("'{url}' would be fetched, and this program has no HTTP"));
+        let error = Error::new(Code::Io, format!("'{url}' would be fetched, and this program has no HTTP"));
         Err(Fault { error: error.hint("build it with the feature 'http'") })
     }
 }

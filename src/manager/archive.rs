@@ -4,7 +4,7 @@
 //! An entry that would is an error and not left out: an archive with one was not made for this.
 
 use super::content::is_own;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use flate2::read::GzDecoder;
 use hashbrown::HashSet;
 use std::cell::Cell;
@@ -49,7 +49,7 @@ fn form(bytes: &[u8]) -> Form {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message).hint("nothing of it was installed")
+    Error::new(Code::Plugin, message).hint("nothing of it was installed")
 }
 
 /// Writes the content of an archive into an empty directory; what is no archive becomes the file

@@ -9,7 +9,7 @@ use super::content;
 use super::requirements::check_head;
 use super::trust::Trust;
 use crate::config::{Decode, Decoder, read_alone};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::yaml::Node;
 use std::fs;
@@ -97,7 +97,7 @@ impl SyncedBundle {
         let Some(server) = self.bundle.server() else {
             let message = format!("nothing says from which server '{}' was synced", self.environment);
             let command = format!("rustomize plugin sync --environment {}", self.environment);
-            return Err(Error::new(ErrorKind::Plugin, message).hint(format!("sync it again: {command}")));
+            return Err(Error::new(Code::Plugin, message).hint(format!("sync it again: {command}")));
         };
         trust.check_server(&server, &self.environment)
     }
@@ -129,13 +129,13 @@ impl Environment {
         if !is_name || !directory.is_dir() {
             let Some(named) = named else { return Ok(None) };
             let message = format!("there is no environment '{named}': '{}' is no directory", directory.display());
-            return Err(Error::new(ErrorKind::Usage, message));
+            return Err(Error::new(Code::Usage, message));
         }
         let path = directory.join(FILE);
         let text = match FileLimit::default().read_to_string(&path) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            Err(e) => return Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
         };
         let mut environment = Environment {
             name: name.to_owned(),
@@ -186,7 +186,7 @@ impl Environment {
             let entries = match fs::read_dir(folder) {
                 Ok(entries) => entries,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-                Err(e) => return Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", folder.display()))),
+                Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", folder.display()))),
             };
             let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
             let mut names: Vec<String> = names.filter(|name| !IGNORED.contains(&name.as_str())).collect();

@@ -22,7 +22,7 @@ use super::runtime;
 use super::sdk;
 use super::source::Source;
 use super::version::{Version, VersionError};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::plugin::PluginOptions;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
@@ -83,7 +83,7 @@ pub struct Installer<'i> {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 impl<'i> Installer<'i> {
@@ -402,7 +402,7 @@ impl<'i> Installer<'i> {
             match pinned {
                 Ok(pinned) => drop(platforms.insert(name, pinned)),
                 // No list has promised it: there is none for that platform.
-                Err(e) if e.kind() == ErrorKind::Absent => {}
+                Err(e) if e.code() == Code::Absent => {}
                 Err(e) => return Err(e.context(format!("locking it for {name}"))),
             }
         }

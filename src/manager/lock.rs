@@ -10,7 +10,7 @@ use super::name::Platform;
 use super::source::Source;
 use super::version::Version;
 use crate::atomic;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ impl Lock {
         let text = match FileLimit::default().read(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
         };
         Lock::parse(&path.display().to_string(), &text).map(Some)
     }
@@ -116,12 +116,12 @@ impl Lock {
     /// It is not of its form.
     pub fn parse(shown: &str, text: &[u8]) -> Result<Lock> {
         let lock: Lock = serde_json::from_slice(text).map_err(|e| {
-            Error::new(ErrorKind::Input, format!("'{shown}' is no lock file: {e}"))
+            Error::new(Code::Input, format!("'{shown}' is no lock file: {e}"))
                 .hint("it is written by 'rustomize plugin lock'; if a merge broke it, remove it and write it anew")
         })?;
         if lock.lock_version != LOCK_VERSION {
             let message = format!("'{shown}' has the form {}, this program knows {LOCK_VERSION}", lock.lock_version);
-            return Err(Error::new(ErrorKind::Input, message));
+            return Err(Error::new(Code::Input, message));
         }
         Ok(lock)
     }
@@ -138,7 +138,7 @@ impl Lock {
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(FILE);
         atomic::write(&path, self.text().as_bytes(), 0o644)
-            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", path.display())))
+            .map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display())))
     }
 
     /// What is locked for a source.

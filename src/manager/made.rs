@@ -7,7 +7,7 @@ use super::discover::sum_name;
 use super::manifest::DENO_DIRECTORY;
 use super::name::MADE_SUFFIX;
 use super::place::LockedRoot;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -111,7 +111,7 @@ fn write(root: &LockedRoot, plugin: &Path, sums: &Sums) -> Result<()> {
 
 fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot read what was made in '{}'", plugin.display());
-    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+    move |e| Error::new(Code::Io, format!("{message}: {e}"))
 }
 
 /// Notes what was made of a plugin that is being installed.

@@ -8,7 +8,7 @@ use super::requirements::{Requirement, check_head, requirements};
 use super::sdk::{Client, clients};
 use super::version::{ApiVersion, HOST_API, Version};
 use crate::config::{Decode, Decoder, read_alone};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
@@ -179,12 +179,12 @@ impl Manifest {
         let Some((name, path)) = found else {
             let message = format!("'{}' has no {}", directory.display(), FILES[0]);
             return Err(
-                Error::new(ErrorKind::Plugin, message).hint("a directory is a plugin if that file says how it is run")
+                Error::new(Code::Plugin, message).hint("a directory is a plugin if that file says how it is run")
             );
         };
         let text = FileLimit::default()
             .read_to_string(&path)
-            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display())))?;
+            .map_err(|e| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display())))?;
         Manifest::parse(&path.display().to_string(), name == FILES[1], text)
     }
 

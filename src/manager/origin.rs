@@ -8,7 +8,7 @@ use super::name::PREFIX;
 use super::placement::quoted;
 use super::requirements::Requirement;
 use super::source::{Source, canonical};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Origin {
     /// # Errors
     /// The requirement's `from` is none.
     pub fn of(wanted: &Requirement, base: &Base) -> Result<Origin> {
-        let location = wanted.location().map_err(|e| Error::new(ErrorKind::Plugin, e.to_string()))?;
+        let location = wanted.location().map_err(|e| Error::new(Code::Plugin, e.to_string()))?;
         Ok(Origin::at(&wanted.source, &location, base))
     }
 

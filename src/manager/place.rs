@@ -8,7 +8,7 @@ use super::discover::{Candidate, sum_file, sum_name};
 use super::made;
 use super::name::BESIDE;
 use crate::atomic::{self, Staged};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+    move |e| Error::new(Code::Io, format!("{message}: {e}"))
 }
 
 /// The path that says that a plugin is not complete: written before anything else, and removed last
@@ -112,7 +112,7 @@ impl LockedRoot {
         let below = folder.ancestors().take_while(|above| above.starts_with(&self.path) && *above != self.path);
         if let Some(link) = below.filter(|above| above.is_symlink()).last() {
             let message = format!("'{}' is a link, and nothing is written through one", link.display());
-            return Err(Error::new(ErrorKind::Io, message).hint("remove it, or name the directory that it leads to"));
+            return Err(Error::new(Code::Io, message).hint("remove it, or name the directory that it leads to"));
         }
         fs::create_dir_all(folder).map_err(io("make the directories of", folder))
     }

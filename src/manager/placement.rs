@@ -9,7 +9,7 @@ use super::content::sha256;
 use super::describe::Protocol;
 use super::place::LockedRoot;
 use super::resolve::Found;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct Changes {
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+    move |e| Error::new(Code::Io, format!("{message}: {e}"))
 }
 
 /// Lays plugins into a directory, and takes away what was laid there before and is not among them.
@@ -50,9 +50,8 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
     let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);
     let before: Laid = match fs::read(&list) {
-        Ok(text) => serde_json::from_slice(&text).map_err(|e| {
-            Error::new(ErrorKind::Input, format!("'{}' is no list of placed plugins: {e}", list.display()))
-        })?,
+        Ok(text) => serde_json::from_slice(&text)
+            .map_err(|e| Error::new(Code::Input, format!("'{}' is no list of placed plugins: {e}", list.display())))?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => Laid::default(),
         Err(e) => return Err(io("read", &list)(e)),
     };
@@ -64,7 +63,7 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
         let place = directory.join(path);
         if place.symlink_metadata().is_ok() {
             let message = format!("'{}' is there, and was not laid by this program", place.display());
-            return Err(Error::new(ErrorKind::Plugin, message)
+            return Err(Error::new(Code::Plugin, message)
                 .hint("a plugin that somebody has placed stays: move it away, or leave that kind out"));
         }
     }
@@ -130,7 +129,7 @@ fn launchers(plugins: &[Found]) -> Result<BTreeMap<String, String>> {
         let is_part = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\\');
         if !component.api_version.split('/').all(is_part) || component.kind.contains('/') || !is_part(&component.kind) {
             let message = format!("the kind '{}' of '{}' is no name for a file", component.kind, component.api_version);
-            return Err(Error::new(ErrorKind::Plugin, message));
+            return Err(Error::new(Code::Plugin, message));
         }
         let path = format!("{}/{}/{}", component.api_version, component.kind.to_lowercase(), component.kind);
         if let Some((_, other)) = files.get(&path) {
@@ -139,7 +138,7 @@ fn launchers(plugins: &[Found]) -> Result<BTreeMap<String, String>> {
                 continue;
             }
             let message = format!("'{}' and '{}' are both for {path}", other.installed.source, found.installed.source);
-            return Err(Error::new(ErrorKind::Plugin, message).hint("say in plugins.yaml which one is meant"));
+            return Err(Error::new(Code::Plugin, message).hint("say in plugins.yaml which one is meant"));
         }
         files.insert(path, (launcher(found)?, found));
     }
@@ -153,7 +152,7 @@ fn launcher(found: &Found) -> Result<String> {
     let mut command = String::new();
     for word in words {
         let word = word.to_str().ok_or_else(|| {
-            Error::new(ErrorKind::Plugin, format!("the path '{}' is no UTF-8", found.installed.path.display()))
+            Error::new(Code::Plugin, format!("the path '{}' is no UTF-8", found.installed.path.display()))
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }

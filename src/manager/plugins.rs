@@ -3,7 +3,7 @@
 
 use super::describe::Protocol;
 use super::resolve::{COMPONENT, Found, Managed, Manager, Use};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::plugin::exec::ExecPlugin;
 use crate::plugin::function::{self, Function};
 use crate::plugin::locate::{self, Placed};
@@ -88,7 +88,7 @@ impl ManagedPlugins {
             return Ok(None);
         }
         let path = found.installed.path.display();
-        let wrong = |why| Error::new(ErrorKind::Plugin, format!("'{path}' does not run: {why}"));
+        let wrong = |why| Error::new(Code::Plugin, format!("'{path}' does not run: {why}"));
         self.ask(|manager| manager.held(&found.installed, &self.runners.options.children).map(Some).map_err(wrong))
     }
 
@@ -97,7 +97,7 @@ impl ManagedPlugins {
         match asked {
             Some(name) => {
                 let message = format!("no installed plugin has the component '{name}', which {COMPONENT} names");
-                Error::new(ErrorKind::Plugin, message).hint("'rustomize plugin list' says what is installed")
+                Error::new(Code::Plugin, message).hint("'rustomize plugin list' says what is installed")
             }
             None => {
                 let error = locate::nothing(&self.runners.options, config.id());
@@ -145,7 +145,7 @@ impl Plugins for ManagedPlugins {
                 placed
             }
             Some(Use::Ambient(path)) => {
-                build.warn(format!("'{}' in PATH is used for {}", path.display(), config.id()));
+                build.warn(Code::Plugin, format!("'{}' in PATH is used for {}", path.display(), config.id()));
                 Placed::Executable(path)
             }
             Some(Use::Installed(found)) => return self.installed(build, entry, *found),

@@ -1,7 +1,7 @@
 //! [`Policy`]: what may be installed and used. It is made once, and every command asks it.
 
 use super::trust::Trust;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 
 /// What may be installed and used.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl Policy {
         if !self.is_frozen {
             return Ok(());
         }
-        let error = Error::new(ErrorKind::Plugin, format!("{what} is not locked, and only what is locked may be used"));
+        let error = Error::new(Code::Plugin, format!("{what} is not locked, and only what is locked may be used"));
         Err(error
             .hint("require it in plugins.yaml, run 'rustomize plugin lock' and commit plugins.lock")
             .hint("where CI is set that is so; --frozen=false says otherwise"))

@@ -16,7 +16,7 @@ use super::policy::Policy;
 use super::requirements::Requirement;
 use super::source::Source;
 use super::version::Version;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -73,7 +73,7 @@ pub(super) struct Unpacked {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 impl Preparer<'_> {

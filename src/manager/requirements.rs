@@ -5,7 +5,7 @@ use super::location::{Location, LocationError};
 use super::source::{Source, SourceError};
 use super::version::Constraint;
 use crate::config::{Decode, Decoder, read_alone};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::yaml::{Node, Place, Pos, Value, json};
 use std::path::Path;
@@ -95,7 +95,7 @@ impl Requirements {
         match FileLimit::default().read_to_string(&path) {
             Ok(text) => Requirements::parse(&path.display().to_string(), text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Requirements::default()),
-            Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
         }
     }
 

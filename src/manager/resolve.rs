@@ -18,7 +18,7 @@ use super::sdk;
 use super::source::Source;
 use super::trust::not_granted;
 use crate::atomic;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::Level;
 use crate::plugin::locate::{Placed, locate_in};
@@ -155,7 +155,7 @@ impl fmt::Debug for Managed {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 impl Manager {

@@ -1,7 +1,7 @@
 //! `plugin new`: a plugin that works, with an example that tests it. The files are those of
 //! `plugin/new`.
 
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -26,15 +26,12 @@ pub fn scaffold(directory: &Path, language: Language) -> Result<Vec<PathBuf>> {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if !is_name {
         let message = format!("'{name}' is no name for a plugin");
-        return Err(
-            Error::new(ErrorKind::Usage, message).hint("lower-case letters, digits and dashes, as in team-label")
-        );
+        return Err(Error::new(Code::Usage, message).hint("lower-case letters, digits and dashes, as in team-label"));
     }
     if directory.exists() {
-        return Err(Error::new(ErrorKind::Usage, format!("'{}' is there already", directory.display())));
+        return Err(Error::new(Code::Usage, format!("'{}' is there already", directory.display())));
     }
-    let cannot =
-        |path: &Path, e: io::Error| Error::new(ErrorKind::Io, format!("cannot write '{}': {e}", path.display()));
+    let cannot = |path: &Path, e: io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display()));
     let mut written = Vec::new();
     for (path, text, is_executable) in files(name, language) {
         let path = directory.join(path);

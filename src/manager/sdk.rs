@@ -11,7 +11,7 @@ use super::made;
 use super::place::LockedRoot;
 use super::placement::{assignments, quoted};
 use super::requirements::Requirement;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct Client {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 /// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what

@@ -10,7 +10,7 @@ use super::environment::SERVER;
 use super::fetch::Transfer;
 use super::place::LockedRoot;
 use super::serve::{MOUNTS, Metadata};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ pub struct Synced {
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+    move |e| Error::new(Code::Io, format!("{message}: {e}"))
 }
 
 /// Syncs the mounts of an environment to `place`. A second run fetches the metadata and nothing
@@ -56,14 +56,14 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
         let url = format!("{server}/v3/file_metadatas/{mount}?environment={environment}");
         let text = transfer.get(&url)?;
         let files: Vec<Metadata> = serde_json::from_slice(&text).map_err(|e| {
-            Error::new(ErrorKind::Io, format!("'{url}' answers with something else than a list of files: {e}"))
+            Error::new(Code::Io, format!("'{url}' answers with something else than a list of files: {e}"))
         })?;
         for file in files {
             let path = file.path.clone();
             let is_path = Path::new(&path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
             if !is_path || path.contains('\\') || file.mode & !0o777 != 0 {
                 let message = format!("'{url}' names the file '{path}' with mode {:o}, which cannot be", file.mode);
-                return Err(Error::new(ErrorKind::Io, message).hint("nothing was changed"));
+                return Err(Error::new(Code::Io, message).hint("nothing was changed"));
             }
             let content = format!(
                 "{server}/v3/file_content/{mount}/{}?environment={environment}",
@@ -71,10 +71,10 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
             );
             if file.mode & 0o400 == 0 {
                 let message = format!("'{url}' names the file '{path}' with mode {:o}", file.mode);
-                return Err(Error::new(ErrorKind::Io, message).hint("its owner could not read it: nothing was changed"));
+                return Err(Error::new(Code::Io, message).hint("its owner could not read it: nothing was changed"));
             }
             if wanted.insert(format!("{folder}/{path}"), (file, content)).is_some() {
-                return Err(Error::new(ErrorKind::Io, format!("'{url}' names the file '{path}' twice")));
+                return Err(Error::new(Code::Io, format!("'{url}' names the file '{path}' twice")));
             }
         }
     }
@@ -105,7 +105,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
                 let found = sha256(&bytes[..]).map_err(io("read", &target))?;
                 if found != file.sha256 || bytes.len() as u64 != file.size {
                     let message = format!("'{url}' is not what the server has announced: SHA-256 {found}");
-                    return Err(Error::new(ErrorKind::Io, message).hint("nothing was changed"));
+                    return Err(Error::new(Code::Io, message).hint("nothing was changed"));
                 }
                 fs::write(&target, bytes).map_err(io("write", &target))?;
                 done.fetched += 1;

@@ -12,7 +12,7 @@ use super::pattern::{Pattern, matches};
 use super::requirements::check_head;
 use super::source::Source;
 use crate::config::{Decode, Decoder, read_alone};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::plugin::permissions::Permissions;
 use crate::yaml::{Node, Place};
@@ -97,7 +97,7 @@ impl<'a> Decode<'a> for RawRule<'a> {
 }
 
 fn refused(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 impl Trust {
@@ -109,7 +109,7 @@ impl Trust {
         match FileLimit::default().read_to_string(path) {
             Ok(text) => Trust::parse(path, text),
             Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
-            Err(e) => Err(Error::new(ErrorKind::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
         }
     }
 

@@ -6,7 +6,7 @@
 //! here.
 
 use super::content::MADE;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level, parts};
 use crate::process::{Call, Failed, Failure, Limits};
@@ -99,7 +99,7 @@ impl<'s> Step<'s> {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 impl<'w> Workshop<'w> {
@@ -113,7 +113,7 @@ impl<'w> Workshop<'w> {
         let made = plugin.join(MADE);
         for folder in [&made, &work.join("home"), &work.join("tmp")] {
             fs::create_dir_all(folder)
-                .map_err(|e| Error::new(ErrorKind::Io, format!("cannot write to '{}': {e}", folder.display())))?;
+                .map_err(|e| Error::new(Code::Io, format!("cannot write to '{}': {e}", folder.display())))?;
         }
         Ok(Workshop { options, plugin, made, work })
     }

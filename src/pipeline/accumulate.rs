@@ -20,12 +20,11 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
-use crate::parallel;
-use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, RESOURCE, Rare, ResMap, Resource};
+use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
 use crate::stage::trace::{Step, trace_read, traced};
-use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, Stage, documents_to_resources, transform_each};
+use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
-use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, documents, first_document, json};
+use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
 
 /// What the root of a build accumulates.
@@ -62,15 +61,12 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
     build.cx.files.prefetch(&target.root, k.resources.iter().chain(&k.components).map(|entry| entry.text));
     for entry in &k.resources {
         let in_entry =
-            |e: Error| e.at(entry.pos).context(format!("accumulating resources from '{entry}' of {}", target.file));
+            |e: Error| e.through(entry.pos, format!("accumulating resources from '{entry}' of {}", target.file));
         match load(build, &target.root, entry, false).map_err(in_entry)? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
                 trace_read(build, &mut found, Step { name: "resources", entry: entry.pos });
-                all.map.reserve(found.len());
-                for resource in found {
-                    all.map.append(arena, resource).map_err(in_entry)?;
-                }
+                all.map.append_all(arena, found.into_iter().collect()).map_err(in_entry)?;
             }
             Entry::Root(root) => {
                 let base = Target::load_below(build, root, target).map_err(in_entry)?;
@@ -133,14 +129,10 @@ fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: boo
 }
 
 fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let arena = build.arena;
     let malformed = |m: Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(m.pos);
-    let nodes = documents(arena, source).map_err(malformed)?;
-    let resources = documents_to_resources(build, nodes)?;
-    let threads = arena.threads(resources.len() * RESOURCE);
-    let check = || |run: &[Resource<'a>]| run.iter().try_for_each(|resource| resource.check_annotations());
-    parallel::runs(&resources, threads, check).into_iter().collect::<Result<()>>()?;
-    Ok(resources)
+    let documents::Resources { mut all, annotations } = documents::resources_in(build.arena, source, malformed)?;
+    build.schema.note_scope(&mut all);
+    annotations.map(|()| all)
 }
 
 /// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not
@@ -163,7 +155,7 @@ fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
     }
     let mut own = (*build.default_config).clone();
     for path in &target.kustomization.configurations {
-        let in_file = |e: Error| e.at(path.pos).context(format!("in configurations entry '{path}' of {}", target.file));
+        let in_file = |e: Error| e.through(path.pos, format!("in configurations entry '{path}' of {}", target.file));
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
         if let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? {
             let mut config = TransformerConfig::default();
@@ -190,7 +182,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
         let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
-            true => builtin::generator(build, target, &config).map_err(|e| e.at(config.pos()).context(name.clone()))?,
+            true => builtin::generator(build, target, &config).map_err(|e| e.through(config.pos(), name.clone()))?,
             false => build
                 .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Generate })
                 .map_err(|e| e.context(name.clone()))?,
@@ -198,7 +190,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         stages.push((stage, name, config.pos(), origin));
     }
     for (stage, name, pos, origin) in stages {
-        let in_stage = |e: Error| e.at(pos).context(name.clone());
+        let in_stage = |e: Error| e.through(pos, name.clone());
         let mut generated = stage.generate(build).map_err(in_stage)?;
         note_generated(build, &mut generated, &origin)?;
         traced(build, &mut all.map, Step { name: origin.tool(), entry: pos }, |build, map| {
@@ -324,7 +316,7 @@ fn add_missing<'a>(parent: &mut Mapping<'a>, map: &'a str, entries: &[(&'a str, 
 fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for entry in &target.kustomization.components {
         let in_entry =
-            |e: Error| e.at(entry.pos).context(format!("accumulating components from '{entry}' of {}", target.file));
+            |e: Error| e.through(entry.pos, format!("accumulating components from '{entry}' of {}", target.file));
         let root = build.cx.files.base(&target.root, entry, false).map_err(in_entry)?;
         let component = Target::load_below(build, root, target).map_err(in_entry)?;
         if !component.kustomization.is_component() {
@@ -364,7 +356,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
     let mut stages: Vec<Asked<'a>> = Vec::new();
     let config = all.config.clone().unwrap_or_else(|| Arc::clone(&build.default_config));
     let configurations = target.kustomization.place_of("configurations");
-    let in_file = |e: Error| e.at(configurations).context(format!("in {}", target.file));
+    let in_file = |e: Error| e.through(configurations, format!("in {}", target.file));
     for planned in plan::transformers(build, target, &config).map_err(in_file)? {
         stages.push(Asked {
             stage: planned.stage,
@@ -376,7 +368,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
     }
     for config in plugin_configs(build, target, &target.kustomization.transformers, "transformers")? {
         let name = format!("running the transformer {} of {}", config.id(), target.file);
-        let in_config = |e: Error| e.at(config.pos()).context(name.clone());
+        let in_config = |e: Error| e.through(config.pos(), name.clone());
         let origin = Origin::plugin(target, &config);
         let loaded: Vec<Stage<'a>> = match builtin::is_builtin(&config) {
             true => builtin::transformers(build, target, &config).map_err(in_config)?,
@@ -416,7 +408,7 @@ fn transform<'a>(build: &mut Build<'a>, group: &[Asked<'a>], map: &mut ResMap<'a
     if !each.is_empty() {
         return transform_each(&each, map, build);
     }
-    let in_stage = |asked: &Asked<'_>, e: Error| e.at(asked.pos).context(&asked.name);
+    let in_stage = |asked: &Asked<'_>, e: Error| e.through(asked.pos, &asked.name);
     group.iter().try_for_each(|asked| asked.stage.transform(map, build).map_err(|e| in_stage(asked, e)))
 }
 
@@ -425,7 +417,7 @@ fn transform<'a>(build: &mut Build<'a>, group: &[Asked<'a>], map: &mut ResMap<'a
 fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
     for config in plugin_configs(build, target, &target.kustomization.validators, "validators")? {
         let name = format!("running the validator {} of {}", config.id(), target.file);
-        let in_validator = |e: Error| e.at(config.pos()).context(name.clone());
+        let in_validator = |e: Error| e.through(config.pos(), name.clone());
         if builtin::is_builtin(&config) {
             let before = Contents::of(map);
             for transformer in builtin::transformers(build, target, &config).map_err(in_validator)? {
@@ -447,7 +439,7 @@ fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'
 /// The last step of a root: its vars are bound to the resources that have their values now.
 fn vars<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     for var in &target.kustomization.vars {
-        let in_file = |e: Error| e.at(var.pos).context(format!("in 'vars' of {}", target.file));
+        let in_file = |e: Error| e.through(var.pos, format!("in 'vars' of {}", target.file));
         ref_var::attach(&mut all.map, var).map_err(in_file)?;
         add_var(build, all, var.clone()).map_err(in_file)?;
     }
@@ -479,7 +471,7 @@ fn plugin_configs<'a>(
     let mut configs = ResMap::new();
     let in_entry = |entry: &Written<'_>, e: Error| {
         let shown = if entry.contains('\n') { "an inline object" } else { entry };
-        e.at(entry.pos).context(format!("loading the entry '{shown}' of '{field}' of {}", target.file))
+        e.through(entry.pos, format!("loading the entry '{shown}' of '{field}' of {}", target.file))
     };
     let mut paths = Vec::new();
     for entry in entries {

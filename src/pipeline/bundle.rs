@@ -10,7 +10,7 @@
 
 use super::crds;
 use crate::config::TransformerConfig;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::schema::Document;
 use crate::schema::Gvk;
 use crate::stage::Build;
@@ -33,7 +33,7 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
             .options
             .file_limit
             .read_to_string(path)
-            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot read the schema '{shown}': {e}")))?;
+            .map_err(|e| Error::new(Code::Io, format!("cannot read the schema '{shown}': {e}")))?;
         let source = arena.add_source(shown, text);
         for node in documents(arena, source)?.into_iter().filter(|node| !node.is_null()) {
             all.push(document(node)?);

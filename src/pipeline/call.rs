@@ -3,8 +3,7 @@
 use super::{Built, bundle, strip_build_annotations};
 use crate::diag::{Error, Result, Warned};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Context, Mode, PluginEntry, documents_to_resources};
-use crate::yaml::documents;
+use crate::stage::{Build, Context, Mode, PluginEntry, resources_in};
 use std::rc::Rc;
 
 /// What is asked of a plugin.
@@ -69,6 +68,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<Res
 fn read<'a>(build: &mut Build<'a>, name: &str, text: String) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
     let source = arena.add_source(name, text);
-    let nodes = documents(arena, source)?;
-    documents_to_resources(build, nodes)
+    let mut resources = resources_in(arena, source, Error::from)?.all;
+    build.schema.note_scope(&mut resources);
+    Ok(resources)
 }

@@ -29,7 +29,7 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
     let arena = build.arena;
     let mut config = TransformerConfig::default();
     for path in &target.kustomization.crds {
-        let in_file = |e: Error| e.at(path.pos).context(format!("in crds entry '{path}' of {}", target.file));
+        let in_file = |e: Error| e.through(path.pos, format!("in crds entry '{path}' of {}", target.file));
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
         let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? else { continue };
         let types = types(&node).map_err(in_file)?;

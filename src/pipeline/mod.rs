@@ -17,7 +17,7 @@ mod validate;
 pub use call::{Call, call};
 pub use target::Target;
 
-use crate::diag::{Error, Result, Warned};
+use crate::diag::{Code, Error, Result, Warned};
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::trace::{Step, Write, traced};
 use crate::stage::{Accumulator, Build, Context, Transformer};
@@ -94,7 +94,7 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
         return Ok(build.cx.options.order.clone().unwrap_or(Order::Legacy));
     };
     if build.cx.options.order.is_some() {
-        build.warn("Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.");
+        build.warn(Code::Unused, "Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.");
     }
     match (options.order, &options.legacy) {
         ("fifo", Some(_)) => Err(target.error(

@@ -26,7 +26,7 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> {
     let arena = build.arena;
     let wanted = &target.kustomization.openapi;
-    let in_field = |e: Error| e.at(wanted.pos).context(format!("in 'openapi' of {}", target.file));
+    let in_field = |e: Error| e.through(wanted.pos, format!("in 'openapi' of {}", target.file));
     // The file must be there, whether or not its schema counts.
     let source = match wanted.path {
         "" => None,

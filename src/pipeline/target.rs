@@ -43,7 +43,7 @@ impl<'a> Target<'a> {
         let source = find(build, &root)?;
         let arena = build.arena;
         let start = source.pos(0);
-        let invalid = |e: Error| e.at(start).context("invalid Kustomization");
+        let invalid = |e: Error| e.through(start, "invalid Kustomization");
         let malformed = |m: Malformed| invalid(m.into());
         let node = first_document(arena, source).map_err(malformed)?;
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;

@@ -12,7 +12,7 @@
 //! values in other lines (testdata/deviations/validator-style.md).
 //! *Example*: `testdata/reference/validate.txtar`
 
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{Found, Index, ResMap, Resource, is_build_annotation};
 use crate::stage::Plugin;
 use crate::yaml::{Heap, Mapping, Node, json, reprint};
@@ -103,7 +103,7 @@ pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: 
 }
 
 fn modified(what: String) -> Error {
-    let error = Error::new(ErrorKind::Plugin, format!("validator shouldn't modify the resource map: {what}"));
+    let error = Error::new(Code::Plugin, format!("validator shouldn't modify the resource map: {what}"));
     error.hint("what is to change resources belongs under 'transformers'")
 }
 

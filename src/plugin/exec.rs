@@ -7,7 +7,7 @@
 use super::PluginOptions;
 use super::isolation::Confined;
 use super::program::Program;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{ResMap, Resource};
@@ -69,7 +69,7 @@ impl ExecPlugin {
 
     /// Calls the plugin and gives what it printed.
     fn call(&self, build: &mut Build<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
-        let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.pos);
+        let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
         let directory = self.options.children.directory("rustomize-plugin-").map_err(no_file)?;
@@ -105,10 +105,8 @@ impl ExecPlugin {
         variables.retain(|(name, value)| {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
             if !fits {
-                build.warn(format!(
-                    "{}: {name} exceeds hard limit of {MAX_VARIABLE} characters and is left out",
-                    self.name
-                ));
+                let limit = format!("exceeds hard limit of {MAX_VARIABLE} characters and is left out");
+                build.warn(Code::Plugin, format!("{}: {name} {limit}", self.name));
             }
             fits
         });
@@ -182,7 +180,7 @@ pub(super) fn explain(failed: &Failed, program: &Path, name: &str, pos: Pos) -> 
             message.push_str(line);
         }
     }
-    let error = Error::new(ErrorKind::Plugin, message).at(pos);
+    let error = Error::new(Code::Plugin, message).at(pos);
     match hint {
         Some(hint) => error.hint(hint),
         None => error,

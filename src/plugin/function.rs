@@ -10,7 +10,7 @@ use super::isolation::Confined;
 use super::options::{FailOn, PluginOptions};
 use super::program::Program;
 use crate::config::{Decode, Decoder};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::process::Call;
 use crate::resource::{ResMap, Resource};
@@ -137,12 +137,15 @@ impl Function {
         let mut function = Function::of(build, options, entry, program)?;
         function.is_container = !spec.container.image.is_empty();
         let options = &options.functions;
-        let fault = |message: String| Error::new(ErrorKind::Plugin, message).at(function.pos);
+        let fault = |message: String| Error::new(Code::Plugin, message).at(function.pos);
         if !spec.container.image.is_empty() {
             (function.program.path, function.program.args) =
                 (options.runtime.clone(), spec.container.arguments(options, root).map_err(fault)?);
         } else if spec.exec.path.is_empty() {
-            build.warn(format!("{}: its annotation names neither an image nor a path: nothing runs", function.name));
+            build.warn(
+                Code::Plugin,
+                format!("{}: its annotation names neither an image nor a path: nothing runs", function.name),
+            );
             function.is_empty = true;
         } else if !options.exec {
             let message = format!("functions that are executables are disabled; unable to run '{}'", spec.exec.path);
@@ -173,7 +176,7 @@ impl Function {
         let arena = build.arena;
         let input = self.resource_list(items);
         let options = &self.options;
-        let fault = |e: std::io::Error| Error::new(ErrorKind::Plugin, format!("{}: {e}", self.name)).at(self.pos);
+        let fault = |e: std::io::Error| Error::new(Code::Plugin, format!("{}: {e}", self.name)).at(self.pos);
         // A container has walls of its own, and its engine needs to be outside of ours.
         let confined = match self.is_container {
             true => Confined::as_it_is(&self.program.path, self.program.args.clone()),
@@ -267,12 +270,12 @@ impl Function {
             if fails && worst.is_none() {
                 worst = Some(line);
             } else {
-                build.warn(line);
+                build.warn(Code::Plugin, line);
             }
         }
         match worst {
             Some(line) => {
-                let error = Error::new(ErrorKind::Plugin, line).at(self.pos);
+                let error = Error::new(Code::Plugin, line).at(self.pos);
                 Err(error.hint("--fail-on-results decides which results fail a build"))
             }
             None => Ok(()),

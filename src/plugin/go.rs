@@ -13,7 +13,7 @@ use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program};
 use crate::atomic::Staged;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::process::{Call, Children, Failure, Limits};
 use regex::Regex;
 use sha2::{Digest, Sha256};
@@ -44,12 +44,12 @@ pub struct Built {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Plugin, message)
+    Error::new(Code::Plugin, message)
 }
 
 fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(ErrorKind::Io, format!("{message}: {e}"))
+    move |e| Error::new(Code::Io, format!("{message}: {e}"))
 }
 
 /// Builds the Go plugin in a directory, whose sources stay as they are, into `<kind>.so` beside

@@ -4,7 +4,7 @@
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use super::shared_object::Program;
 use super::{PluginOptions, go};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::ResId;
 use std::env::consts::EXE_SUFFIX;
 use std::fs::Metadata;
@@ -64,7 +64,7 @@ pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>>
 /// # Errors
 /// As [`locate`].
 pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
-    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let fault = |message: String| Error::new(Code::Plugin, message);
     let place = place(home, id)?;
     let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, ".so"));
     let executable = is_executable(&path);
@@ -85,7 +85,7 @@ pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result
 
 /// Why nothing was found for a configuration object: where it was looked for.
 pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
-    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let fault = |message: String| Error::new(Code::Plugin, message);
     let home = options.homes.iter().find(|home| home.is_dir());
     let place = match home.map(|home| place(home, id)) {
         Some(Ok(place)) => place,
@@ -107,7 +107,7 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
 
 /// Where the plugin for a configuration object lies, but for the end of its name.
 fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
-    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let fault = |message: String| Error::new(Code::Plugin, message);
     let gvk = &id.gvk;
     let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
     if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
@@ -127,7 +127,7 @@ fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
 /// What speaks for a shared object. What is no plugin is refused: each class of files has an error
 /// of its own.
 pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
-    let fault = |what: String| Error::new(ErrorKind::Plugin, format!("the plugin '{}' {what}", path.display()));
+    let fault = |what: String| Error::new(Code::Plugin, format!("the plugin '{}' {what}", path.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
     Err(match classify(path) {
         Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),

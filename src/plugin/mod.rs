@@ -36,7 +36,7 @@ pub mod shared_object;
 
 pub use options::PluginOptions;
 
-use crate::diag::Result;
+use crate::diag::{Code, Result};
 use crate::resource::Resource;
 use crate::stage::{Build, Plugin, PluginEntry, Plugins, disabled};
 use exec::ExecPlugin;
@@ -95,7 +95,7 @@ impl Runners {
             Placed::SharedObject { path, program, instead_of } => {
                 if let Some(executable) = instead_of {
                     let executable = executable.display();
-                    build.warn(format!("'{executable}' is not executable: '{}' is used", path.display()));
+                    build.warn(Code::Plugin, format!("'{executable}' is not executable: '{}' is used", path.display()));
                 }
                 Ok(Box::new(SharedObjectPlugin::load(build, self, entry, (&program, &path), &isolation)?))
             }

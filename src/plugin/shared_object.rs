@@ -10,7 +10,7 @@ use super::exec::explain;
 use super::isolation::{Grants, Isolation, Level};
 use super::options::FunctionOptions;
 use super::{PluginOptions, Runners};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::process::conversation::Conversation;
 use crate::process::{Call, Failed, Limits};
@@ -80,7 +80,7 @@ impl Host {
         root: Option<&Path>,
     ) -> Result<Host> {
         let name = format!("plugin '{}'", path.display());
-        let fault = |what: String| Error::new(ErrorKind::Plugin, format!("{name} {what}"));
+        let fault = |what: String| Error::new(Code::Plugin, format!("{name} {what}"));
         let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
         let mut paths: Vec<&Path> = [path.parent(), root].into_iter().flatten().collect();
         if let Program::Other(other) = program {
@@ -210,7 +210,7 @@ impl SharedObjectPlugin {
             Mode::Transform | Mode::Validate => host.can("transform") || host.can("validate"),
         };
         if !can {
-            let error = Error::new(ErrorKind::Plugin, format!("{name} is not a {}", mode.role())).at(pos);
+            let error = Error::new(Code::Plugin, format!("{name} is not a {}", mode.role())).at(pos);
             let modes = host.modes().join(", ");
             return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
         }
@@ -226,7 +226,7 @@ impl SharedObjectPlugin {
 
     /// Calls the plugin and gives what it printed.
     fn call<'a>(&self, build: &mut Build<'a>, task: Task, resources: &str) -> Result<Vec<Resource<'a>>> {
-        let fault = |message: String| Error::new(ErrorKind::Plugin, format!("{}: {message}", self.name)).at(self.pos);
+        let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let options = options(build, &self.options.functions, root);
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };

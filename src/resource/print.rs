@@ -4,7 +4,7 @@
 //! is printed without a look at another one, so that threads can print runs of them.
 
 use super::{ResMap, Resource};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::parallel;
 use crate::yaml::{Arena, emit};
 
@@ -58,5 +58,6 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize) -> Result<String, Un
 }
 
 fn error((resource, e): Unprintable<'_, '_>) -> Error {
-    Error::input(e.message).at(e.pos).at(resource.pos()).context(format!("printing {}", resource.id()))
+    let error = Error::new(Code::Yaml, e.message).at(e.pos).at(resource.pos());
+    error.in_resource(resource.id()).context(format!("printing {}", resource.id()))
 }

@@ -2,7 +2,7 @@
 
 use super::ids::Ids;
 use super::{Facets, Hint, ResId, Resource};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::{Counted, FastMap, List};
 use crate::parallel;
 use crate::yaml::{Arena, Node};
@@ -126,7 +126,9 @@ impl<'a> ResMap<'a> {
             *self = other;
             return self.check_unique(arena);
         }
-        self.resources.reserve(other.resources.len());
+        self.index_current(arena)?;
+        self.ids.reserve(other.len(), &self.resources);
+        self.resources.reserve(other.len());
         other.resources.into_iter().try_for_each(|r| self.append(arena, r))
     }
 
@@ -274,17 +276,6 @@ impl<'a> ResMap<'a> {
     /// Notes that the metadata of some resources may have changed.
     pub fn note_edits(&mut self, places: &[usize]) {
         places.iter().for_each(|&i| self.facets.note_edit(i as u32));
-    }
-
-    /// Makes room for so many more resources.
-    pub fn reserve(&mut self, more: usize) {
-        if self.resources.is_empty() {
-            self.unique = true;
-        }
-        self.resources.reserve(more);
-        if self.resources.is_empty() || self.ids.has_current() {
-            self.ids.reserve(more, &self.resources);
-        }
     }
 
     /// Edits every resource by itself, on all cores if there are many. `editor` makes, for the
@@ -493,10 +484,10 @@ impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
 }
 
 fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> Error {
-    let error = Error::input(format!("may not add resource with an already registered id: {}", second.id()));
-    let error = error.at(second.pos());
+    let message = format!("may not add resource with an already registered id: {}", second.id());
+    let error = Error::new(Code::Duplicate, message).at(second.pos()).in_resource(second.id());
     match arena.place(first.pos()) {
-        Some(place) => error.context(format!("the first one is at {place}")),
+        Some(place) => error.through(first.pos(), format!("the first one is at {place}")),
         None => error,
     }
 }

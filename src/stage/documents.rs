@@ -4,7 +4,37 @@ use super::Build;
 use crate::diag::{Error, Result};
 use crate::parallel;
 use crate::resource::{RESOURCE, Resource};
-use crate::yaml::{Arena, Node, reprint};
+use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
+
+/// The resources of a text.
+pub struct Resources<'a> {
+    /// In the order of the text, but for the items of lists, which come last.
+    pub all: Vec<Resource<'a>>,
+    /// The first fault of annotations; see [`Resource::check_annotations`].
+    pub annotations: Result<()>,
+}
+
+/// Reads a text and makes resources of its documents, which do not know their scope yet. Each is
+/// made on the thread that has read it. `malformed` makes the error of a text that is no YAML.
+/// O(text), on all cores if it is large.
+///
+/// # Errors
+/// The text is no YAML; or else as [`documents_to_resources`].
+pub fn resources_in<'a>(
+    arena: Arena<'a>,
+    source: &'a Source,
+    malformed: impl Fn(Malformed) -> Error,
+) -> Result<Resources<'a>> {
+    let mut runs = read_documents(arena, source, &Made::of, &Made::add).map_err(malformed)?;
+    let mut read = runs.iter_mut().filter(|run| run.count > 0);
+    if let (Some(run), None) = (read.next(), read.next())
+        && let Some(only) = run.first.take_if(|_| run.count == 1)
+    {
+        return in_rounds(arena, unwrap_list(only), Vec::new());
+    }
+    runs.iter_mut().for_each(|run| run.finish(arena));
+    in_rounds(arena, Vec::new(), runs)
+}
 
 /// Makes resources of the documents of one text, which know what the build's schema says of their
 /// scope. Items of a `...List` come after all other documents of the file. O(n), on all cores if
@@ -13,68 +43,114 @@ use crate::yaml::{Arena, Node, reprint};
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.
 pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    let mut resources = resources_of(build.arena, nodes)?;
+    let nodes: Vec<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
+        Ok([only]) => unwrap_list(only),
+        Err(nodes) => nodes,
+    };
+    let mut resources = in_rounds(build.arena, nodes, Vec::new())?.all;
     build.schema.note_scope(&mut resources);
     Ok(resources)
 }
 
-/// As [`documents_to_resources`], of resources that do not know their scope yet.
-///
-/// # Errors
-/// As there.
-pub fn resources_of<'a>(arena: Arena<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    let mut nodes: Vec<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
-        Ok([only]) => unwrap_list(only),
-        Err(nodes) => nodes,
-    };
-    let mut resources = Vec::with_capacity(nodes.len());
-    while !nodes.is_empty() {
-        let (heap, threads) = (arena.heap(), arena.threads(nodes.len() * RESOURCE));
-        let made = match threads {
-            1 => vec![made_of(&mut nodes, arena)],
-            _ => parallel::runs_mut(&mut nodes, threads, || {
-                let arena = heap.arena();
-                move |run: &mut [_]| made_of(run, arena)
-            }),
-        };
-        nodes = Vec::new();
-        for document in made.into_iter().flatten() {
-            match document? {
-                Document::Empty => {}
-                Document::Resource(resource) => resources.push(resource),
-                Document::List(mut list) => {
-                    // Upstream decodes a list as a whole, and looks for items then.
-                    reprint::check_decoded(&list)?;
-                    match list.as_mapping_mut().and_then(|m| m.remove("items")) {
-                        Some(items) => add_items(arena, &list, items, &mut nodes)?,
-                        None => resources.push(Resource::new(arena, list)?),
-                    }
-                }
+/// Makes resources of documents, then of the items of lists among them, and so on, behind what is
+/// `made` already.
+fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<'a>>) -> Result<Resources<'a>> {
+    let count = made.iter().map(|run| run.resources.len()).sum::<usize>() + nodes.len();
+    let mut resources = Resources { all: Vec::with_capacity(count), annotations: Ok(()) };
+    loop {
+        for run in made {
+            if let Some(fault) = run.fault {
+                return Err(*fault);
             }
+            resources.all.extend(run.resources);
+            nodes.extend(run.items);
+            resources.annotations = resources.annotations.and(run.annotations.map_or(Ok(()), |fault| Err(*fault)));
+        }
+        if nodes.is_empty() {
+            return Ok(resources);
+        }
+        let of_run = |arena| {
+            move |run: &mut [Node<'a>]| {
+                let mut made = Made::of(run.len());
+                run.iter_mut().for_each(|node| made.sort(arena, std::mem::take(node)));
+                made
+            }
+        };
+        let (heap, threads) = (arena.heap(), arena.threads(nodes.len() * RESOURCE));
+        made = match threads {
+            1 => vec![of_run(arena)(&mut nodes)],
+            _ => parallel::runs_mut(&mut nodes, threads, || of_run(heap.arena())),
+        };
+        nodes.clear();
+    }
+}
+
+/// What is made of a run of documents.
+#[derive(Default)]
+struct Made<'a> {
+    /// How many documents there are.
+    count: usize,
+    /// The first one. It waits for the second: the only document of a text is treated in its own
+    /// way.
+    first: Option<Node<'a>>,
+    resources: Vec<Resource<'a>>,
+    /// The items of lists: documents that are still to be looked at.
+    items: Vec<Node<'a>>,
+    /// Why one of them is no resource. What follows it does not count.
+    fault: Option<Box<Error>>,
+    /// The first fault of annotations.
+    annotations: Option<Box<Error>>,
+}
+
+impl<'a> Made<'a> {
+    /// Nothing yet, with room for what is made of so many documents.
+    fn of(documents: usize) -> Self {
+        Made { resources: Vec::with_capacity(documents), ..Made::default() }
+    }
+
+    /// Adds the next document of a text.
+    fn add(&mut self, arena: Arena<'a>, node: Node<'a>) {
+        self.count += 1;
+        if self.count == 1 {
+            self.first = Some(node);
+        } else {
+            self.finish(arena);
+            self.sort(arena, node);
         }
     }
-    Ok(resources)
-}
 
-/// What a document is.
-enum Document<'a> {
-    Empty,
-    Resource(Resource<'a>),
-    /// Its kind ends in `List`.
-    List(Node<'a>),
-}
-
-/// What documents are. The nodes are taken out.
-fn made_of<'a>(nodes: &mut [Node<'a>], arena: Arena<'a>) -> Vec<Result<Document<'a>>> {
-    let made = |node: &mut Node<'a>| {
-        let node = std::mem::take(node);
-        if node.is_null_or_empty() && !is_empty_text(&node) {
-            return Ok(Document::Empty);
+    /// Adds the document that waits.
+    fn finish(&mut self, arena: Arena<'a>) {
+        if let Some(first) = self.first.take() {
+            self.sort(arena, first);
         }
-        let is_list = node.get_text("kind").is_some_and(|kind| kind.ends_with("List"));
-        if is_list { Ok(Document::List(node)) } else { Resource::new(arena, node).map(Document::Resource) }
-    };
-    nodes.iter_mut().map(made).collect()
+    }
+
+    /// Puts a document where it belongs by what it is.
+    fn sort(&mut self, arena: Arena<'a>, node: Node<'a>) {
+        if self.fault.is_none() {
+            self.fault = self.try_sort(arena, node).err().map(Box::new);
+        }
+    }
+
+    fn try_sort(&mut self, arena: Arena<'a>, mut node: Node<'a>) -> Result<()> {
+        if node.is_null_or_empty() && !is_empty_text(&node) {
+            return Ok(());
+        }
+        if node.get_text("kind").is_some_and(|kind| kind.ends_with("List")) {
+            // Upstream decodes a list as a whole, and looks for items then.
+            reprint::check_decoded(&node)?;
+            if let Some(items) = node.as_mapping_mut().and_then(|m| m.remove("items")) {
+                return add_items(arena, &node, items, &mut self.items);
+            }
+        }
+        let resource = Resource::new(arena, node)?;
+        if self.annotations.is_none() {
+            self.annotations = resource.check_annotations().err().map(Box::new);
+        }
+        self.resources.push(resource);
+        Ok(())
+    }
 }
 
 /// Adds the items of a list to the documents that are still to be looked at.

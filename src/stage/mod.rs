@@ -15,12 +15,12 @@ pub mod schema;
 pub mod trace;
 pub mod wire;
 
-pub use documents::{documents_to_resources, resources_of};
+pub use documents::{documents_to_resources, resources_in};
 pub use layers::{Accumulator, Layers};
 pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;
-use crate::diag::{Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::process::{Children, Limits};
 use crate::resource::{Changes, Order, ResMap, Resource};
@@ -187,8 +187,8 @@ impl<'a> Build<'a> {
     }
 
     /// Remembers something the user should know.
-    pub fn warn(&mut self, message: impl Into<String>) {
-        self.warnings.push(Warning::new(message));
+    pub fn warn(&mut self, code: Code, message: impl Into<String>) {
+        self.warnings.push(Warning::new(code, message));
     }
 }
 
@@ -245,7 +245,7 @@ pub struct Running<'s, 'a> {
 
 impl Running<'_, '_> {
     fn fault(&self, error: Error) -> Error {
-        error.at(self.pos).context(self.name)
+        error.through(self.pos, self.name)
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Plugins`]: what a build knows of external plugins.
 
 use super::{Build, Generator, Transformer};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
 
@@ -71,7 +71,7 @@ pub trait Plugins: Send + Sync {
 pub fn disabled(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
     let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
-    Error::new(ErrorKind::Plugin, message).at(config.pos())
+    Error::new(Code::Plugin, message).at(config.pos())
 }
 
 /// A build without external plugins.

@@ -2,7 +2,7 @@
 //! upstream keeps what a build knows. They are written and read here and nowhere else.
 
 use super::{Build, documents_to_resources};
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::resource::{
     Behavior, Index, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, print_one,
@@ -242,7 +242,7 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
 /// # Errors
 /// It is no UTF-8, or no YAML.
 pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
-    let fault = |message: String| Error::new(ErrorKind::Plugin, message);
+    let fault = |message: String| Error::new(Code::Plugin, message);
     let text = String::from_utf8(bytes)
         .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
     let source = arena.add_source(name, text);
@@ -272,7 +272,7 @@ pub fn parse<'a>(build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<
 pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) -> Result<Vec<Resource<'a>>> {
     for resource in &mut resources {
         if let Some(warning) = take_generator_options(resource)? {
-            build.warn(warning);
+            build.warn(Code::Plugin, warning);
         }
     }
     Ok(resources)
@@ -291,7 +291,7 @@ pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<Stri
             "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
             other => {
                 let message = format!("the annotation \"{NEEDS_HASH}\" contains an invalid value (\"{other}\")");
-                let error = Error::new(ErrorKind::Plugin, message).at(resource.pos());
+                let error = Error::new(Code::Plugin, message).at(resource.pos());
                 return Err(error.hint("it is \"true\" or \"false\""));
             }
         };
@@ -380,7 +380,7 @@ pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, pl
             None => ((old.len() + appended.len()) as u32, appended.insert(id, ()).is_none()),
         };
         if !is_new {
-            let error = Error::new(ErrorKind::Plugin, format!("plugin {plugin} generated duplicate resource: {id}"));
+            let error = Error::new(Code::Plugin, format!("plugin {plugin} generated duplicate resource: {id}"));
             return Err(error.at(resource.pos()));
         }
         keys.push(key);

@@ -161,7 +161,7 @@ impl<'a> ImageEditor<'_, 'a> {
         let paths: Vec<&[Step<'a>]> =
             self.stage.specs.for_node(id.gvk, resource.node()).into_iter().map(|(_, path)| path).collect();
         let node = resource.node_mut();
-        let in_object = |e: Error| e.context(format!("changing the images of object {id}"));
+        let in_object = |e: Error| e.in_resource(id).context(format!("changing the images of object {id}"));
         self.containers(node, &mut Vec::new(), &paths).map_err(in_object)?;
         paths.iter().try_for_each(|path| self.field(node, path)).map_err(in_object)
     }

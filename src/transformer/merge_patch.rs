@@ -2,7 +2,7 @@
 
 use super::merge;
 use crate::config::kustomization::PatchOptions;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{Found, Matcher, ResId, ResMap, Resource, internal_annotations, set_untyped, stringify};
 use crate::schema::Schemas;
 use crate::stage::Build;
@@ -38,8 +38,10 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
     match map.find_any(id) {
         Found::One(i) => Ok(i),
         Found::None => {
-            let error =
-                Error::input(format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"));
+            let error = Error::new(
+                Code::NoMatch,
+                format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"),
+            );
             Err(error
                 .at(patch.pos())
                 .hint("apiVersion, kind, name and namespace of the patch must be those of the resource"))
@@ -170,13 +172,13 @@ fn merge_in<'a>(
         copy_api_version(resource, &mut patch);
     }
     let merged = merge::apply(resource.node_mut(), patch, schemas);
-    let keep = merged.map_err(|e| e.context(format!("patching {id}")))?;
+    let keep = merged.map_err(|e| e.in_resource(id).context(format!("patching {id}")))?;
     resource.settle_shared();
     if wipes {
         resource.forget_history();
     }
     if let Some(annotations) = internal_annotations(document.node()) {
-        resource.adopt_history(annotations).map_err(|e| e.context(format!("patching {id}")))?;
+        resource.adopt_history(annotations).map_err(|e| e.in_resource(id).context(format!("patching {id}")))?;
     }
     if keep {
         put_back_identity(resource, &id, options);

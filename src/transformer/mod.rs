@@ -43,7 +43,7 @@ fn edit_fields<'a>(
     let mut apply = |(spec, path): (&FieldSpec<'a>, &[Step<'a>])| {
         let create = if spec.create { create } else { Create::No };
         let walked = edit_path(resource, path, create, edit);
-        walked.map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))
+        walked.map_err(|e| e.in_resource(id).context(format!("considering field '{}' of object {id}", spec.path)))
     };
     match many {
         Some(specs) => specs.into_iter().try_for_each(&mut apply),

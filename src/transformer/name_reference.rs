@@ -301,7 +301,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         let pos = node.pos();
         for action in &trie.actions {
             self.field(node, action).map_err(|e| {
-                e.at(pos).context(format!("updating name reference in '{}' field of '{}'", action.path, self.id))
+                e.through(pos, format!("updating name reference in '{}' field of '{}'", action.path, self.id))
             })?;
         }
         if trie.children.is_empty() {

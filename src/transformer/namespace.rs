@@ -84,7 +84,7 @@ impl<'a> NamespaceTransformer<'a> {
             self.set(node)?;
         }
         if matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding") {
-            self.subjects(resource).map_err(|e| e.context(format!("in the subjects of {id}")))?;
+            self.subjects(resource).map_err(|e| e.in_resource(id).context(format!("in the subjects of {id}")))?;
         }
         let is_core_namespace = id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && id.gvk.version == "v1";
         let many = self.specs.are_many(id.gvk).then(|| self.specs.for_node(id.gvk, resource.node()));
@@ -107,7 +107,7 @@ impl<'a> NamespaceTransformer<'a> {
                 self.set(node)
             };
             edit_path(resource, path, create, &mut edit)
-                .map_err(|e| e.context(format!("considering field '{}' of object {id}", spec.path)))?;
+                .map_err(|e| e.in_resource(id).context(format!("considering field '{}' of object {id}", spec.path)))?;
         }
         Ok(())
     }

@@ -234,7 +234,7 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
     for &i in &candidates {
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
-                let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
+                let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
                 apply_json_to(map, i, arena, operations, target, true).map_err(in_patch)
             }
             _ => Ok(()),
@@ -250,7 +250,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
     let mut known = None;
     for patch in patches {
         let (Content::Json(operations), Some(target)) = (&patch.content, &patch.target) else { continue };
-        let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
+        let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
         let is_target = match known {
             Some(known) if patch.has_same_target => known,
             _ => target.is_match(resource).map_err(in_patch)?,
@@ -260,7 +260,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
         if is_target {
             let id = *resource.id();
             json_patch::apply(arena, resource, operations, true)
-                .map_err(|e| in_patch(e.context(format!("patching {id}"))))?;
+                .map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
         }
     }
     Ok(())
@@ -274,7 +274,7 @@ fn merge_named<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepa
     let merged = merge_each(map, build.arena, &documents, &build.schema.for_merging());
     merged.map_err(|(number, e)| {
         let (patch, _) = named[number];
-        e.at(patch.pos).context(format!("applying {}", patch.name))
+        e.through(patch.pos, format!("applying {}", patch.name))
     })
 }
 
@@ -282,7 +282,7 @@ fn merge_named<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepa
 fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
     let arena = build.arena;
     let mut patched = Vec::new();
-    let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
+    let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
             patched = apply_json(map, arena, operations, target.as_ref(), true).map_err(in_patch)?;
@@ -345,7 +345,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
         for (document, name) in &self.documents {
-            let in_patch = |e: Error| e.at(document.pos()).context(format!("applying {name}"));
+            let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
             let patch = with_text_metadata(document);
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), &build.schema.for_merging())
@@ -399,7 +399,7 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
-            let in_patch = |e: Error| e.at(patch.pos).context(format!("applying {}", patch.name));
+            let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
             apply_json(map, arena, operations, patch.target.as_ref(), false).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -439,5 +439,5 @@ fn apply_json_to<'a>(
     let respells = map.get(i).node().get("apiVersion").is_some_and(Node::is_null);
     let renames = respells || operations.iter().any(Operation::touches_identity);
     let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
-    patched.map_err(|e| e.context(format!("patching {id}")))
+    patched.map_err(|e| e.in_resource(id).context(format!("patching {id}")))
 }

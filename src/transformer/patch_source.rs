@@ -7,8 +7,8 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::parallel;
 use crate::resource::{Matcher, Resource};
-use crate::stage::{Build, resources_of};
-use crate::yaml::{Arena, Source, documents, first_document, json};
+use crate::stage::{Build, resources_in};
+use crate::yaml::{Arena, Source, first_document, json};
 
 /// What a patch says.
 #[derive(Debug)]
@@ -156,6 +156,5 @@ pub(super) fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result
 }
 
 fn unscoped<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let nodes = documents(arena, source)?;
-    resources_of(arena, nodes)
+    resources_in(arena, source, Error::from).map(|resources| resources.all)
 }

@@ -16,7 +16,7 @@ use crate::config::field_path::{lookup, var_parts};
 use crate::config::field_spec::Create;
 use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::{FastIndexMap, FastMap};
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
@@ -91,11 +91,11 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
             resource.refresh_id();
             Ok(())
         });
-        cx.warnings.take().into_iter().for_each(|warning| build.warn(warning));
+        cx.warnings.take().into_iter().for_each(|warning| build.warn(Code::Input, warning));
         expanded?;
         let unused: Vec<&str> = values.iter().filter(|(_, v)| !v.used.get()).map(|(name, _)| *name).collect();
         if !unused.is_empty() {
-            build.warn(format!("well-defined vars that were never replaced: {}", unused.join(",")));
+            build.warn(Code::Unused, format!("well-defined vars that were never replaced: {}", unused.join(",")));
         }
         Ok(())
     }
@@ -119,7 +119,9 @@ impl<'a> RefVarTransformer<'a> {
                     var.name,
                     ResId::new(object.gvk, object.name, object.namespace)
                 );
-                return Err(fault(message).hint("an objref without apiVersion means no group and no version"));
+                return Err(fault(message)
+                    .with_code(Code::NoMatch)
+                    .hint("an objref without apiVersion means no group and no version"));
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
             match lookup(holder.node(), &var_parts(arena, path)?)? {

@@ -22,7 +22,7 @@ use super::structured_text::{self, FieldPath, MADE, is_made, visit};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Written};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::meter::FastSet;
 use crate::resource::matcher::{Ids, Matcher};
@@ -66,7 +66,7 @@ impl<'a> ReplacementTransformer<'a> {
         let arena = build.arena;
         let mut prepared = Vec::new();
         for entry in entries {
-            let at_entry = |e: Error| e.at(entry.pos).context("in an entry of 'replacements'");
+            let at_entry = |e: Error| e.through(entry.pos, "in an entry of 'replacements'");
             let has_targets = entry.targets.as_ref().is_some_and(|targets| !targets.is_empty());
             if entry.path.is_empty() {
                 // The fields of a kustomization reach upstream's transformer without their empty
@@ -284,7 +284,10 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
     let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
     match found[..] {
         [i] => Ok(i),
-        [] => Err(Error::input(format!("nothing selected by {}:{}", shown(), selector.field_path)).at(selector.pos)),
+        [] => {
+            let message = format!("nothing selected by {}:{}", shown(), selector.field_path);
+            Err(Error::new(Code::NoMatch, message).at(selector.pos))
+        }
         _ => Err(Error::input(format!("multiple matches for selector {}", shown())).at(selector.pos)),
     }
 }
@@ -393,7 +396,7 @@ impl<'a> Target<'a> {
         }
         OpenText::close(open, resource, arena)?;
         let id = *resource.id();
-        self.apply(arena, resource, value).map_err(|e| e.context(format!("replacing in {id}")))
+        self.apply(arena, resource, value).map_err(|e| e.in_resource(id).context(format!("replacing in {id}")))
     }
 
     /// Whether this target may be any resource of a kind, and only what they contain is replaced.
@@ -442,7 +445,7 @@ impl<'a> Target<'a> {
                 }
                 _ => self.copy(arena, resource, field, (&mut value, own), &mut copies),
             };
-            let found = found.map_err(|e| e.at(text.pos).context(format!("at the field path '{text}'")))?;
+            let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
             resource.settle_shared();
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };

@@ -74,7 +74,7 @@ impl<'a> ReplicaCountTransformer<'a> {
                 node.set_text(count, Tag::Int, self.pos);
                 Ok(())
             })
-            .map_err(|e| e.context(format!("setting the replicas of {id}")))
+            .map_err(|e| e.in_resource(id).context(format!("setting the replicas of {id}")))
         })
     }
 }

@@ -118,7 +118,7 @@ impl<'a> Transformer<'a> for ValueAddTransformer<'a> {
                 if target.matcher.is_match(map.get(i))? {
                     let id = *map.get(i).id();
                     let apply = |resource: &mut Resource<'a>| self.apply(build, resource, target);
-                    map.edit(i, apply).map_err(|e| e.context(format!("adding a value to {id}")))?;
+                    map.edit(i, apply).map_err(|e| e.in_resource(id).context(format!("adding a value to {id}")))?;
                 }
             }
         }

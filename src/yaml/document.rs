@@ -1,7 +1,6 @@
 //! From the text of a file to its documents.
 
 use super::reader::{self, Package};
-use super::texts::Texts;
 use super::{Arena, Node, Pos, Source};
 use crate::parallel;
 use std::ops::Range;
@@ -20,32 +19,49 @@ pub struct Malformed {
     pub pos: Pos,
 }
 
-/// Reads all documents of a resource file. Empty documents are left out. The text is split as kyaml
-/// does it (`splitDocuments`) before any of it is parsed, so that only the first YAML document of
-/// each piece counts.
+/// Reads all documents of a resource file. Empty documents are left out.
+///
+/// # Errors
+/// As [`read_documents`].
+pub fn documents<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
+    let runs = read_documents(arena, source, &Vec::with_capacity, &|run: &mut Vec<_>, _, node| run.push(node))?;
+    Ok(runs.into_iter().flatten().collect())
+}
+
+/// Reads all documents of a resource file, and gives each to `take` on the thread that has read it.
+/// What `start` makes, for a run of so many documents at most, gathers what becomes of them; the
+/// runs come in their order.
+/// Empty documents are left out. The text is split as kyaml does it (`splitDocuments`) before any
+/// of it is parsed, so that only the first YAML document of each piece counts.
 ///
 /// # Errors
 /// The first piece that is no YAML, or a separator line with something behind its dashes.
 ///
 /// Cost: O(text), on all cores if the text is large.
-pub fn documents<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Node<'a>>, Malformed> {
+pub fn read_documents<'a, R: Send>(
+    arena: Arena<'a>,
+    source: &'a Source,
+    start: &(impl Fn(usize) -> R + Sync),
+    take: &(impl Fn(&mut R, Arena<'a>, Node<'a>) + Sync),
+) -> Result<Vec<R>, Malformed> {
     let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
-    let reader = |texts: &'a Texts| {
+    let reader = |arena: Arena<'a>| {
         move |run: &[Range<usize>]| {
-            let documents = run.iter().map(|piece| reader::parse(texts, source, piece.clone(), Package::V3));
-            documents.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+            let mut made = start(run.len());
+            for piece in run {
+                if let Some(node) = reader::parse(arena.texts(), source, piece.clone(), Package::V3)? {
+                    take(&mut made, arena, node);
+                }
+            }
+            Ok(made)
         }
     };
     let threads = arena.threads(source.text.len()).min(pieces.len());
     if threads == 1 {
-        return reader(arena.texts())(&pieces);
+        return reader(arena)(&pieces).map(|run| vec![run]);
     }
     let heap = arena.heap();
-    let runs = parallel::runs(&pieces, threads, || reader(heap.arena().texts()));
-    runs.into_iter().try_fold(Vec::with_capacity(pieces.len()), |mut all, run| {
-        all.extend(run?);
-        Ok(all)
-    })
+    parallel::runs(&pieces, threads, || reader(heap.arena())).into_iter().collect()
 }
 
 /// Reads the first document of a text and ignores what follows, as kustomize does with a

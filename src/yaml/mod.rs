@@ -24,7 +24,7 @@ pub mod texts;
 pub mod tree;
 
 pub use arena::{Arena, Heap, Place, Source};
-pub use document::{Malformed, documents, first_document};
+pub use document::{Malformed, documents, first_document, read_documents};
 pub use tree::edit::ValueMut;
 pub use tree::mapping::{Entries, Entry, Key, Mapping};
 pub use tree::node::{Items, Node, Pos, Scalar, Sequence, Style, Tag, Value};

@@ -12,7 +12,7 @@ use super::location::{Location, is_protected, plain, repository_url};
 use super::name::{PREFIX, Platform};
 use super::source::Source;
 use super::version::Version;
-use crate::diag::{Error, ErrorKind, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::git::Git;
 use crate::load::http::{Answer, Http, Watch, refused};
 use crate::load::is_url;
@@ -147,7 +147,7 @@ fn basic(pair: &str) -> String {
 }
 
 pub(super) fn fault(message: String) -> Error {
-    Error::new(ErrorKind::Io, message)
+    Error::new(Code::Io, message)
 }
 
 /// An answer that is a success.

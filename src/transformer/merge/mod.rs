@@ -185,7 +185,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
             introduce(&mut out, *key, value, schema)?;
         }
         let field = schema.field(name);
-        let in_field = |e: Error| e.context(format!("at '{name}'"));
+        let in_field = |e: Error| e.in_field(name);
         let keep = match patches.next_if(|(p, _)| p.text() == name) {
             Some((_, patch)) => {
                 let merged = merge(entry.value_mut(), patch, field).map_err(in_field)?;
@@ -367,7 +367,7 @@ fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) 
         if !is_first(key, &mut last) {
             continue;
         }
-        if !keep(name, value).map_err(|e| e.context(format!("at '{name}'")))? && !is_null(key) {
+        if !keep(name, value).map_err(|e| e.in_field(name))? && !is_null(key) {
             gone.push(i);
         }
     }
