@@ -1,6 +1,7 @@
 //! The stages of one kustomization, in the order in which they run.
 
 use super::Target;
+use super::object::{Builtin, GENERATORS, TRANSFORMERS};
 use crate::config::decode::for_builtin;
 use crate::config::field_spec::MergedSpecs;
 use crate::config::kustomization::Label;
@@ -64,7 +65,12 @@ pub fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Vec<
         let stage = HelmChartInflationGenerator::new(build, &target.root, chart.clone(), globals, asked_by)?;
         stages.push((Box::new(stage), "HelmChartInflationGenerator", chart.pos));
     }
+    debug_assert!(stages.iter().all(|(_, kind, _)| is_builtin(&GENERATORS, kind)), "each is in the table");
     Ok(stages)
+}
+
+fn is_builtin(table: &[Builtin], kind: &str) -> bool {
+    table.iter().any(|builtin| builtin.kind == kind)
 }
 
 /// The built-in transformers that the fields of a kustomization ask for, in kustomize's fixed
@@ -86,6 +92,7 @@ pub fn transformers<'a>(
     };
     let mut stages: Vec<Planned<'a>> = Vec::new();
     let mut add = |kind: &'static str, pos: Pos, instances: usize, stage: Stage<'a>| {
+        debug_assert!(is_builtin(&TRANSFORMERS, kind), "{kind} is not in the table of transformers");
         stages.push(Planned { stage, kind, pos, instances });
     };
     if !k.patches_strategic_merge.is_empty() {

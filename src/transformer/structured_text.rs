@@ -66,7 +66,7 @@ pub(super) fn replace<'a>(
 pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
     let indent = old.contains('\n') && old.contains("  ");
     let mut out = String::with_capacity(old.len());
-    write(&mut out, content, indent.then_some(0)).then_some(out)
+    json::write_with(&mut out, content, indent.then_some(0), &write_scalar).then_some(out)
 }
 
 /// The content of a text; `None` if it cannot be read.
@@ -103,58 +103,7 @@ pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> O
     Some(node)
 }
 
-/// Appends JSON as Go writes it, in one line or with two blanks for each level; `false` for a
-/// scalar whose text is not of its type.
-fn write(out: &mut String, node: &Node<'_>, indent: Option<usize>) -> bool {
-    match node.value() {
-        Value::Scalar(s) => write_scalar(out, s),
-        Value::Sequence(items) => {
-            let parts = items.iter().map(|item| (None, item)).collect();
-            write_list(out, ('[', ']'), parts, indent)
-        }
-        Value::Mapping(m) => {
-            let mut parts: Vec<_> = m.iter().map(|e| (Some(e.key().text()), e.value())).collect();
-            parts.sort_by_key(|(key, _)| *key);
-            write_list(out, ('{', '}'), parts, indent)
-        }
-    }
-}
-
-fn write_list(
-    out: &mut String,
-    (open, close): (char, char),
-    parts: Vec<(Option<&str>, &Node<'_>)>,
-    indent: Option<usize>,
-) -> bool {
-    let new_line = |out: &mut String, depth: Option<usize>| {
-        if let Some(depth) = depth {
-            out.push('\n');
-            out.extend(std::iter::repeat_n("  ", depth));
-        }
-    };
-    let inner = indent.map(|depth| depth + 1);
-    let is_empty = parts.is_empty();
-    out.push(open);
-    for (i, (key, value)) in parts.into_iter().enumerate() {
-        if i > 0 {
-            out.push(',');
-        }
-        new_line(out, inner);
-        if let Some(key) = key {
-            json::write_string(out, key);
-            out.push_str(if indent.is_some() { ": " } else { ":" });
-        }
-        if !write(out, value, inner) {
-            return false;
-        }
-    }
-    if !is_empty {
-        new_line(out, indent);
-    }
-    out.push(close);
-    true
-}
-
+/// Appends a scalar as Go writes it; `false` if its text is not of its type.
 fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     match s.kind() {
         // Upstream prints the text as YAML first, in braces or brackets.

@@ -11,29 +11,55 @@ use std::fmt;
 /// U+2028 and U+2029 escaped, numbers as 64-bit floats. This is the text that name hashes are made
 /// from. O(size of the text).
 pub fn write(out: &mut String, node: &Node<'_>) {
-    match &node.value {
-        Value::Scalar(s) => write_scalar(out, s),
-        Value::Sequence(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                out.push_str(if i == 0 { "" } else { "," });
-                write(out, item);
-            }
-            out.push(']');
-        }
+    let scalar = |out: &mut String, s: &Scalar<'_>| {
+        write_scalar(out, s);
+        true
+    };
+    write_with(out, node, None, &scalar);
+}
+
+/// Appends a tree as JSON with sorted keys, in one line, or with two blanks for each level from an
+/// outer level on. `scalar` appends a scalar; where it gives `false` this ends, and gives `false`.
+/// O(size of the text).
+pub fn write_with(
+    out: &mut String,
+    node: &Node<'_>,
+    level: Option<usize>,
+    scalar: &impl Fn(&mut String, &Scalar<'_>) -> bool,
+) -> bool {
+    let (brackets, parts) = match &node.value {
+        Value::Scalar(s) => return scalar(out, s),
+        Value::Sequence(items) => (['[', ']'], items.iter().map(|item| (None, item)).collect()),
         Value::Mapping(m) => {
-            let mut entries: Vec<&Entry<'_>> = m.iter().collect();
-            entries.sort_by_key(|e| e.key.text);
-            out.push('{');
-            for (i, entry) in entries.iter().enumerate() {
-                out.push_str(if i == 0 { "" } else { "," });
-                write_string(out, entry.key.text);
-                out.push(':');
-                write(out, &entry.value);
-            }
-            out.push('}');
+            let mut parts: Vec<_> = m.iter().map(|e| (Some(e.key.text), &e.value)).collect();
+            parts.sort_by_key(|(key, _)| *key);
+            (['{', '}'], parts)
+        }
+    };
+    let new_line = |out: &mut String, level: Option<usize>| {
+        if let Some(level) = level {
+            out.push('\n');
+            out.extend(std::iter::repeat_n("  ", level));
+        }
+    };
+    let (inner, is_empty) = (level.map(|level| level + 1), parts.is_empty());
+    out.push(brackets[0]);
+    for (i, (key, value)) in parts.into_iter().enumerate() {
+        out.push_str(if i == 0 { "" } else { "," });
+        new_line(out, inner);
+        if let Some(key) = key {
+            write_string(out, key);
+            out.push_str(if level.is_some() { ": " } else { ":" });
+        }
+        if !write_with(out, value, inner, scalar) {
+            return false;
         }
     }
+    if !is_empty {
+        new_line(out, level);
+    }
+    out.push(brackets[1]);
+    true
 }
 
 fn write_scalar(out: &mut String, s: &Scalar<'_>) {

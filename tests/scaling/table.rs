@@ -3,7 +3,6 @@
 
 use super::{Files, file, lines, resources, steps_taken};
 use crate::reference;
-use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
@@ -281,15 +280,10 @@ fn steps(chosen: &[&Line], n: usize) -> f64 {
 
 #[test]
 fn every_field_and_stage_has_a_line() {
-    let in_quotes = Regex::new(r#""([A-Za-z0-9]+(?:Transformer|Generator))""#).unwrap();
-    let plan = reference::read("src/pipeline/plan.rs");
-    let planned: BTreeSet<String> = in_quotes.captures_iter(&plan).map(|c| c[1].to_owned()).collect();
-    assert!(planned.len() >= 14, "the stages of the plan are not found");
     let have: BTreeSet<&str> = TABLE.iter().flat_map(|line| line.stages.iter().chain([&line.field])).copied().collect();
     let left_out = LEFT_OUT.map(|(name, _)| name);
-    let mut names: Vec<&str> = reference::kustomization_fields().chain(reference::builtin_kinds()).collect();
-    names.extend(planned.iter().map(String::as_str));
-    for name in names {
+    // The plan has no stage that is not in the tables of built-in ones: it asserts that.
+    for name in reference::kustomization_fields().chain(reference::builtin_kinds()) {
         let is_known = have.contains(name) != left_out.contains(&name);
         assert!(
             is_known,

@@ -2,8 +2,11 @@
 //!
 //! Each of them takes `by`, the place of the entry that asks for the change. The value takes that
 //! place, so that a later error about the value points to the entry; [`Pos::NONE`] leaves the place
-//! as it is. A [`shared`](super::shared) value stays shared, but for [`Node::put`]: what was set in
-//! one of its places comes to the others when they are settled.
+//! as it is. Values that follow others keep theirs, too (references to a renamed resource, vars,
+//! hashes): no entry asks for them, and a reader looks for them where they are written.
+//!
+//! A [`shared`](super::shared) value stays shared, but for [`Node::put`]: what was set in one of
+//! its places comes to the others when they are settled.
 
 use super::mapping::Mapping;
 use super::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
