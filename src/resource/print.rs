@@ -14,7 +14,9 @@ use crate::yaml::{Arena, emit};
 /// A resource that the reference cannot print either; see [`emit::document`].
 pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
-    run(&resources, 2 * arena.size()).map_err(error)
+    // Memory that is not written to costs nothing; growing would copy everything.
+    let one = run(&resources, 2 * arena.size(), usize::MAX).map_err(error)?;
+    Ok(one.into_iter().next().unwrap_or_default())
 }
 
 /// Prints resources as [`print`] does, in pieces that follow each other. O(size of the text), on
@@ -24,10 +26,10 @@ pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
 /// As [`print`], for the first resource that cannot be printed.
 pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
-    let room = 2 * arena.size() / resources.len().max(1);
-    let printer = || |part: &[_]| run(part, room * part.len());
-    let pieces = parallel::runs(&resources, arena.threads(arena.size()), printer);
-    pieces.into_iter().map(|piece| piece.map_err(error)).collect()
+    let printer = || |part: &[_]| run(part, PIECE, PIECE);
+    let runs = parallel::runs(&resources, arena.threads(arena.size()), printer);
+    let runs = runs.into_iter().map(|run| run.map_err(error)).collect::<Result<Vec<_>>>()?;
+    Ok(runs.into_iter().flatten().collect())
 }
 
 /// Appends one resource to `out`.
@@ -44,17 +46,27 @@ type Numbered<'r, 'a> = (usize, &'r Resource<'a>);
 /// A resource, and why it cannot be printed.
 type Unprintable<'r, 'a> = (&'r Resource<'a>, emit::Unprintable);
 
-/// Prints resources, with a separator before each but the first of all.
-fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize) -> Result<String, Unprintable<'r, 'a>> {
-    // Memory that is not written to costs nothing; growing would copy everything.
+/// The size of a piece of text: small enough for the allocator to put pieces side by side, where a
+/// large one would take whole huge pages.
+const PIECE: usize = 256 << 10;
+
+/// Prints resources, with a separator before each but the first of all, in pieces of some `limit`
+/// bytes; there is room for `room` in each.
+fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>, Unprintable<'r, 'a>> {
+    let mut pieces = Vec::new();
     let mut out = String::with_capacity(room);
     for &(i, resource) in resources {
+        // The next one should fit, too: growing copies.
+        if out.len() >= limit - limit / 16 {
+            pieces.push(std::mem::replace(&mut out, String::with_capacity(room)));
+        }
         if i > 0 {
             out.push_str("---\n");
         }
         emit::document(&mut out, resource.node()).map_err(|e| (resource, e))?;
     }
-    Ok(out)
+    pieces.push(out);
+    Ok(pieces)
 }
 
 fn error((resource, e): Unprintable<'_, '_>) -> Error {
