@@ -597,3 +597,14 @@ fn read_id<'a>(node: &Node<'a>) -> ResId<'a> {
     let text = |field| metadata.and_then(|m| m.get_text(field)).unwrap_or_default();
     ResId::new(Gvk::new(api_version, kind), text("name"), text("namespace"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ResId, Resource};
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_resource_is_small() {
+        assert_eq!([size_of::<ResId<'_>>(), size_of::<Resource<'_>>()], [96, 168]);
+    }
+}
