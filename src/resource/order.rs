@@ -36,24 +36,23 @@ fn ranks<'l>(first: &'l [String], last: &'l [String]) -> FastMap<&'l str, i32> {
 
 /// Sorts a map. O(n log n).
 ///
-/// With lists of one's own that leave Namespace out, and Namespaces of several apiVersions,
-/// upstream's comparison is not transitive and its result depends on its sort routine; ours falls
-/// back to the order of the texts there.
+/// With lists of one's own that leave Namespace out, and Namespaces of several apiVersions between
+/// which another kind lies, upstream's comparison is not transitive and its result depends on its
+/// sort routine; ours falls back to the order of the texts there.
 pub fn sort(map: &mut ResMap<'_>, order: &Order) {
     match order {
         Order::Fifo => {}
-        Order::Legacy => sort_by_rank(map, true, legacy_rank),
+        Order::Legacy => sort_by_rank(map, legacy_rank),
         Order::Lists { first, last } => {
             let ranks = ranks(first, last);
-            let rank = |kind: &str| ranks.get(kind).copied().unwrap_or(0);
-            sort_by_rank(map, rank("Namespace") != 0, rank);
+            sort_by_rank(map, |kind| ranks.get(kind).copied().unwrap_or(0));
         }
     }
 }
 
 /// There are few kinds and many resources: the kinds are put in order first, by rank and by text,
 /// and then the resources by the place of their kind.
-fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&str) -> i32) {
+fn sort_by_rank(map: &mut ResMap<'_>, rank: impl Fn(&str) -> i32) {
     let mut kinds: Vec<Gvk<'_>> = Vec::new();
     let mut places: FastMap<Gvk<'_>, usize> = FastMap::default();
     for resource in map.iter() {
@@ -63,8 +62,8 @@ fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&s
             0
         });
     }
-    let by_text = |a: &Gvk<'_>, b: &Gvk<'_>| compare_gvk(a, b, reverse_namespaces);
-    kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| by_text(a, b)));
+    kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| compare_gvk(a, b, false)));
+    reverse_namespaces(&mut kinds);
     places.extend(kinds.iter().enumerate().map(|(i, gvk)| (*gvk, i)));
     let namespaces = namespace_places(map);
     let common = common_start(map);
@@ -76,6 +75,18 @@ fn sort_by_rank(map: &mut ResMap<'_>, reverse_namespaces: bool, rank: impl Fn(&s
         }
     };
     map.sort_by_key(|r| key(r.id()), |a, b| compare_names(a.id(), b.id()));
+}
+
+/// Puts Namespaces of several apiVersions in the order in which upstream has them among themselves:
+/// the core ones first, backwards. Where another kind lies between them they stay.
+fn reverse_namespaces(kinds: &mut [Gvk<'_>]) {
+    let is_namespace = |gvk: &Gvk<'_>| gvk.kind == "Namespace";
+    let Some(first) = kinds.iter().position(is_namespace) else { return };
+    let count = kinds.iter().filter(|gvk| is_namespace(gvk)).count();
+    let block = &mut kinds[first..first + count];
+    if block.iter().all(is_namespace) {
+        block.sort_by(|a, b| compare_gvk(a, b, true));
+    }
 }
 
 /// The places of all namespaces, in order. There are none if one of them contains the `|` of

@@ -277,23 +277,27 @@ impl<'a> Resource<'a> {
     }
 
     /// As [`Resource::adopt_history`], of its own annotations.
+    ///
+    /// # Errors
+    /// There are not as many former names as former namespaces and kinds.
     fn adopt_own_history(&mut self) -> Result<()> {
-        match internal_annotations(&self.node) {
-            Some(annotations) => {
-                let annotations = annotations.clone();
-                self.adopt_history(&annotations)
-            }
-            None => Ok(()),
+        let Some(annotations) = internal_annotations(&self.node).cloned() else { return Ok(()) };
+        if self.adopt_history(&annotations) {
+            return Ok(());
         }
+        let message = format!(
+            "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
+            self.id
+        );
+        Err(Error::input(message).at(self.node.pos()))
     }
 
     /// Reads what upstream believes of the annotations in which it keeps a history, where a
     /// manifest has them by hand, or a patch that was merged into the resource: each of them takes
-    /// the place of what was there. `annotations` is what [`internal_annotations`] gives.
-    ///
-    /// # Errors
-    /// There are not as many former names as former namespaces and kinds.
-    pub fn adopt_history(&mut self, annotations: &Mapping<'a>) -> Result<()> {
+    /// the place of what was there. `annotations` is what [`internal_annotations`] gives. Gives
+    /// whether there are as many former names as former namespaces and kinds; what is too many does
+    /// not count.
+    pub fn adopt_history(&mut self, annotations: &Mapping<'a>) -> bool {
         let list = |name: &str| {
             let entry = annotations.iter().find(|e| e.key().text().strip_prefix(INTERNAL) == Some(name))?;
             Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<ThinVec<&'a str>>())
@@ -307,20 +311,15 @@ impl<'a> Resource<'a> {
         let namespaces = former("previousNamespaces", |p| p.namespace).unwrap_or_else(|| [""].into());
         let kinds = former("previousKinds", |p| p.kind).unwrap_or_else(|| [""].into());
         let (prefixes, suffixes) = (list("prefixes"), list("suffixes"));
+        let mut are_as_many = true;
         if let Some(names) = names {
-            if [namespaces.len(), kinds.len()] != [names.len(); 2] {
-                let message = format!(
-                    "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
-                    self.id
-                );
-                return Err(Error::input(message).at(self.node.pos()));
-            }
+            are_as_many = [namespaces.len(), kinds.len()] == [names.len(); 2];
             let ids = names.into_iter().zip(namespaces).zip(kinds);
             self.previous = ids.map(|((name, namespace), kind)| PreviousId { kind, name, namespace }).collect();
         }
         self.prefixes = prefixes.unwrap_or_else(|| std::mem::take(&mut self.prefixes));
         self.suffixes = suffixes.unwrap_or_else(|| std::mem::take(&mut self.suffixes));
-        Ok(())
+        are_as_many
     }
 
     /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations

@@ -2,7 +2,7 @@
 
 use crate::diag::{Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Arena, Node, json, reprint};
+use crate::yaml::{Arena, Node, Value, json, reprint};
 use sha2::{Digest, Sha256};
 
 /// The ten characters. O(size of the data).
@@ -27,8 +27,8 @@ pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>) -> Result<String> {
             if node.get("stringData").is_some_and(|n| n.as_mapping().is_some()) {
                 member(arena, &mut text, "stringData", node.get("stringData"))?;
             }
-            text.push_str("\"type\":");
-            json::write_string(&mut text, node.get_text("type").unwrap_or_default());
+            member(arena, &mut text, "type", node.get("type"))?;
+            text.pop();
             text.push('}');
         }
         kind => {
@@ -41,17 +41,18 @@ pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>) -> Result<String> {
     Ok(encode(&Sha256::digest(text.as_bytes())))
 }
 
-/// One member of the hashed text; a missing or null mapping is an empty string there, and another
-/// scalar its text.
+/// One member of the hashed text, with a comma behind it. What is missing is an empty string there,
+/// a scalar its text as it is written, a null too, and a list is null.
 fn member<'a>(arena: Arena<'a>, text: &mut String, name: &str, value: Option<&Node<'a>>) -> Result<()> {
     json::write_string(text, name);
     text.push(':');
     match value {
-        Some(node) if !node.is_null() => match node.as_scalar() {
-            Some(scalar) => json::write_string(text, scalar.text()),
-            None => json::write(text, &*reprint::printed(arena, node)?),
+        None => text.push_str("\"\""),
+        Some(node) => match node.value() {
+            Value::Scalar(scalar) => json::write_string(text, scalar.text()),
+            Value::Sequence(_) => text.push_str("null"),
+            Value::Mapping(_) => json::write(text, &*reprint::printed(arena, node)?),
         },
-        _ => text.push_str("\"\""),
     }
     text.push(',');
     Ok(())
