@@ -124,13 +124,13 @@ impl<'a> RefVarTransformer<'a> {
                     .hint("an objref without apiVersion means no group and no version"));
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
-            match lookup(holder.node(), &var_parts(arena, path)?)? {
-                Some(node) if is_unreadable_number(node) => {
+            match lookup(holder.node(), &var_parts(arena, path)?)?.cloned().map(typed) {
+                Some(node) if is_unreadable_number(&node) => {
                     let message =
                         format!("the value of var '{}' is a number in a spelling that vars cannot have", var.name);
                     Err(fault(message).hint("write it in decimal digits, or put quotes around it"))
                 }
-                Some(node) => Ok((var.name, Named { value: typed(node.clone()), used: Cell::new(false) })),
+                Some(node) => Ok((var.name, Named { value: node, used: Cell::new(false) })),
                 None => Err(fault(format!(
                     "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",
                     var.name,
@@ -145,7 +145,7 @@ impl<'a> RefVarTransformer<'a> {
 /// Whether upstream cannot read a number: to vars an integer is 64-bit and decimal, and no number
 /// has underscores.
 fn is_unreadable_number(value: &Node<'_>) -> bool {
-    let Some(scalar) = value.as_scalar().filter(|s| s.tag() != Tag::Untyped) else { return false };
+    let Some(scalar) = value.as_scalar() else { return false };
     match scalar.kind() {
         Kind::Int => scalar.text().parse::<i64>().is_err(),
         Kind::Float => scalar.text().contains('_') || scalar::float(scalar.text()).is_none_or(|f| !f.is_finite()),
@@ -153,10 +153,14 @@ fn is_unreadable_number(value: &Node<'_>) -> bool {
     }
 }
 
-/// What a build step has set is a text, whatever it looks like.
+/// The value with the type that vars have of it. What a build step has set is a text, whatever it
+/// looks like. What has the tag of a number or a boolean is one, also under the quotes that a patch
+/// has put it.
 fn typed(mut value: Node<'_>) -> Node<'_> {
-    if value.as_scalar().is_some_and(|s| s.tag() == Tag::Untyped) {
-        value.retag(Tag::Str);
+    match value.as_scalar().map(Scalar::tag) {
+        Some(Tag::Untyped) => value.retag(Tag::Str),
+        Some(Tag::Int | Tag::Float | Tag::Bool) => value.restyle(Style::Plain),
+        _ => {}
     }
     value
 }
