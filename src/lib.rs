@@ -27,8 +27,8 @@
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: all cores; no result depends on how many. `meter` counts work for tests.
-//! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library prints
-//!   nothing.
+//! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library
+//!   prints nothing.
 //! * `cli`: the only one that knows terminal, environment and exit status.
 //!
 //! # Builds from disk
