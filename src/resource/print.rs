@@ -65,6 +65,8 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Res
         }
         emit::document(&mut out, resource.node()).map_err(|e| (resource, e))?;
     }
+    // Many small builds at once must not hold a large piece each.
+    out.shrink_to_fit();
     pieces.push(out);
     Ok(pieces)
 }
