@@ -1,7 +1,7 @@
-//! [`Diagnostic`]: a fault or a warning as data: what it is, where, in which resource and field, on
-//! what way the build got there, and what to do about it.
+//! [`Diagnostic`]: an error or a warning as data: code, message, place, resource, field, the steps
+//! of the build that led there, and hints for the user.
 //!
-//! An [`Error`] is one that ends what was asked for; a [`Warning`] is one beside a result.
+//! An [`Error`] ends a request; a [`Warning`] is returned beside its result.
 
 use crate::yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;
@@ -10,16 +10,16 @@ use std::ops::Deref;
 /// The result of everything that can fail on what a user gave us.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// How much a diagnostic weighs.
+/// Whether a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// What was asked for cannot be done.
+    /// The request failed.
     Error,
-    /// It is done, and the user should know something.
+    /// The request succeeded, and the user should know something about it.
     Warning,
 }
 
-/// What a diagnostic is about, for programs; the command exits with 1 for all errors.
+/// The subject of a diagnostic, for programs. The command exits with 1 for every error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Code {
@@ -27,13 +27,13 @@ pub enum Code {
     Usage,
     /// A file holds something that cannot be built.
     Input,
-    /// A text is no YAML, or a tree has no form in YAML or JSON.
+    /// A text is not valid YAML, or a tree cannot be written as YAML or JSON.
     Yaml,
     /// A field is unknown, or its value has another type.
     Field,
     /// Two resources have one id.
     Duplicate,
-    /// No resource is what a patch or another entry asks for.
+    /// No resource matches a patch or another entry.
     NoMatch,
     /// A file cannot be read or written.
     Io,
@@ -43,7 +43,7 @@ pub enum Code {
     Plugin,
     /// A field or flag still works and should be replaced by another one.
     Deprecated,
-    /// What is given has no effect.
+    /// A field or flag has no effect.
     Unused,
 }
 
@@ -132,7 +132,7 @@ pub struct Diagnostic {
     hints: Vec<String>,
 }
 
-/// A step on the way that led to a diagnostic.
+/// A step of the build that led to a diagnostic.
 #[derive(Clone, Debug)]
 pub struct Link {
     text: String,
@@ -140,12 +140,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// What the build was doing.
+    /// The step, as in `applying patch.yaml`.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The entry that asked for it, if a source text has it.
+    /// The place of the entry that asked for the step, if a source text has it.
     pub fn place(&self) -> Option<&Place> {
         self.spot.place()
     }
@@ -157,22 +157,22 @@ impl Diagnostic {
         Diagnostic { severity, code, message, spot: Spot::Unknown, field, resource: None, chain, hints }
     }
 
-    /// How much it weighs.
+    /// Error or warning.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// What it is about.
+    /// The subject, as a code that stays the same from version to version.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// What is wrong, in one sentence, without place, chain and hints.
+    /// The fault in one sentence, without place, chain and hints.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Where that is, if it is in a source; known once the build has ended.
+    /// The place of the fault, if a source text has it; known once the build has ended.
     pub fn place(&self) -> Option<&Place> {
         self.spot.place()
     }
@@ -189,12 +189,12 @@ impl Diagnostic {
         self.resource.as_deref()
     }
 
-    /// The way that led there, innermost step first.
+    /// The steps of the build that led to the fault, innermost first.
     pub fn chain(&self) -> &[Link] {
         &self.chain
     }
 
-    /// What the user can do about it.
+    /// Suggestions for the user.
     pub fn hints(&self) -> &[String] {
         &self.hints
     }
@@ -251,7 +251,7 @@ impl Error {
         Error::new(Code::Input, message)
     }
 
-    /// The same fault, known to be about something more exact.
+    /// Sets a more exact code.
     #[must_use]
     pub fn with_code(mut self, code: Code) -> Self {
         self.0.code = code;
@@ -368,7 +368,7 @@ impl Warning {
     }
 }
 
-/// The sentence alone: most are kustomize's own, which have no place.
+/// Prints the message alone: most warnings have kustomize's own text, which names no place.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -155,8 +155,8 @@ impl Http {
 pub fn refused(url: &str, status: StatusCode) -> Fault {
     let reason = status.canonical_reason().unwrap_or("no reason given");
     let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
-    let kind = if matches!(status.as_u16(), 404 | 410) { Code::Absent } else { Code::Io };
-    Fault { is_answer: true, error: Error::new(kind, message) }
+    let code = if matches!(status.as_u16(), 404 | 410) { Code::Absent } else { Code::Io };
+    Fault { is_answer: true, error: Error::new(code, message) }
 }
 
 /// Where a `Location` leads from a URL.

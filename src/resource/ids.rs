@@ -8,7 +8,7 @@ use crate::meter::{FastMap, List, RandomState};
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// Places in a map. Nearly every id belongs to one resource.
+/// Places of resources in a [`ResMap`](super::ResMap). Nearly every id belongs to one resource.
 #[derive(Clone, Debug)]
 pub enum Places {
     /// The usual case.
@@ -27,7 +27,7 @@ impl Places {
         }
     }
 
-    /// Adds a place, unless it is there.
+    /// Adds a place, unless the list has it.
     pub fn add(&mut self, i: u32) {
         match self {
             Places::One(first) if *first == i => {}
@@ -109,7 +109,7 @@ impl Ids {
     }
 
     /// Adds a resource by its identities from the one numbered `first` on, if all ids are indexed.
-    /// What it was indexed by before stays.
+    /// Entries of identities that the resource has given up stay.
     pub fn add_any(&mut self, i: u32, resource: &Resource<'_>, first: usize) {
         if let Some(any) = &mut self.any {
             for id in resource.ids_from(first) {

@@ -47,8 +47,8 @@ impl fmt::Display for Gvk<'_> {
     }
 }
 
-/// Whether two texts are the same. Texts in one place are not read: most texts of identities lie in
-/// memory that nothing else has touched for a while.
+/// Whether two texts are equal. Two references to the same memory are equal without a read: the
+/// texts of identities are rarely in the processor's cache.
 #[inline]
 pub(crate) fn is_same(a: &str, b: &str) -> bool {
     std::ptr::eq(a, b) || a == b

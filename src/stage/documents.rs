@@ -85,7 +85,7 @@ fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<
     }
 }
 
-/// What is made of a run of documents.
+/// The resources of a run of documents, the items of its lists, and its first fault.
 #[derive(Default)]
 struct Made<'a> {
     /// How many documents there are.
