@@ -177,22 +177,22 @@ pub mod internal {
 
     #[cfg(feature = "manager")]
     pub mod manager {
-        pub use crate::manager::amend::Amendment;
-        pub use crate::manager::archive::unpack;
-        pub use crate::manager::describe::{Description, Role};
-        pub use crate::manager::environment::{Bundle, Environment};
+        pub use crate::manager::author::describe::{Description, Role};
+        pub use crate::manager::author::manifest::Manifest;
+        pub use crate::manager::fetch::archive::unpack;
+        pub use crate::manager::fetch::origin::Origin;
         pub use crate::manager::fetch::{FetchLimits, Transfer, token_variable};
-        pub use crate::manager::location::Location;
-        pub use crate::manager::lock::Lock;
-        pub use crate::manager::manifest::Manifest;
-        pub use crate::manager::name::{FileName, Platform};
-        pub use crate::manager::origin::Origin;
-        pub use crate::manager::pattern::Pattern;
-        pub use crate::manager::plugins::ManagedPlugins;
-        pub use crate::manager::requirements::{Requirements, with};
+        pub use crate::manager::id::location::Location;
+        pub use crate::manager::id::name::{FileName, Platform};
+        pub use crate::manager::id::pattern::Pattern;
+        pub use crate::manager::id::source::Source;
+        pub use crate::manager::id::version::{Constraint, Version};
+        pub use crate::manager::policy::amend::Amendment;
+        pub use crate::manager::policy::environment::{Bundle, Environment};
+        pub use crate::manager::policy::lock::Lock;
+        pub use crate::manager::policy::requirements::{Requirements, with};
+        pub use crate::manager::policy::trust::Trust;
+        pub use crate::manager::resolve::plugins::ManagedPlugins;
         pub use crate::manager::resolve::{Managed, Manager, Project, Use};
-        pub use crate::manager::source::Source;
-        pub use crate::manager::trust::Trust;
-        pub use crate::manager::version::{Constraint, Version};
     }
 }

@@ -153,54 +153,70 @@ fn layers_look_down_only() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The names of the modules in `src/FOLDER`, each with the modules of the same folder that it uses.
+fn uses_within(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let top = format!("src/{folder}");
+    let prefix = format!("crate::{}::", folder.replace('/', "::"));
+    let files: Vec<(PathBuf, String)> = sources().into_iter().filter(|(path, _)| path.starts_with(&top)).collect();
+    let name = |path: &Path| {
+        let below = path.strip_prefix(&top).unwrap().components().next().unwrap();
+        below.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
+    };
+    let names: BTreeSet<String> = files.iter().map(|(path, _)| name(path)).filter(|name| name != "mod").collect();
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in &files {
+        let own = name(path);
+        let is_top = path.parent() == Some(Path::new(&top));
+        let own_code = uncommented(code(text));
+        let within = if is_top { own_code.replace("super::", &prefix) } else { own_code };
+        for after in within.split(&prefix).skip(1) {
+            let listed = mentions(&format!("crate::{after}"));
+            let others = listed.into_iter().filter(|other| names.contains(other) && *other != own);
+            uses.entry(own.clone()).or_default().extend(others);
+        }
+    }
+    // A folder's own mod.rs is for all of its modules.
+    uses.remove("mod");
+    uses
+}
+
 /// Modules of one folder that lead to each other in a circle cannot be read one after the other.
-/// What a folder's own `mod.rs` holds is for all of them.
 #[test]
 fn no_modules_of_a_folder_form_a_circle() {
     let mut found = Vec::new();
-    // Of the plugin manager and the command, which few parts share, the layers alone are held.
-    for layer in listed("Layers").into_iter().filter(|layer| !matches!(layer.as_str(), "manager" | "cli")) {
-        let inside = |path: &Path| path.starts_with(format!("src/{layer}"));
-        let files: Vec<(PathBuf, String)> = sources().into_iter().filter(|(path, _)| inside(path)).collect();
-        let name = |path: &Path| {
-            let below = path.strip_prefix(format!("src/{layer}")).unwrap().components().next().unwrap();
-            below.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
-        };
-        let names: BTreeSet<String> = files.iter().map(|(path, _)| name(path)).filter(|name| name != "mod").collect();
-        let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (path, text) in &files {
-            let own = name(path);
-            let is_top = path.components().count() == 3;
-            let own_code = uncommented(code(text));
-            let within = match is_top {
-                true => own_code.replace("super::", &format!("crate::{layer}::")),
-                false => own_code,
-            };
-            for after in within.split(&format!("crate::{layer}::")).skip(1) {
-                let listed = mentions(&format!("crate::{after}"));
-                let others = listed.into_iter().filter(|other| names.contains(other) && *other != own);
-                edges.entry(own.clone()).or_default().extend(others);
-            }
-        }
-        edges.remove("mod");
+    // Of the command, which few parts share, the layer alone is held.
+    let layers = listed("Layers").into_iter().filter(|layer| layer != "cli");
+    let groups = listed("Groups of the manager").into_iter().map(|group| format!("manager/{group}"));
+    for folder in layers.chain(groups) {
+        let mut edges = uses_within(&folder);
         // Leaves go, one after the other; what is left leads in circles.
         while let Some(leaf) =
             edges.iter().find(|(_, to)| !to.iter().any(|to| edges.contains_key(to))).map(|(n, _)| n.clone())
         {
             edges.remove(&leaf);
         }
-        let circles: Vec<String> = edges
-            .iter()
-            .map(|(from, to)| {
-                format!(
-                    "{layer}: {from} -> {}",
-                    to.iter().filter(|t| edges.contains_key(*t)).cloned().collect::<Vec<_>>().join(", ")
-                )
-            })
-            .collect();
-        found.extend(circles);
+        for (from, to) in &edges {
+            let to: Vec<&str> = to.iter().filter(|to| edges.contains_key(*to)).map(String::as_str).collect();
+            found.push(format!("{folder}: {from} -> {}", to.join(", ")));
+        }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn groups_of_the_manager_look_down_only() {
+    let groups = listed("Groups of the manager");
+    assert_eq!(groups.len(), 8, "{groups:?}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/manager");
+    let place = |name: &str| groups.iter().position(|group| group == name);
+    for entry in fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(name == "mod.rs" || place(&name).is_some(), "docs/architecture.md has no group '{name}'");
+    }
+    for (group, used) in uses_within("manager") {
+        let above: Vec<&String> = used.iter().filter(|used| place(used) > place(&group)).collect();
+        assert!(above.is_empty(), "manager/{group} uses {above:?}");
+    }
 }
 
 #[test]

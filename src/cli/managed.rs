@@ -4,11 +4,11 @@
 use super::cache;
 use super::plugin_install::ensure;
 use crate::diag::{Code, Error};
-use crate::manager::environment::{Bundle, Environment};
 use crate::manager::policy::Policy;
+use crate::manager::policy::environment::{Bundle, Environment};
+use crate::manager::policy::trust::{self, Trust};
 use crate::manager::resolve::{Manager, Project};
-use crate::manager::root::{self, RootError};
-use crate::manager::trust::{self, Trust};
+use crate::manager::store::root::{self, RootError};
 use crate::plugin::PluginOptions;
 use anyhow::Result;
 use std::ffi::OsString;

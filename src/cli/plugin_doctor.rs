@@ -3,12 +3,12 @@
 
 use super::managed::{environment, manager, policy, variable};
 use super::report::Report;
-use crate::manager::describe::{Component, Role};
-use crate::manager::discover::{Candidate, Installed, all};
-use crate::manager::environment::Bundle;
-use crate::manager::name::Platform;
+use crate::manager::author::describe::{Component, Role};
+use crate::manager::id::name::Platform;
+use crate::manager::policy::environment::Bundle;
 use crate::manager::resolve::{Manager, Use};
-use crate::manager::serve;
+use crate::manager::share::mounts;
+use crate::manager::store::discover::{Candidate, Installed, all};
 use crate::plugin::PluginOptions;
 use crate::plugin::locate;
 use crate::resource::ResId;
@@ -111,8 +111,8 @@ fn in_home(home: &Path, api_version: &str, kind: &str) -> Vec<Line> {
 /// What a bundle has for any kind, and what lies there and is not named by the rules (M28).
 fn in_bundle(bundle: &Bundle) -> Vec<Line> {
     let home = bundle.home();
-    let kinds = serve::kinds(&home).unwrap_or_default();
-    let strays = serve::strays(&home).unwrap_or_default().into_iter();
+    let kinds = mounts::kinds(&home).unwrap_or_default();
+    let strays = mounts::strays(&home).unwrap_or_default().into_iter();
     let strays = strays.map(|path| {
         (
             path.display().to_string(),

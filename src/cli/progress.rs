@@ -3,7 +3,7 @@
 
 use crate::load::http::Watch;
 use crate::manager::install::Event;
-use crate::manager::trust::grant;
+use crate::manager::policy::trust::grant;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};

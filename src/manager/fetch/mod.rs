@@ -1,22 +1,25 @@
 //! Fetching plugins: which versions there are of one, what there is of a version, and the files of
 //! it.
 //!
+//! * [`archive`]: unpacking them; [`origin`]: where they came from.
 //! * [`oci`]: from registries. Files over HTTP and git repositories go the ways of remote
 //!   kustomizations.
 
+pub mod archive;
 pub mod oci;
+pub mod origin;
 
-use super::content::sha256;
-use super::host;
-use super::location::{Location, is_protected, plain, repository_url};
-use super::name::{PREFIX, Platform};
-use super::source::Source;
-use super::version::Version;
 use crate::diag::{Code, Error, Result};
 use crate::load::git::Git;
 use crate::load::http::{Answer, Http, Watch, refused};
 use crate::load::is_url;
 use crate::load::{FileLimit, RepoSpec};
+use crate::manager::id::content::sha256;
+use crate::manager::id::host;
+use crate::manager::id::location::{Location, is_protected, plain, repository_url};
+use crate::manager::id::name::{PREFIX, Platform};
+use crate::manager::id::source::Source;
+use crate::manager::id::version::Version;
 use crate::process::Children;
 use base64::Engine;
 use oci::Repository;

@@ -6,9 +6,9 @@
 use super::{Artifact, Transfer, basic, check_tags, fault};
 use crate::diag::Result;
 use crate::load::is_url;
-use crate::manager::host::{self, scheme};
-use crate::manager::location::is_protected;
-use crate::manager::name::Platform;
+use crate::manager::id::host::{self, scheme};
+use crate::manager::id::location::is_protected;
+use crate::manager::id::name::Platform;
 use serde::Deserialize;
 use std::cell::RefCell;
 

@@ -1,0 +1,46 @@
+//! [`Client`]: a plugin that another plugin needs, as the other plugin's directory names it.
+
+use super::describe::Description;
+use crate::manager::id::content::MADE;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The directory of all of them, in what is made of a plugin.
+pub const SDK: &str = "sdk";
+
+/// The file that says which one it is.
+pub const CLIENT: &str = "plugin.json";
+
+/// One plugin that another one needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    pub source: String,
+    pub version: String,
+    /// Where it is installed.
+    pub path: PathBuf,
+    /// What its content is known by.
+    pub sum: String,
+    /// How it is started: its program, and what comes before its own arguments.
+    pub command: Vec<String>,
+    /// How it speaks and what it does.
+    pub description: Description,
+}
+
+/// What a plugin's directory was given, and what that was given in turn; each once.
+pub fn clients(directory: &Path) -> Vec<Client> {
+    let mut all: Vec<Client> = Vec::new();
+    let mut queue = vec![directory.to_owned()];
+    while let Some(directory) = queue.pop() {
+        let entries = fs::read_dir(directory.join(MADE).join(SDK)).into_iter().flatten();
+        for entry in entries.filter_map(std::result::Result::ok) {
+            let text = fs::read(entry.path().join(CLIENT)).unwrap_or_default();
+            let Ok(client) = serde_json::from_slice::<Client>(&text) else { continue };
+            if !all.contains(&client) {
+                queue.push(client.path.clone());
+                all.push(client);
+            }
+        }
+    }
+    all
+}

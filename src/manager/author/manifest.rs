@@ -1,0 +1,382 @@
+//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it
+//! (U09 to U12).
+
+use super::client::{Client, clients};
+use super::describe::{Component, Description, Protocol};
+use crate::config::{Decode, Decoder, read_alone};
+use crate::diag::{Code, Error, Result};
+use crate::load::FileLimit;
+use crate::manager::id::head::check_head;
+use crate::manager::id::location::Location;
+use crate::manager::id::name::Platform;
+use crate::manager::id::requirement::{Requirement, requirements};
+use crate::manager::id::version::{ApiVersion, HOST_API, Version};
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::Command;
+use crate::yaml::{Arena, Node, Value};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The names of the file, first that is there. The second is Pulumi's.
+pub const FILES: [&str; 2] = ["plugin.yaml", "PulumiPlugin.yaml"];
+
+/// What runs the files of a plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runtime {
+    Python,
+    Nodejs,
+    Go,
+    Deno,
+    Bash,
+    /// A shared object, which the tool itself runs.
+    SharedObject,
+    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
+    /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called
+    /// with `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers
+    /// `steps` with these two words, and else with `install-deps DIRECTORY`.
+    Program(String),
+}
+
+const RUNTIMES: [(&str, Runtime); 6] = [
+    ("python", Runtime::Python),
+    ("nodejs", Runtime::Nodejs),
+    ("go", Runtime::Go),
+    ("deno", Runtime::Deno),
+    ("bash", Runtime::Bash),
+    ("so", Runtime::SharedObject),
+];
+
+impl Runtime {
+    /// Its name in the file.
+    pub fn name(&self) -> &str {
+        match self {
+            Runtime::Program(name) => name,
+            known => RUNTIMES.iter().find(|(_, runtime)| runtime == known).map_or("", |(name, _)| name),
+        }
+    }
+
+    /// The one with a name.
+    fn of(name: &str) -> Option<Runtime> {
+        let is_name =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let known = RUNTIMES.iter().find(|(known, _)| *known == name).map(|(_, runtime)| runtime.clone());
+        known.or_else(|| is_name.then(|| Runtime::Program(name.to_owned())))
+    }
+
+    /// The file that is run where the manifest names none.
+    fn entry(&self) -> &'static str {
+        match self {
+            Runtime::Python => "main.py",
+            Runtime::Nodejs => "index.js",
+            Runtime::Go => ".",
+            Runtime::Deno => "main.ts",
+            Runtime::Bash => "main.sh",
+            Runtime::SharedObject => "plugin.so",
+            Runtime::Program(_) => "main",
+        }
+    }
+}
+
+/// How deno runs a file: what it needs was fetched, and nothing lies in a `node_modules`.
+/// The code that deno compiles is kept in no cache: that cache would be in no sum.
+const DENO: [&str; 7] =
+    ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only", "--no-code-cache"];
+
+/// What holds deno to the `deno.lock` of a plugin, if it has one.
+pub(in crate::manager) fn deno_lock(directory: &Path) -> Vec<OsString> {
+    let file = directory.join("deno.lock");
+    let mut lock = OsString::from("--lock=");
+    lock.push(&file);
+    if file.is_file() { vec!["--frozen".into(), lock] } else { Vec::new() }
+}
+
+/// The name of deno's directory, in what is made of a plugin.
+pub(in crate::manager) const DENO_DIRECTORY: &str = "deno";
+
+/// The variables of deno with its directory. It keeps no compiled code there, and does not look for
+/// newer versions of itself.
+pub(in crate::manager) fn deno_environment(directory: &Path) -> Vec<(&'static str, OsString)> {
+    vec![
+        ("DENO_DIR", directory.into()),
+        ("DENO_EMIT_CACHE_MODE", "disable".into()),
+        ("DENO_NO_UPDATE_CHECK", "1".into()),
+    ]
+}
+
+/// A directory's plugin.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// What it says that it is called; empty if it does not.
+    pub name: String,
+    /// `None` where the plugin itself says it.
+    pub version: Option<Version>,
+    pub api: ApiVersion,
+    pub runtime: Runtime,
+    /// The file that is run, in the directory; for Go the package.
+    pub entry: String,
+    /// What the plugin does; empty where it says so when it is asked.
+    pub description: Description,
+    /// The plugins that it needs.
+    pub dependencies: Vec<Requirement>,
+}
+
+#[derive(Default, Decode)]
+struct Raw<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    version: &'a str,
+    api: &'a str,
+    runtime: Node<'a>,
+    entry: &'a str,
+    protocol: &'a str,
+    permissions: Permissions,
+    generators: Vec<RawComponent<'a>>,
+    transformers: Vec<RawComponent<'a>>,
+    validators: Vec<RawComponent<'a>>,
+    dependencies: Node<'a>,
+}
+
+#[derive(Default)]
+struct RawComponent<'a> {
+    name: &'a str,
+    api_version: &'a str,
+    kind: &'a str,
+}
+
+// Not a record alone: a component may be just its name.
+impl<'a> Decode<'a> for RawComponent<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        if let Some(name) = node.as_scalar() {
+            self.name = name.text();
+            return Ok(());
+        }
+        cx.object(
+            node,
+            &mut [("name", &mut self.name), ("apiVersion", &mut self.api_version), ("kind", &mut self.kind)],
+        )?;
+        Ok(())
+    }
+}
+
+fn components(raw: &[RawComponent<'_>]) -> Vec<Component> {
+    raw.iter()
+        .map(|c| Component { name: c.name.to_owned(), api_version: c.api_version.to_owned(), kind: c.kind.to_owned() })
+        .collect()
+}
+
+impl Manifest {
+    /// Whether a directory has one.
+    pub fn is_in(directory: &Path) -> bool {
+        FILES.iter().any(|name| directory.join(name).is_file())
+    }
+
+    /// Reads the one of a directory.
+    ///
+    /// # Errors
+    /// There is none, or it is not of its form.
+    pub fn read(directory: &Path) -> Result<Manifest> {
+        let found = FILES.iter().map(|name| (*name, directory.join(name))).find(|(_, path)| path.is_file());
+        let Some((name, path)) = found else {
+            let message = format!("'{}' has no {}", directory.display(), FILES[0]);
+            return Err(
+                Error::new(Code::Plugin, message).hint("a directory is a plugin if that file says how it is run")
+            );
+        };
+        let text = FileLimit::default()
+            .read_to_string(&path)
+            .map_err(|e| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display())))?;
+        Manifest::parse(&path.display().to_string(), name == FILES[1], text)
+    }
+
+    /// Reads the text of a manifest, which errors call `shown`. `is_pulumi` says whose form it has.
+    ///
+    /// # Errors
+    /// It is not of its form.
+    pub fn parse(shown: &str, is_pulumi: bool, text: String) -> Result<Manifest> {
+        read_alone(shown, text, |arena, node| match node {
+            Some(node) => Manifest::decode(arena, node, is_pulumi),
+            None => Err(Error::input(format!("'{shown}' is empty"))),
+        })
+    }
+
+    fn decode<'a>(arena: Arena<'a>, node: &Node<'a>, is_pulumi: bool) -> Result<Manifest> {
+        // Pulumi's file says more than concerns us.
+        let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
+        let mut raw = Raw::default();
+        raw.decode(node, &cx)?;
+        let wrong = |message: String| cx.error(node.pos(), message);
+        if !is_pulumi {
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), "Plugin")?;
+        }
+        let runtime = match raw.runtime.value() {
+            Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
+            Value::Mapping(m) => m.get("name").and_then(Node::as_scalar).map_or("", |s| s.text()),
+            _ => "",
+        };
+        let names = RUNTIMES.map(|(name, _)| name).join(", ");
+        let runtime = Runtime::of(runtime).ok_or_else(|| {
+            wrong(format!(
+                "the runtime '{runtime}' is none of {names}, nor the name of a program 'rustomize-runtime-<name>'"
+            ))
+        })?;
+        let protocol = match (&runtime, raw.protocol) {
+            (Runtime::SharedObject, "") => Protocol::SharedObject,
+            (_, "" | "exec") => Protocol::Exec,
+            (_, "krm") => Protocol::Krm,
+            (_, other) => return Err(wrong(format!("the protocol is 'exec' or 'krm', not '{other}'"))),
+        };
+        let version = (!raw.version.is_empty()).then(|| raw.version.parse()).transpose();
+        let version = version.map_err(|e: crate::manager::id::version::VersionError| wrong(e.to_string()))?;
+        let api = if raw.api.is_empty() { Ok(HOST_API) } else { raw.api.parse() };
+        let api: ApiVersion = api.map_err(|e: crate::manager::id::version::VersionError| wrong(e.to_string()))?;
+        let entry = if raw.entry.is_empty() { runtime.entry() } else { raw.entry };
+        let leaves = |entry: &str| entry.starts_with('/') || entry.split('/').any(|part| part == "..");
+        if entry.starts_with('-') {
+            let place = match node.value() {
+                Value::Mapping(m) => m.get("entry").map_or(node.pos(), |entry| entry.pos()),
+                _ => node.pos(),
+            };
+            let error = cx.error(place, format!("the entry '{entry}' begins with '-', as an option does"));
+            return Err(error.hint(format!("write ./{entry}, if the file is called so")));
+        }
+        if leaves(entry) {
+            return Err(wrong(format!("the entry '{entry}' is not in the directory")));
+        }
+        let description = Description {
+            version: version.as_ref().map(ToString::to_string).unwrap_or_default(),
+            api_version: api.to_string(),
+            generators: components(&raw.generators),
+            transformers: components(&raw.transformers),
+            validators: components(&raw.validators),
+            protocol,
+            permissions: raw.permissions.clone(),
+            ..Description::default()
+        };
+        if runtime == Runtime::SharedObject && description.components().next().is_none() {
+            return Err(wrong("it says nothing of what the shared object does".to_owned())
+                .hint("as in generators: [{apiVersion: example.com/v1, kind: Made}]"));
+        }
+        let dependencies = requirements(&cx, &raw.dependencies, "dependencies")?;
+        let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
+        if let Some(local) = dependencies.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
+            return Err(wrong(format!("the dependency '{}' is a path of one machine", local.name)));
+        }
+        Ok(Manifest {
+            name: raw.name.to_owned(),
+            version,
+            api,
+            runtime,
+            entry: entry.to_owned(),
+            description,
+            dependencies,
+        })
+    }
+
+    /// The command that runs the plugin in a directory.
+    pub fn command(&self, directory: &Path) -> Command {
+        let made = directory.join(crate::manager::id::content::MADE);
+        let entry = directory.join(&self.entry).into_os_string();
+        let words = |words: &[&str]| words.iter().map(OsString::from).chain([entry.clone()]).collect();
+        let (program, args) = match &self.runtime {
+            Runtime::Python => {
+                let own = made.join("venv").join("bin").join("python");
+                (if own.is_file() { own } else { "python3".into() }, words(&["-B"]))
+            }
+            Runtime::Nodejs => ("node".into(), words(&[])),
+            Runtime::Go => (made.join("bin").join("plugin"), Vec::new()),
+            Runtime::Deno => (
+                "deno".into(),
+                DENO.map(OsString::from).into_iter().chain(deno_lock(directory)).chain([entry]).collect(),
+            ),
+            Runtime::Bash => ("bash".into(), words(&[])),
+            Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
+            Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
+        };
+        let of = |client: Client| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
+        let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
+        let environment = self.environment(directory);
+        Command { program, args, directory: Some(directory.to_owned()), needs, environment }
+    }
+
+    /// The variables that the runtime needs in a directory: where it keeps what it has fetched.
+    pub fn environment(&self, directory: &Path) -> Vec<(&'static str, OsString)> {
+        match self.runtime {
+            Runtime::Deno => deno_environment(&directory.join(crate::manager::id::content::MADE).join(DENO_DIRECTORY)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The machines that the directory is for.
+    pub fn platform(&self) -> Platform {
+        match self.runtime {
+            Runtime::SharedObject => Platform::host(),
+            _ => Platform::any(),
+        }
+    }
+
+    /// What a plugin said when it was asked, with what the file says of how it speaks and what it
+    /// asks for.
+    pub fn complete(&self, said: Description) -> Description {
+        let permissions = self.description.permissions.clone();
+        Description { protocol: self.description.protocol, permissions, ..said }
+    }
+
+    /// What the plugin does, if the file says that.
+    pub fn says_what(&self) -> bool {
+        self.description.components().next().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Manifest, Runtime};
+
+    const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: Plugin\n";
+
+    fn parse(text: &str) -> Result<Manifest, String> {
+        Manifest::parse("plugin.yaml", false, format!("{HEAD}{text}")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn u09_u10_a_directory_names_its_runtime() {
+        let manifest =
+            parse("name: app\nversion: 1.2.3\nruntime: python\ngenerators: [{apiVersion: ex.io/v1, kind: Made}]\n")
+                .unwrap();
+        assert_eq!((manifest.runtime, manifest.entry.as_str()), (Runtime::Python, "main.py"));
+        assert_eq!(manifest.description.generators[0].kind, "Made");
+        assert_eq!(manifest.version.unwrap().to_string(), "1.2.3");
+        let pulumi =
+            "runtime:\n  name: nodejs\n  options: {typescript: true}\nrequiredPulumiVersion: '>=3'\npackages: {}\n";
+        let pulumi = Manifest::parse("PulumiPlugin.yaml", true, pulumi.to_owned()).unwrap();
+        assert_eq!((pulumi.runtime, pulumi.entry.as_str()), (Runtime::Nodejs, "index.js"));
+        let other = parse("runtime: ruby\n").unwrap();
+        assert_eq!(other.command(std::path::Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
+    }
+
+    #[test]
+    fn u12_no_shim_is_needed() {
+        let manifest = parse("runtime: bash\nentry: run.sh\n").unwrap();
+        let command = manifest.command(std::path::Path::new("/p"));
+        assert_eq!((command.program.to_str(), command.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, words) in [
+            ("runtime: Cobol!\n", "none of python, nodejs, go, deno, bash, so"),
+            ("runtime: so\n", "what the shared object does"),
+            ("runtime: bash\nprotocol: grpc\n", "'exec' or 'krm'"),
+            ("runtime: bash\npermissions: {read: [x]}\n", "for no path"),
+            ("version: 1.2.3\n", "the runtime ''"),
+            ("runtime: bash\nversion: 1.2\n", "quotes"),
+            ("runtime: bash\nversion: 1.2.3-rc1\n", "pre-release"),
+            ("runtime: bash\nentry: ../x.sh\n", "not in the directory"),
+            ("runtime: go\nentry: -toolexec=./x\n", "begins with '-'"),
+            ("runtime: bash\nrun: x\n", "unknown field"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

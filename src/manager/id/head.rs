@@ -1,0 +1,22 @@
+//! The `apiVersion` and `kind` of the plugin manager's own files.
+
+use crate::config::Decoder;
+use crate::diag::Result;
+use crate::yaml::Pos;
+
+/// The `apiVersion` of all these files.
+pub const API_VERSION: &str = "rustomize.dev/v1";
+
+/// Holds the `apiVersion` and `kind` of a file of the manager, which begins at `pos`, to what they
+/// have to be.
+///
+/// # Errors
+/// They are others.
+pub fn check_head(cx: &Decoder<'_>, pos: Pos, (api_version, kind): (&str, &str), want: &str) -> Result<()> {
+    for (field, found, want) in [("apiVersion", api_version, API_VERSION), ("kind", kind, want)] {
+        if found != want {
+            return Err(cx.error(pos, format!("{field} should be {want}, not '{found}'")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! How plugins are named and known.
+//!
+//! * [`source`]: the addresses of plugins.
+//! * [`host`]: the one spelling of a host.
+//! * [`version`]: versions and constraints.
+//! * [`name`]: the names of installed files.
+//! * [`pattern`]: patterns of sources.
+//! * [`location`]: where a plugin is fetched from.
+//! * [`requirement`]: one plugin that is needed.
+//! * [`content`]: sums of files and directories.
+//! * [`head`]: the first lines of the own files.
+//! * [`shell`]: words for the shell.
+
+pub mod content;
+pub mod head;
+pub mod host;
+pub mod location;
+pub mod name;
+pub mod pattern;
+pub mod requirement;
+pub mod shell;
+pub mod source;
+pub mod version;

@@ -1,0 +1,114 @@
+//! [`Requirement`]: one plugin that is needed, by a kustomization or by another plugin.
+
+use super::location::{Location, LocationError};
+use super::source::{Source, SourceError};
+use super::version::{Constraint, ConstraintError};
+use crate::config::{Decode, Decoder};
+use crate::diag::{Error, Result};
+use crate::yaml::{Node, Place, Pos, Value, json};
+
+/// One plugin that is needed.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// What the file calls it.
+    pub name: String,
+    pub source: Source,
+    pub constraint: Constraint,
+    /// Where it is fetched from, as it is written; empty for the releases of its source.
+    pub from: String,
+    /// What it is told in each call, as JSON; empty for nothing (U38).
+    pub parameters: String,
+    /// The kinds of configuration objects that ask for it; empty if the file does not say.
+    pub provides: Vec<Provided>,
+    /// Where it stands, for messages.
+    pub place: Option<Place>,
+}
+
+/// A kind of configuration objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provided {
+    pub api_version: String,
+    pub kind: String,
+}
+
+#[derive(Default, Decode)]
+struct RawRequirement<'a> {
+    source: &'a str,
+    version: &'a str,
+    from: &'a str,
+    parameters: Node<'a>,
+    provides: Vec<RawProvided<'a>>,
+}
+
+#[derive(Default, Decode)]
+struct RawProvided<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+}
+
+impl Requirement {
+    /// Where it is fetched from.
+    ///
+    /// # Errors
+    /// None after the file was read.
+    pub fn location(&self) -> std::result::Result<Location, LocationError> {
+        Location::parse(&self.from)
+    }
+}
+
+/// Reads a mapping of names to plugins, the value of `field`.
+///
+/// # Errors
+/// It is something else, or one of them is not of the form.
+pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Result<Vec<Requirement>> {
+    let Value::Mapping(entries) = node.value() else {
+        if node.is_null() {
+            return Ok(Vec::new());
+        }
+        let error = cx.error(node.pos(), format!("'{field}' is a mapping of names to plugins"));
+        return Err(error.hint(format!("as in {field}: {{app: {{source: github.com/acme/app, version: '~> 1.2'}}}}")));
+    };
+    let mut plugins: Vec<Requirement> = Vec::new();
+    for entry in entries.iter() {
+        let name = entry.key().text();
+        if plugins.iter().any(|known| known.name == name) {
+            return Err(cx.error(entry.key().pos(), format!("'{name}' is required twice")));
+        }
+        let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
+        plugins.push(requirement(cx, name, entry.value(), entry.key().pos()).map_err(in_entry)?);
+    }
+    Ok(plugins)
+}
+
+fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
+    let mut raw = RawRequirement::default();
+    raw.decode(node, cx)?;
+    let source = raw.source.parse().map_err(|e: SourceError| {
+        let error = cx.error(node.pos(), format!("the source '{}' {e}", raw.source));
+        e.hint().into_iter().fold(error, Error::hint)
+    })?;
+    let constraint = match raw.version {
+        "" => Constraint::default(),
+        text => text.parse().map_err(|e: ConstraintError| cx.error(node.pos(), e.to_string()))?,
+    };
+    let provides = raw.provides.iter();
+    let provides =
+        provides.map(|p| Provided { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
+    Location::parse(raw.from).map_err(|e| cx.error(node.pos(), e.to_string()))?;
+    let from = raw.from.to_owned();
+    let mut parameters = String::new();
+    match raw.parameters.value() {
+        Value::Mapping(_) => json::write(&mut parameters, &raw.parameters),
+        _ if raw.parameters.is_null() => {}
+        _ => return Err(cx.error(raw.parameters.pos(), "'parameters' is a mapping of names to values")),
+    }
+    Ok(Requirement {
+        name: name.to_owned(),
+        source,
+        constraint,
+        from,
+        parameters,
+        provides,
+        place: cx.arena.place(pos),
+    })
+}

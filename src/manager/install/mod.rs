@@ -1,0 +1,467 @@
+//! [`Installer`]: from a requirement to a plugin that runs (U37 to U45). It is the one way, whoever
+//! asks.
+//!
+//! For each requirement: resolve it to a version and what there is of that; fetch and unpack it;
+//! install what it needs; put it where it is found and make what its language needs; ask it what it
+//! does. What came out of it is what the lock file says.
+
+mod pinned;
+mod prepare;
+mod runtime;
+mod sdk;
+mod workshop;
+
+use crate::diag::{Code, Error, Result};
+use crate::manager::author::describe::{DescribeError, Description};
+use crate::manager::author::manifest::{Manifest, Runtime};
+use crate::manager::fetch::origin::Origin;
+use crate::manager::fetch::{Artifact, Base, Transfer, is_repository};
+use crate::manager::id::name::{FileName, ORIGIN_SUFFIX, Platform, SIGNED_SUFFIX};
+use crate::manager::id::requirement::Requirement;
+use crate::manager::id::source::Source;
+use crate::manager::id::version::{Version, VersionError};
+use crate::manager::policy::Policy;
+use crate::manager::policy::lock::{Lock, Locked, Pinned, Provided};
+use crate::manager::store::beside::sum_name;
+use crate::manager::store::discover::Installed;
+use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::place;
+use crate::plugin::PluginOptions;
+use crate::plugin::permissions::Permissions;
+use crate::plugin::program::Command;
+use prepare::{Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, is_of_this_machine, side_by_side};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// What happens, for whoever watches.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// Something is fetched.
+    Fetching { url: &'e str },
+    /// A plugin asks for what nothing grants yet.
+    Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
+    /// A release is not what it is called; the next lower one is tried.
+    Skipped { source: &'e Source, why: &'e Error },
+}
+
+/// What was prepared: a source, as it is wanted in one place.
+#[derive(PartialEq, Eq, Hash)]
+struct Turn {
+    source: Source,
+    constraint: String,
+    from: String,
+    base: Base,
+}
+
+impl Turn {
+    fn of(wanted: &Requirement, base: &Base) -> Turn {
+        let (source, constraint) = (wanted.source.clone(), wanted.constraint.to_string());
+        Turn { source, constraint, from: wanted.from.clone(), base: base.clone() }
+    }
+}
+
+/// For how many plugins something is done at once where nobody says it.
+pub const PARALLEL: usize = 4;
+
+/// Installs plugins below one root.
+pub struct Installer<'i> {
+    pub root: &'i LockedRoot,
+    pub transfer: &'i Transfer,
+    pub options: &'i PluginOptions,
+    /// What may be installed.
+    pub policy: &'i Policy,
+    /// What is locked already; its versions and sums are kept where the requirements allow them.
+    pub known: Lock,
+    /// Whether the lock that comes out has all platforms, or this one.
+    pub all_platforms: bool,
+    /// Told what happens.
+    pub events: &'i (dyn Fn(Event<'_>) + Sync),
+    /// For how many plugins something is done at once.
+    pub parallel: usize,
+    /// What was done before its turn.
+    prepared: HashMap<Turn, Result<Prepared>>,
+    /// What was installed, and so is locked now.
+    pub lock: Lock,
+    /// The same, by source.
+    pub done: BTreeMap<Source, Installed>,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(Code::Plugin, message)
+}
+
+impl<'i> Installer<'i> {
+    /// One that has installed nothing yet, and that may lock what is not locked, for all platforms.
+    pub fn new(
+        root: &'i LockedRoot,
+        transfer: &'i Transfer,
+        options: &'i PluginOptions,
+        policy: &'i Policy,
+        events: &'i (dyn Fn(Event<'_>) + Sync),
+    ) -> Self {
+        let (known, lock, done, prepared) = Default::default();
+        let (all_platforms, parallel) = (true, PARALLEL);
+        Installer { root, transfer, options, policy, known, all_platforms, events, parallel, prepared, lock, done }
+    }
+
+    fn preparer(&self) -> Preparer<'_> {
+        let Installer { root, transfer, policy, events, .. } = *self;
+        Preparer { root, transfer, policy, events, known: &self.known }
+    }
+
+    /// Installs what is required, and what that needs. Relative paths are those of `base`.
+    ///
+    /// # Errors
+    /// One cannot be resolved, fetched, unpacked or run. What was installed before it stays.
+    pub fn install(&mut self, wanted: &[Requirement], base: &Base) -> Result<()> {
+        self.install_below(wanted, base, &mut Vec::new())
+    }
+
+    fn install_below(&mut self, wanted: &[Requirement], base: &Base, chain: &mut Vec<Source>) -> Result<()> {
+        // One after the other is put in its place; what comes before that is done for several at
+        // once.
+        let is_new = |wanted: &&Requirement| !self.done.contains_key(&wanted.source) && !chain.contains(&wanted.source);
+        let new: Vec<&Requirement> = wanted.iter().filter(is_new).collect();
+        if new.len() > 1 {
+            let preparer = self.preparer();
+            let prepared = side_by_side(self.parallel, &new, |wanted| preparer.prepare(wanted, base));
+            self.prepared.extend(new.iter().map(|wanted| Turn::of(wanted, base)).zip(prepared));
+        }
+        for requirement in wanted {
+            let at = |e: Error| e.context(format!("installing '{}' ({})", requirement.name, requirement.source));
+            self.one(requirement, base, chain).map_err(at).map_err(|e| e.at(requirement.place.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, wanted: &Requirement, base: &Base, chain: &mut Vec<Source>) -> Result<()> {
+        if chain.contains(&wanted.source) {
+            let names = chain.iter().chain([&wanted.source]).map(ToString::to_string);
+            let circle = names.collect::<Vec<_>>().join(" -> ");
+            return Err(fault(format!("plugins need each other in a circle: {circle}")));
+        }
+        if let Some(done) = self.done.get(&wanted.source) {
+            if wanted.constraint.allows(&done.file.version) {
+                return Ok(());
+            }
+            let message = format!("{} is wanted here, and v{} elsewhere", wanted.constraint, done.file.version);
+            return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
+        }
+        let prepared = match self.prepared.remove(&Turn::of(wanted, base)) {
+            Some(prepared) => prepared,
+            None => self.preparer().prepare(wanted, base),
+        };
+        let Prepared { choices, mut ready } = prepared?;
+        let mut last = None;
+        for mut choice in choices {
+            self.preparer().complete(wanted, &mut choice)?;
+            chain.push(wanted.source.clone());
+            let tried = self.take(wanted, &choice, ready.take(), base, chain);
+            chain.pop();
+            match tried {
+                Ok((installed, locked)) => {
+                    self.lock.plugins.insert(wanted.source.to_string(), locked);
+                    self.done.insert(wanted.source.clone(), installed);
+                    return Ok(());
+                }
+                Err(Tried::NotThis(why)) if choice.pinned.is_none() => {
+                    (self.events)(Event::Skipped { source: &wanted.source, why: &why });
+                    last = Some(why);
+                }
+                Err(Tried::NotThis(why) | Tried::Failed(why)) => return Err(why),
+            }
+        }
+        Err(last.unwrap_or_else(|| fault(format!("there is no version that is {}", wanted.constraint))))
+    }
+
+    fn take(
+        &mut self,
+        wanted: &Requirement,
+        choice: &Choice,
+        ready: Option<Ready>,
+        base: &Base,
+        chain: &mut Vec<Source>,
+    ) -> std::result::Result<(Installed, Locked), Tried> {
+        let host = Platform::host();
+        let Some(artifact) = choice.artifact() else {
+            let there: Vec<String> = choice.artifacts.iter().map(|a| a.platform.to_string()).collect();
+            return Err(Tried::NotThis(fault(format!("there is nothing for {host}, but for {}", there.join(", ")))));
+        };
+        let ready = match ready {
+            Some(ready) => ready,
+            None => self.preparer().ready(wanted, choice, artifact, base)?,
+        };
+        let unpacked = match ready {
+            Ready::Unpacked(unpacked) => unpacked,
+            Ready::Kept(installed, pinned) => {
+                let description = self.describe(&installed.path)?;
+                let needs = self.needs(&installed.path, &pinned)?;
+                // Where it came from is looked at only for paths that begin there.
+                let own = match needs.iter().any(is_local) {
+                    true => base_of(self.transfer.fetch(artifact, base)?.content, base),
+                    false => base.clone(),
+                };
+                self.install_below(&needs, &own, chain)?;
+                self.check_callable(&needs)?;
+                self.link(&installed.path, &needs)?;
+                let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
+                return Ok((installed, locked));
+            }
+        };
+        if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != unpacked.pinned.content) {
+            let found = &unpacked.pinned.content;
+            let message =
+                format!("'{}' is not what was locked: {found}, plugins.lock says {}", artifact.url, pinned.content);
+            let hint = match is_local(wanted) {
+                true => "run 'rustomize plugin lock' and commit plugins.lock",
+                false => "somebody changed it: nothing was installed",
+            };
+            return Err(Tried::Failed(fault(message).hint(hint)));
+        }
+        let needs = self.needs(&unpacked.path, &unpacked.pinned)?;
+        let file = self.file_name(wanted, choice, &unpacked)?;
+        self.install_below(&needs, &unpacked.base, chain)?;
+        self.check_callable(&needs)?;
+        let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
+        let source = wanted.source.clone();
+        let (installed, description) =
+            match self.preparer().present(&source, &unpacked.origin, &file.version, &unpacked.pinned.content) {
+                Some(there) => {
+                    self.link(&there.path, &needs)?;
+                    let description = self.describe(&there.path)?;
+                    (there, description)
+                }
+                None => {
+                    // A plugin that cannot say what it does, or may not do it, is not installed.
+                    let finish = || {
+                        if target.is_dir() {
+                            let work = self.root.stage()?;
+                            runtime::prepare(&Manifest::read(&target)?, &target, work.path(), self.options)?;
+                            self.link(&target, &needs)?;
+                        }
+                        let description = self.describe(&target)?;
+                        if let Some(rule) = self.policy.trust.rule(&wanted.source, &unpacked.origin)? {
+                            let (home, asked) = (self.options.home(), &description.permissions);
+                            rule.check_permissions(&wanted.source, &unpacked.origin, asked, home.as_deref())?;
+                        }
+                        if let Origin::Elsewhere(place) = &unpacked.origin {
+                            self.root.write(&sum_name(&target, ORIGIN_SUFFIX), &format!("{place}\n"), 0o644)?;
+                        }
+                        if let Some(signer) = &unpacked.signer {
+                            self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
+                        }
+                        Ok(description)
+                    };
+                    let (sum, description) = place::put(self.root, &unpacked.path, &target, finish)?;
+                    let installed = Installed { source, path: target, file, sum };
+                    (installed, description)
+                }
+            };
+        let Unpacked { pinned, .. } = unpacked;
+        let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
+        Ok((installed, locked))
+    }
+
+    /// Holds what a plugin needs to what it can call: programs.
+    fn check_callable(&self, needs: &[Requirement]) -> Result<()> {
+        for need in needs {
+            let Some(installed) = self.done.get(&need.source).filter(|installed| installed.path.is_dir()) else {
+                continue;
+            };
+            if Manifest::read(&installed.path)?.runtime == Runtime::SharedObject {
+                let message =
+                    format!("'{}' ({}) is a shared object, which a plugin cannot call", need.name, need.source);
+                return Err(fault(message)
+                    .at(need.place.clone())
+                    .hint("only a build loads those: it has to need a program, or a plugin that a runtime runs"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a directory a way to the plugins that it needs, which are installed (U41).
+    fn link(&self, plugin: &Path, needs: &[Requirement]) -> Result<()> {
+        if !plugin.is_dir() {
+            return Ok(());
+        }
+        let mut given = Vec::new();
+        for need in needs {
+            if let Some(installed) = self.done.get(&need.source) {
+                let command = installed.command().map_err(|why| fault(why.to_string()))?;
+                given.push((need, installed, self.describe(&installed.path)?, command));
+            }
+        }
+        sdk::link(self.root, plugin, &given)
+    }
+
+    /// What a plugin says of itself where it lies.
+    fn describe(&self, plugin: &Path) -> Result<Description> {
+        if !plugin.is_dir() {
+            return ask(&Command::of_binary(plugin), self.options, &plugin.display().to_string());
+        }
+        let manifest = Manifest::read(plugin)?;
+        match manifest.says_what() {
+            true => Ok(manifest.description),
+            false => {
+                let said = ask(&manifest.command(plugin), self.options, &plugin.display().to_string())?;
+                Ok(manifest.complete(said))
+            }
+        }
+    }
+
+    /// The plugins that one needs. What was fetched names no place of this machine.
+    fn needs(&self, plugin: &Path, pinned: &Pinned) -> Result<Vec<Requirement>> {
+        let needs = if plugin.is_dir() { Manifest::read(plugin)?.dependencies } else { Vec::new() };
+        let is_archive = pinned.archive.is_some();
+        if let Some(need) =
+            needs.iter().find(|need| (is_archive || is_repository(&pinned.url)) && is_of_this_machine(need))
+        {
+            let message = format!("it needs '{}' from '{}', a repository of this machine", need.name, need.from);
+            return Err(fault(message).hint("its author has to say where that is released"));
+        }
+        match needs.iter().find(|need| is_archive && is_local(need)) {
+            Some(local) => {
+                let message = format!(
+                    "it needs '{}' from '{}', and an archive has no place where that is",
+                    local.name, local.from
+                );
+                Err(fault(message).hint("its author has to say where that is released"))
+            }
+            None => Ok(needs),
+        }
+    }
+
+    /// Which file a plugin becomes: it says itself which version it is, and is held to what it was
+    /// taken for.
+    fn file_name(
+        &self,
+        wanted: &Requirement,
+        choice: &Choice,
+        unpacked: &Unpacked,
+    ) -> std::result::Result<FileName, Tried> {
+        let name = wanted.source.name().to_owned();
+        let not_this = |e: String| Tried::NotThis(fault(e));
+        let (said, api, platform) = if unpacked.path.is_dir() {
+            let manifest = Manifest::read(&unpacked.path)?;
+            if !manifest.name.is_empty() && manifest.name != name {
+                return Err(not_this(format!("it is the plugin '{}', not '{name}'", manifest.name)));
+            }
+            let platform = manifest.platform();
+            (manifest.version, manifest.api, platform)
+        } else {
+            let command = Command::of_binary(&unpacked.path);
+            let description = ask(&command, self.options, &unpacked.pinned.url)?;
+            let wrong = |e: VersionError| not_this(format!("it says of its version: {e}"));
+            let version: Version = description.version.parse().map_err(wrong)?;
+            let api = description.api_version.parse().map_err(wrong)?;
+            description.check(&version, api).map_err(|e| not_this(e.to_string()))?;
+            (Some(version), api, Platform::host())
+        };
+        let version = match (said, &choice.version) {
+            (Some(said), Some(taken)) if said != *taken => {
+                return Err(not_this(format!("it says that it is v{said}, and was taken for v{taken}")));
+            }
+            (Some(said), _) => said,
+            (None, Some(taken)) => taken.clone(),
+            (None, None) => {
+                let error = fault("nothing says which version it is".to_owned());
+                return Err(Tried::Failed(error.hint("put 'version: 1.2.3' into its plugin.yaml")));
+            }
+        };
+        if !wanted.constraint.allows(&version) {
+            return Err(not_this(format!("it is v{version}, wanted is {}", wanted.constraint)));
+        }
+        Ok(FileName { name, version, api, platform })
+    }
+
+    /// What the lock file says of a plugin.
+    #[expect(clippy::too_many_arguments, reason = "all that an installation has found out, once")]
+    fn locked(
+        &self,
+        wanted: &Requirement,
+        installed: &Installed,
+        description: Description,
+        needs: Vec<Requirement>,
+        pinned: Pinned,
+        artifact: &Artifact,
+        choice: &Choice,
+        base: &Base,
+    ) -> Result<Locked> {
+        let mut platforms = BTreeMap::from([(artifact.platform.to_string(), pinned)]);
+        let known = self.known.of(&wanted.source).filter(|known| known.version == installed.file.version.to_string());
+        let mut unknown = Vec::new();
+        for other in choice.artifacts.iter().filter(|other| other.platform != artifact.platform) {
+            let name = other.platform.to_string();
+            match known.and_then(|known| known.platforms.get(&name)).filter(|_| choice.pinned.is_some()) {
+                Some(known) => drop(platforms.insert(name, known.clone())),
+                None if self.all_platforms => unknown.push((name, other)),
+                None => {}
+            }
+        }
+        let preparer = self.preparer();
+        // Only what it is known by is wanted: the files go at once.
+        let pinned = |(_, other): &(String, &Artifact)| Ok(preparer.unpacked(wanted, other, base)?.pinned);
+        let pinned: Vec<Result<Pinned>> = side_by_side(self.parallel, &unknown, pinned);
+        for ((name, _), pinned) in unknown.into_iter().zip(pinned) {
+            match pinned {
+                Ok(pinned) => drop(platforms.insert(name, pinned)),
+                // No list has promised it: there is none for that platform.
+                Err(e) if e.code() == Code::Absent => {}
+                Err(e) => return Err(e.context(format!("locking it for {name}"))),
+            }
+        }
+        let (flags, home) = (self.options.isolation.permissions(), self.options.home());
+        let origin = Origin::of(wanted, base)?;
+        let (trust, asked) = (&self.policy.trust, &description.permissions);
+        let beyond = trust.ungranted(&wanted.source, &origin, asked, &flags, home.as_deref())?;
+        if !beyond.is_empty() {
+            (self.events)(Event::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
+        }
+        let provides = description.components().map(|(role, component)| Provided {
+            role,
+            name: component.name.clone(),
+            api_version: component.api_version.clone(),
+            kind: component.kind.clone(),
+        });
+        let runtime = if installed.path.is_dir() {
+            Some(Manifest::read(&installed.path)?.runtime.name().to_owned())
+        } else {
+            None
+        };
+        Ok(Locked {
+            version: installed.file.version.to_string(),
+            api: installed.file.api.to_string(),
+            constraint: wanted.constraint.to_string(),
+            from: wanted.from.clone(),
+            parameters: wanted.parameters.clone(),
+            runtime,
+            provides: provides.collect(),
+            permissions: description.permissions.clone(),
+            dependencies: needs.iter().map(|need| need.source.to_string()).collect(),
+            platforms,
+        })
+    }
+}
+
+/// Why a choice was not taken.
+enum Tried {
+    /// It is not what it was taken for: another may be.
+    NotThis(Error),
+    Failed(Error),
+}
+
+impl From<Error> for Tried {
+    fn from(e: Error) -> Self {
+        Tried::Failed(e)
+    }
+}
+
+fn ask(command: &Command, options: &PluginOptions, shown: &str) -> Result<Description> {
+    Description::ask(command, options).map_err(|e| {
+        let hint = match &e {
+            DescribeError::Form(_) => "run with the argument 'describe' it prints one JSON object: {\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"generators\": [...], ...}",
+            _ => "is it executable, and for this machine?",
+        };
+        fault(format!("'{shown}' is no plugin that can be installed: {e}")).hint(hint)
+    })
+}

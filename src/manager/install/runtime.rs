@@ -1,0 +1,229 @@
+//! What is made of a plugin's directory when it is installed: the dependencies that its language
+//! has, or its binary (U42).
+//!
+//! It lies in the directory itself, under a name that is no part of the content. Only what a file
+//! of the plugin pins is fetched, and nothing of the plugin or of a package is run: no install
+//! scripts, no builds of packages, no settings of theirs. First a tool fetches, with the network,
+//! to a directory that is removed afterwards. Then a tool without the network makes what is kept.
+
+use super::pinned;
+use super::workshop::{Step, Task, Workshop};
+use crate::diag::{Code, Error, Result};
+use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
+use crate::manager::store::made;
+use crate::plugin::PluginOptions;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// Makes a directory ready to run. `work` is an empty directory for that.
+///
+/// # Errors
+/// The language's own tool is missing or fails, or dependencies are not pinned.
+pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &PluginOptions) -> Result<()> {
+    let has = |name: &str| directory.join(name).is_file();
+    let workshop = || Workshop::new(directory, work, options);
+    match &manifest.runtime {
+        Runtime::Python => python(&workshop()?),
+        Runtime::Nodejs if has("package-lock.json") => nodejs(&workshop()?),
+        Runtime::Nodejs if has("package.json") && pinned::needs_packages(&directory.join("package.json")) => {
+            let message = format!("'{}' has dependencies that nothing pins", directory.display());
+            let error = Error::new(Code::Plugin, message);
+            Err(error.hint("put the plugin's package-lock.json beside its package.json"))
+        }
+        Runtime::Deno if has("deno.lock") => deno(&workshop()?, manifest),
+        Runtime::Go => go(&workshop()?, &manifest.entry),
+        Runtime::Program(name) => other(&workshop()?, name),
+        _ => Ok(()),
+    }
+}
+
+fn make(folder: &Path) -> Result<()> {
+    let cannot = |e| Error::new(Code::Io, format!("cannot make the directory '{}': {e}", folder.display()));
+    fs::create_dir_all(folder).map_err(cannot)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display())))
+}
+
+/// An environment of its own in any case: the interpreter stays the same one, wherever PATH leads
+/// later. pip is in another one, which goes afterwards.
+fn python(shop: &Workshop<'_>) -> Result<()> {
+    let file = shop.plugin.join("requirements.txt");
+    let requirements = if file.is_file() { pinned::requirements(&file)? } else { Vec::new() };
+    let found = shop.program("python3")?;
+    let real =
+        shop.ask(&found, &["-I", "-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"])?;
+    // Without the user's own settings and modules, and those of the working directory.
+    let module = |name: &str, args: &[&OsStr]| -> Vec<OsString> {
+        ["-I", "-m", name].map(OsStr::new).iter().chain(args).map(OsString::from).collect()
+    };
+    let venv = shop.made.join("venv");
+    let without = [OsStr::new("--without-pip"), venv.as_os_str()];
+    shop.run(Step::new(&real, &shop.work, module("venv", &without)))?;
+    if requirements.is_empty() {
+        return Ok(());
+    }
+    let (tools, wheels) = (shop.work.join("venv"), shop.work.join("wheels"));
+    shop.run(Step::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
+    let listed = shop.work.join("requirements.txt");
+    write(&listed, &(requirements.join("\n") + "\n"))?;
+    let python = tools.join("bin").join("python");
+    let pip = |task: Task, command: &[&OsStr]| {
+        let mut args = module("pip", command);
+        args.extend(["-r".into(), listed.clone().into_os_string()]);
+        args.extend(["--only-binary", ":all:", "--require-hashes", "--no-cache-dir"].map(OsString::from));
+        args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
+        // No file of settings; of the environment only what a step has.
+        let environment = vec![("PIP_CONFIG_FILE", "/dev/null".into())];
+        shop.run(Step { task, environment, ..Step::new(&python, &shop.work, args) })
+    };
+    let wheels = wheels.as_os_str();
+    pip(Task::Fetch, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
+    let packages = site_packages(&venv)?;
+    let install = ["install", "--no-index", "--find-links"].map(OsStr::new);
+    pip(Task::Make, &[&install[..], &[wheels, OsStr::new("--target"), packages.as_os_str()]].concat())
+}
+
+/// The directory of an environment that Python finds packages in.
+fn site_packages(venv: &Path) -> Result<PathBuf> {
+    let lib = venv.join("lib");
+    let entries = fs::read_dir(&lib).into_iter().flatten().filter_map(std::result::Result::ok);
+    let mut folders = entries.map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir());
+    folders.next().ok_or_else(|| {
+        Error::new(Code::Plugin, format!("Python has made no place for packages in '{}'", lib.display()))
+    })
+}
+
+/// npm works in a directory with the two files that say what there is, and finds no settings and no
+/// code of the plugin there. It installs twice: with the network to a directory that is removed,
+/// which fills npm's cache, and without the network from that cache, each package held to its sum.
+fn nodejs(shop: &Workshop<'_>) -> Result<()> {
+    let package = pinned::package_json(&shop.plugin.join("package.json"))?;
+    let lock = pinned::package_lock(&shop.plugin.join("package-lock.json"))?;
+    let node = shop.ask(&shop.program("node")?, &["-p", "process.execPath"])?;
+    // That of the same installation: a program called npm may be a shim.
+    let beside = node.ancestors().nth(2).map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
+    let npm = match beside.filter(|npm| npm.is_file()) {
+        Some(npm) => npm,
+        None => {
+            fs::canonicalize(shop.program("npm")?).map_err(|e| Error::new(Code::Io, format!("cannot find npm: {e}")))?
+        }
+    };
+    let options = [
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--no-bin-links",
+        "--no-update-notifier",
+        "--loglevel=error",
+        // Nothing comes from git.
+        "--git=/dev/null",
+    ];
+    let mut args = vec![npm.clone().into_os_string(), "ci".into()];
+    args.extend(options.map(OsString::from));
+    // Neither the settings of the user nor those of the installation.
+    for name in ["userconfig", "globalconfig"] {
+        write(&shop.work.join(name), "")?;
+        args.push(format!("--{name}={}", shop.work.join(name).display()).into());
+    }
+    // npm's own files, wherever they are.
+    let read = || npm.ancestors().nth(2).map(Path::to_owned).into_iter().collect();
+    let (fetched, kept) = (shop.work.join("npm"), shop.made.join("npm"));
+    for (task, folder) in [(Task::Fetch, &fetched), (Task::Make, &kept)] {
+        make(folder)?;
+        write(&folder.join("package-lock.json"), &lock)?;
+        write(&folder.join("package.json"), &package)?;
+        let mut args = args.clone();
+        args.extend((task == Task::Make).then(|| "--offline".into()));
+        shop.run(Step { task, read: read(), ..Step::new(&node, folder, args) })?;
+    }
+    let modules = kept.join("node_modules");
+    if modules.is_dir() {
+        let link = shop.plugin.join("node_modules");
+        let to = Path::new(crate::manager::id::content::MADE).join("npm/node_modules");
+        symlink(to, &link).map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", link.display())))?;
+    }
+    Ok(())
+}
+
+/// Deno fetches what the lock has, and runs nothing: scripts of packages run only where there is a
+/// `node_modules`. There is no second step: deno compiles a plugin when it runs it, without the
+/// network.
+fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
+    let deno = shop.program("deno")?;
+    let mut args: Vec<OsString> = vec!["cache".into(), "--node-modules-dir=none".into()];
+    args.extend(manifest::deno_lock(&shop.plugin));
+    args.push(shop.plugin.join(&manifest.entry).into());
+    let fetched = shop.work.join(DENO);
+    make(&fetched)?;
+    let environment = manifest::deno_environment(&fetched);
+    shop.run(Step { task: Task::Fetch, environment, ..Step::new(&deno, &shop.work, args) })?;
+    let kept = shop.made.join(DENO);
+    let cannot = |e| Error::new(Code::Io, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
+    made::remove_analyses(&fetched).map_err(cannot)?;
+    fs::rename(&fetched, &kept).map_err(cannot)
+}
+
+/// Modules come from a proxy and are held to `go.sum`; then the compiler runs alone.
+fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
+    let go = shop.program("go")?;
+    let root = shop.ask(&go, &["env", "GOROOT"])?;
+    let has = |name: &str| shop.plugin.join(name).is_file();
+    let is_vendored = has("vendor/modules.txt");
+    let bin = shop.made.join("bin");
+    make(&bin)?;
+    let cache = |name: &str| shop.work.join(name).into_os_string();
+    let environment = |proxy: Option<&str>| {
+        let mut all: Vec<(&'static str, OsString)> = vec![
+            ("GOENV", "off".into()),
+            ("GOFLAGS", "-modcacherw".into()),
+            ("GOTOOLCHAIN", "local".into()),
+            ("GOWORK", "off".into()),
+            ("GO111MODULE", "on".into()),
+            ("CGO_ENABLED", "0".into()),
+            // go.sum says what modules are; no other program fetches them.
+            ("GOSUMDB", "off".into()),
+            ("GOVCS", "*:off".into()),
+            ("GOPATH", cache("go")),
+            ("GOMODCACHE", cache("modules")),
+            ("GOCACHE", cache("built")),
+        ];
+        all.extend(proxy.map(|proxy| ("GOPROXY", proxy.into())));
+        all
+    };
+    let read = || if root.is_absolute() { vec![root.clone()] } else { Vec::new() };
+    if has("go.sum") && !is_vendored {
+        let args = ["mod", "download"];
+        let step = Step::new(&go, &shop.plugin, args);
+        shop.run(Step { task: Task::Fetch, environment: environment(None), read: read(), ..step })?;
+    }
+    let mode = if is_vendored { "-mod=vendor" } else { "-mod=readonly" };
+    let mut args = ["build", "-trimpath", "-buildvcs=false", mode, "-o"].map(OsString::from).to_vec();
+    args.extend([bin.join("plugin").into_os_string(), "--".into(), entry.into()]);
+    shop.run(Step { environment: environment(Some("off")), read: read(), ..Step::new(&go, &shop.plugin, args) })
+}
+
+/// What a program for another language answers to `steps` if it fetches in a step of its own.
+const TWO_STEPS: &str = "fetch-deps install-deps";
+
+/// A program of the machine for another language. One that knows no steps does all in one, and so
+/// has the network in it.
+fn other(shop: &Workshop<'_>, name: &str) -> Result<()> {
+    let program = shop.program(&format!("rustomize-runtime-{name}"))?;
+    let plugin = shop.plugin.as_os_str();
+    let steps = shop.ask(&program, &["steps"]);
+    if !steps.is_ok_and(|steps| steps.as_os_str() == TWO_STEPS) {
+        let step = Step::new(&program, &shop.work, [OsStr::new("install-deps"), plugin]);
+        return shop.run(Step { task: Task::FetchAndMake, ..step });
+    }
+    let fetched = shop.work.join("fetched");
+    make(&fetched)?;
+    for (task, command) in [(Task::Fetch, "fetch-deps"), (Task::Make, "install-deps")] {
+        let args = [OsStr::new(command), plugin, fetched.as_os_str()];
+        shop.run(Step { task, ..Step::new(&program, &shop.work, args) })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! What a plugin has of the plugins that it needs: a way to call each, in its own directory (U41).
+//!
+//! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that
+//! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does.
+//! The sandbox lets a plugin read those that it needs.
+
+use crate::diag::{Code, Error, Result};
+use crate::manager::author::client::{CLIENT, Client, SDK};
+use crate::manager::author::describe::Description;
+use crate::manager::id::content::MADE;
+use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::{assignments, quoted};
+use crate::manager::store::beside::sum_file;
+use crate::manager::store::discover::Installed;
+use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::made;
+use crate::plugin::program::Command;
+use crate::plugin::program::PARAMETERS;
+use std::fs;
+use std::path::Path;
+
+fn fault(message: String) -> Error {
+    Error::new(Code::Plugin, message)
+}
+
+/// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what
+/// that says of itself. What it was given before goes.
+///
+/// # Errors
+/// A name is none of a file, or the directory cannot be written.
+pub fn link(
+    root: &LockedRoot,
+    directory: &Path,
+    needs: &[(&Requirement, &Installed, Description, Command)],
+) -> Result<()> {
+    let folder = directory.join(MADE).join(SDK);
+    let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
+    let mut is_changed = false;
+    let known: Vec<&str> = needs.iter().map(|(need, ..)| need.name.as_str()).collect();
+    for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(std::result::Result::ok) {
+        if !known.iter().any(|name| entry.file_name() == **name) {
+            fs::remove_dir_all(entry.path()).map_err(cannot)?;
+            is_changed = true;
+        }
+    }
+    for (need, installed, description, command) in needs {
+        let name = need.name.as_str();
+        if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+            return Err(fault(format!("the dependency '{name}' has a name that is none of a directory")));
+        }
+        let words = [command.program.as_os_str()].into_iter().chain(command.args.iter().map(|arg| arg.as_os_str()));
+        let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        let client = Client {
+            source: installed.source.to_string(),
+            version: installed.file.version.to_string(),
+            path: installed.path.clone(),
+            sum: installed.sum.clone(),
+            command: words.clone(),
+            description: description.clone(),
+        };
+        let call: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let files = [
+            (CLIENT, serde_json::to_string_pretty(&client).unwrap_or_default() + "\n", 0o644),
+            (
+                "call",
+                format!(
+                    "#!/bin/sh\n{PARAMETERS}={} {}exec {} \"$@\"\n",
+                    quoted(&need.parameters),
+                    assignments(command),
+                    call.join(" ")
+                ),
+                0o755,
+            ),
+        ];
+        for (file, text, mode) in files {
+            let path = folder.join(name).join(file);
+            if fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
+                root.write(&path, &text, mode)?;
+                is_changed = true;
+            }
+        }
+    }
+    let is_installed = sum_file(directory).is_file();
+    if is_changed && is_installed { made::record_again(root, directory, SDK) } else { Ok(()) }
+}

@@ -1,0 +1,263 @@
+//! [`Workshop`]: where the tools of a language make what a plugin needs when it is installed.
+//!
+//! Every tool runs in a sandbox: it reads the system and the plugin. A step that fetches has the
+//! network, and writes to a directory that is removed afterwards. A step that makes what is kept
+//! has no network. No variable, file or setting of the user reaches a tool but those that are named
+//! here.
+
+use crate::diag::{Code, Error, Result};
+use crate::manager::id::content::MADE;
+use crate::plugin::PluginOptions;
+use crate::plugin::isolation::{Isolation, Level, parts};
+use crate::process::{Call, Failed, Failure, Limits};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
+
+/// How long one step may take: compilers and package managers fetch and build.
+const TIMEOUT: Duration = Duration::from_secs(1800);
+
+/// Variables of the user that every step has; of `PATH` only what is absolute.
+const LANGUAGE: [&str; 4] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+
+/// Variables of the user that a step has that fetches: the way out, and where packages come from.
+const NETWORK: [&str; 13] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "PIP_INDEX_URL",
+    "NPM_CONFIG_REGISTRY",
+    "npm_config_registry",
+    "GOPROXY",
+    "DENO_TLS_CA_STORE",
+];
+
+/// Variables of the user with certificates, which a step reads that fetches.
+const CERTIFICATES: [&str; 7] = [
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "DENO_CERT",
+];
+
+/// A place for one plugin's installation.
+pub(super) struct Workshop<'w> {
+    options: &'w PluginOptions,
+    /// The plugin's directory, which is read.
+    pub(super) plugin: PathBuf,
+    /// What is made of it: written, and kept.
+    pub(super) made: PathBuf,
+    /// A directory for the tools' own files: written, and gone afterwards.
+    pub(super) work: PathBuf,
+}
+
+/// What a step does, and so what it may do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// Fetches: it has the network, and writes to [`Workshop::work`] alone. No code of a plugin
+    /// runs in it.
+    Fetch,
+    /// Makes what is kept: it has no network, and writes to [`Workshop::made`], too.
+    Make,
+    /// Does both at once, for a `rustomize-runtime-...` program that has one step.
+    FetchAndMake,
+}
+
+/// One tool that is run.
+pub(super) struct Step<'s> {
+    /// Its path.
+    pub(super) program: &'s Path,
+    pub(super) args: Vec<OsString>,
+    pub(super) directory: &'s Path,
+    pub(super) environment: Vec<(&'static str, OsString)>,
+    pub(super) task: Task,
+    /// What it reads, beside the system, its own folder and the plugin.
+    pub(super) read: Vec<PathBuf>,
+}
+
+impl<'s> Step<'s> {
+    /// One that makes what is kept.
+    pub(super) fn new<A: Into<OsString>>(
+        program: &'s Path,
+        directory: &'s Path,
+        args: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let args = args.into_iter().map(Into::into).collect();
+        Step { program, args, directory, environment: Vec::new(), task: Task::Make, read: Vec::new() }
+    }
+}
+
+fn fault(message: String) -> Error {
+    Error::new(Code::Plugin, message)
+}
+
+impl<'w> Workshop<'w> {
+    /// One for a plugin's directory. `work` is an empty directory.
+    ///
+    /// # Errors
+    /// Its directories cannot be made.
+    pub(super) fn new(plugin: &Path, work: &Path, options: &'w PluginOptions) -> Result<Self> {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (plugin, work) = (absolute(plugin), absolute(work));
+        let made = plugin.join(MADE);
+        for folder in [&made, &work.join("home"), &work.join("tmp")] {
+            fs::create_dir_all(folder)
+                .map_err(|e| Error::new(Code::Io, format!("cannot write to '{}': {e}", folder.display())))?;
+        }
+        Ok(Workshop { options, plugin, made, work })
+    }
+
+    /// `PATH`, without what depends on the working directory.
+    fn path(&self) -> OsString {
+        let path = (self.options.variable)("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        std::env::join_paths(folders).unwrap_or_default()
+    }
+
+    /// A program of this machine.
+    ///
+    /// # Errors
+    /// It is not in PATH.
+    pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
+        let runs = |path: &PathBuf| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+        let path = self.path();
+        let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
+        places.find(runs).ok_or_else(|| {
+            fault(format!("'{name}' is not in PATH, and the plugin needs it"))
+                .hint("install it, then install the plugin again")
+        })
+    }
+
+    /// What a program of this machine says of itself: where the real one is behind a shim, as of
+    /// pyenv. It is asked as the user would ask, in an empty directory: it sees nothing of the
+    /// plugin.
+    ///
+    /// # Errors
+    /// It fails.
+    pub(super) fn ask(&self, program: &Path, args: &[&str]) -> Result<PathBuf> {
+        let call = Call {
+            program,
+            args: args.iter().map(OsString::from).collect(),
+            directory: Some(&self.work),
+            environment: vec![("PATH".into(), self.path()), ("GOTOOLCHAIN".into(), "local".into())],
+            inherits: true,
+            without: &["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"],
+            stdin: None,
+        };
+        let said = self
+            .options
+            .children
+            .run(call, &self.limits())
+            .map_err(|failed| failed_step(&shown(program, args), failed))?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&said).trim()))
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { timeout: Some(TIMEOUT), output: self.options.output_limit, stderr: |_| {} }
+    }
+
+    /// Runs a tool in its sandbox: the one way in which an installation runs anything that sees the
+    /// plugin.
+    ///
+    /// # Errors
+    /// It fails, or the system lacks what a strict sandbox needs.
+    pub(super) fn run(&self, step: Step<'_>) -> Result<()> {
+        self.say_what_is_missing();
+        let words: Vec<String> = step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let shown = shown(step.program, &words.iter().map(String::as_str).collect::<Vec<_>>());
+        let isolation = self.isolation(&step);
+        let not_started = |e| failed_step(&shown, Failed { failure: Failure::NotStarted(e), stderr: String::new() });
+        let paths = [self.plugin.as_path()];
+        let confined = self.options.confined(&isolation, step.program, step.args, &paths).map_err(not_started)?;
+        let own =
+            [("PATH", self.path()), ("HOME", self.work.join("home").into()), ("TMPDIR", self.work.join("tmp").into())];
+        let own = own.into_iter().chain(step.environment);
+        let call = Call {
+            program: &confined.program,
+            args: confined.args,
+            directory: Some(step.directory),
+            environment: confined
+                .grants
+                .environment
+                .iter()
+                .cloned()
+                .chain(own.map(|(name, value)| (name.into(), value)))
+                .collect(),
+            inherits: confined.grants.inherits,
+            without: &[],
+            stdin: None,
+        };
+        self.options.children.run(call, &self.limits()).map(drop).map_err(|failed| failed_step(&shown, failed))
+    }
+
+    /// What a step may do. It is in a sandbox also where installed plugins run without one.
+    fn isolation(&self, step: &Step<'_>) -> Isolation {
+        let level = match self.options.isolation.installed {
+            Level::Strict => Level::Strict,
+            Level::Auto | Level::Off => Level::Auto,
+        };
+        let value = |name: &&str| (self.options.variable)(name).filter(|value| !value.is_empty());
+        let named = |names: &[&str]| -> Vec<(String, Option<OsString>)> {
+            names.iter().map(|name| ((*name).to_owned(), value(name))).collect()
+        };
+        let mut variables = named(&LANGUAGE);
+        let mut read = [&self.options.isolation.read[..], &step.read].concat();
+        let fetches = step.task != Task::Make;
+        if fetches {
+            variables.extend([&NETWORK[..], &CERTIFICATES].iter().flat_map(|names| named(names)));
+            let certificates = CERTIFICATES.iter().filter_map(value).map(PathBuf::from);
+            read.extend(certificates.filter(|path| path.is_absolute()));
+        }
+        let mut write = vec![self.work.clone()];
+        if step.task != Task::Fetch {
+            write.push(self.made.clone());
+        }
+        Isolation {
+            level,
+            is_apart: true,
+            read,
+            write,
+            network: fetches,
+            modes: true,
+            variables,
+            ..Isolation::default()
+        }
+    }
+
+    /// Says once what this system cannot enforce. Where isolation is strict, each step fails.
+    fn say_what_is_missing(&self) {
+        static SAID: Once = Once::new();
+        SAID.call_once(|| {
+            let parts =
+                self.options.host.as_deref().and_then(|host| parts(&self.options.children, host)).unwrap_or_default();
+            for missing in parts.into_iter().filter_map(|part| part.missing) {
+                (self.options.stderr)(format!("Warning: plugin isolation: {missing}\n").as_bytes());
+            }
+        });
+    }
+}
+
+fn shown(program: &Path, args: &[&str]) -> String {
+    [&[&*program.to_string_lossy()], args].concat().join(" ")
+}
+
+fn failed_step(shown: &str, failed: Failed) -> Error {
+    let said = failed.stderr.trim_end().replace('\n', "\n    ");
+    match failed.failure {
+        Failure::Status(status) | Failure::Ended(status) => fault(format!("'{shown}' failed: {status}\n    {said}")),
+        Failure::TimedOut(t) => fault(format!("'{shown}' took longer than {} s", t.as_secs())),
+        Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
+        other => fault(format!("'{shown}' failed: {other:?}")),
+    }
+}

@@ -1,0 +1,245 @@
+//! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own (M01 to M07, M28,
+//! M32).
+//!
+//! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a
+//! plugin home, is there for every build in the environment, without a further step. The
+//! environment `default` needs no name, and none is read where there is none.
+
+use super::trust::Trust;
+use crate::config::{Decode, Decoder, read_alone};
+use crate::diag::{Code, Error, Result};
+use crate::load::FileLimit;
+use crate::manager::id::content;
+use crate::manager::id::head::check_head;
+use crate::yaml::Node;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The name of the environment that is meant where none is named.
+pub const DEFAULT: &str = "default";
+
+/// The file of an environment.
+pub const FILE: &str = "environment.yaml";
+
+const KIND: &str = "Environment";
+
+/// The file of a synced bundle with the URL of its server.
+pub(in crate::manager) const SERVER: &str = "server";
+
+/// What version control keeps beside bundles.
+const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];
+
+/// One of the places where builds find bundles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    pub name: String,
+    /// Its own directory, with `environment.yaml`, `modules`, `plugins.yaml` and `plugins.lock`,
+    /// each if it is there.
+    pub directory: PathBuf,
+    /// The directories that hold bundles; earlier ones win.
+    pub module_path: Vec<PathBuf>,
+    /// The server that it is synced from.
+    pub sync: Option<String>,
+    /// What was synced: one more bundle, behind all others.
+    pub synced: Option<PathBuf>,
+}
+
+/// A directory on a module path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    pub name: String,
+    pub directory: PathBuf,
+}
+
+impl Bundle {
+    /// Whether it was synced from a server, and so is somebody else's.
+    pub fn is_synced(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// The server that it was synced from; `None` if no file says so.
+    fn server(&self) -> Option<String> {
+        let text = FileLimit::default().read_to_string(&self.directory.join(SERVER)).ok()?;
+        Some(text.trim_end().to_owned())
+    }
+
+    /// Where its plugins are, laid out as a plugin home.
+    pub fn home(&self) -> PathBuf {
+        self.directory.join("plugin")
+    }
+
+    /// Its files with schemas, by name; of a directory that cannot be read none.
+    pub fn schemas(&self) -> Vec<PathBuf> {
+        let folder = self.directory.join("schemas");
+        let files = if folder.is_dir() { content::files(&folder).unwrap_or_default() } else { Vec::new() };
+        files.into_iter().filter(|(name, _)| is_schema(name)).map(|(_, path)| path).collect()
+    }
+}
+
+/// The bundle that was synced for an environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncedBundle {
+    /// The name of the environment.
+    pub environment: String,
+    pub bundle: Bundle,
+}
+
+impl SyncedBundle {
+    /// Checks that its server is trusted for the environment.
+    ///
+    /// # Errors
+    /// It is not, or nothing says which server it is.
+    pub fn check(&self, trust: &Trust) -> Result<()> {
+        if !trust.is_there() {
+            return Ok(());
+        }
+        let Some(server) = self.bundle.server() else {
+            let message = format!("nothing says from which server '{}' was synced", self.environment);
+            let command = format!("rustomize plugin sync --environment {}", self.environment);
+            return Err(Error::new(Code::Plugin, message).hint(format!("sync it again: {command}")));
+        };
+        trust.check_server(&server, &self.environment)
+    }
+}
+
+/// Whether a file of a bundle's `schemas` is one, by its name (M28).
+pub fn is_schema(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
+}
+
+#[derive(Default, Decode)]
+struct Raw<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    module_path: Vec<&'a str>,
+    sync: &'a str,
+}
+
+impl Environment {
+    /// Reads an environment; `None` if none was named and there is no default one. `cache` is where
+    /// environments are synced to.
+    ///
+    /// # Errors
+    /// The one that was named is not there, or its file is not of its form.
+    pub fn read(configuration: &Path, cache: Option<&Path>, named: Option<&str>) -> Result<Option<Environment>> {
+        let name = named.unwrap_or(DEFAULT);
+        let directory = configuration.join("environments").join(name);
+        let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
+        if !is_name || !directory.is_dir() {
+            let Some(named) = named else { return Ok(None) };
+            let message = format!("there is no environment '{named}': '{}' is no directory", directory.display());
+            return Err(Error::new(Code::Usage, message));
+        }
+        let path = directory.join(FILE);
+        let text = match FileLimit::default().read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
+        };
+        let mut environment = Environment {
+            name: name.to_owned(),
+            module_path: vec![directory.join("modules")],
+            synced: cache.map(|cache| cache.join("sync").join(name)),
+            directory,
+            sync: None,
+        };
+        if let Some(text) = text {
+            environment.apply(&path, text)?;
+        }
+        Ok(Some(environment))
+    }
+
+    fn apply(&mut self, path: &Path, text: String) -> Result<()> {
+        read_alone(path.display().to_string(), text, |arena, node| {
+            let null = Node::null();
+            let node = node.unwrap_or(&null);
+            let cx = Decoder::strict(arena);
+            let mut raw = Raw::default();
+            raw.decode(node, &cx)?;
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
+            if !raw.module_path.is_empty() {
+                self.module_path = raw.module_path.iter().map(|path| self.directory.join(path)).collect();
+            }
+            self.sync = Some(raw.sync.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty());
+            Ok(())
+        })
+    }
+
+    /// What was synced, if anything was. A bundle of [`Environment::bundles`].
+    ///
+    /// # Errors
+    /// As [`Environment::bundles`].
+    pub fn synced_bundle(&self) -> Result<Option<SyncedBundle>> {
+        let synced = self.bundles()?.into_iter().find(Bundle::is_synced);
+        Ok(synced.map(|bundle| SyncedBundle { environment: self.name.clone(), bundle }))
+    }
+
+    /// All bundles: in the order of the module path, then by name; of those with one name the
+    /// first. What was synced comes last.
+    ///
+    /// # Errors
+    /// A directory of the module path cannot be read; one that is not there holds none.
+    pub fn bundles(&self) -> Result<Vec<Bundle>> {
+        let mut bundles: Vec<Bundle> = Vec::new();
+        for folder in &self.module_path {
+            let entries = match fs::read_dir(folder) {
+                Ok(entries) => entries,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", folder.display()))),
+            };
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            let mut names: Vec<String> = names.filter(|name| !IGNORED.contains(&name.as_str())).collect();
+            names.sort();
+            for name in names {
+                let directory = folder.join(&name);
+                if directory.is_dir() && !bundles.iter().any(|known| known.name == name) {
+                    bundles.push(Bundle { name, directory });
+                }
+            }
+        }
+        // Where the link leads now: a sync beside this build puts another one there.
+        let synced = self.synced.as_ref().and_then(|synced| synced.join("current").canonicalize().ok());
+        bundles.extend(synced.map(|directory| Bundle { name: String::new(), directory }));
+        Ok(bundles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Environment;
+    use std::fs;
+
+    #[test]
+    fn m01_m03_bundles_are_the_directories_of_the_module_path_the_first_of_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let configuration = folder.path();
+        assert_eq!(Environment::read(configuration, None, None).unwrap(), None);
+        assert!(
+            Environment::read(configuration, None, Some("prod"))
+                .unwrap_err()
+                .to_string()
+                .contains("no environment 'prod'")
+        );
+        assert!(Environment::read(configuration, None, Some("../prod")).is_err());
+        let prod = configuration.join("environments/prod");
+        for bundle in ["modules/b", "modules/a", "modules/.git", "shared/b", "shared/c"] {
+            fs::create_dir_all(prod.join(bundle)).unwrap();
+        }
+        fs::write(prod.join("modules/file"), "").unwrap();
+        let names = || {
+            let environment = Environment::read(configuration, None, Some("prod")).unwrap().unwrap();
+            let bundles = environment.bundles().unwrap();
+            bundles.iter().map(|b| b.directory.strip_prefix(&prod).unwrap().display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(), ["modules/a", "modules/b"]);
+        let file = "apiVersion: rustomize.dev/v1\nkind: Environment\nmodulePath: [shared, nowhere, modules]\n";
+        fs::write(prod.join("environment.yaml"), file).unwrap();
+        assert_eq!(names(), ["shared/b", "shared/c", "modules/a"]);
+        fs::write(prod.join("environment.yaml"), "apiVersion: rustomize.dev/v1\nkind: Environment\nmodules: []\n")
+            .unwrap();
+        assert!(
+            Environment::read(configuration, None, Some("prod")).unwrap_err().to_string().contains("unknown field")
+        );
+    }
+}

@@ -1,0 +1,485 @@
+//! [`Trust`]: `trust.yaml`, in which a user or an organisation says whose plugins may be installed,
+//! and on what conditions.
+//!
+//! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository
+//! holds changes it: `plugins.yaml` asks, this file grants. Without it every source may be
+//! installed, as what it was when it was locked.
+
+use crate::config::{Decode, Decoder, read_alone};
+use crate::diag::{Code, Error, Result};
+use crate::load::FileLimit;
+use crate::manager::fetch::origin::Origin;
+use crate::manager::id::head::check_head;
+use crate::manager::id::host;
+use crate::manager::id::pattern::{Pattern, matches};
+use crate::manager::id::source::Source;
+use crate::manager::store::discover::Installed;
+use crate::plugin::permissions::Permissions;
+use crate::yaml::{Node, Place};
+use minisign_verify::{PublicKey, Signature};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The name of the file.
+pub const FILE: &str = "trust.yaml";
+
+/// The kind of the file.
+pub(super) const KIND: &str = "TrustPolicy";
+
+/// A `from` that any place is.
+pub const EVERYWHERE: &str = "**";
+
+/// What a user trusts.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    /// The file; `None` if there is none, and nothing is asked.
+    path: Option<PathBuf>,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// What holds for the sources of a pattern.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    pub(super) pattern: Pattern,
+    /// Where they come from, as [`Origin`] says it, with `*` and `**` as in a pattern; `None` for
+    /// the place that their source names.
+    pub(super) from: Option<String>,
+    pub(super) is_allowed: bool,
+    /// The minisign keys of which one has to have signed; none if no signature is asked for.
+    pub(super) keys: Vec<String>,
+    /// How long a release has to have been there.
+    pub(super) min_age: Option<Duration>,
+    /// What plugins are granted; `None` if the rule does not say, which grants nothing.
+    pub(super) permissions: Option<Permissions>,
+    pub(super) place: Option<Place>,
+}
+
+#[derive(Default, Decode)]
+struct RawFile<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    rules: Vec<RawRule<'a>>,
+}
+
+#[derive(Default)]
+struct RawRule<'a> {
+    source: &'a str,
+    from: &'a str,
+    deny: bool,
+    require: &'a str,
+    keys: Vec<&'a str>,
+    min_release_age: &'a str,
+    permissions: Option<Permissions>,
+    place: Option<Place>,
+}
+
+// By hand: a rule knows its place in the file, and a null is a rule that has permissions.
+impl<'a> Decode<'a> for RawRule<'a> {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let mut permissions = Permissions::default();
+        cx.object(
+            node,
+            &mut [
+                ("source", &mut self.source),
+                ("from", &mut self.from),
+                ("deny", &mut self.deny),
+                ("require", &mut self.require),
+                ("keys", &mut self.keys),
+                ("minReleaseAge", &mut self.min_release_age),
+                ("permissions", &mut permissions),
+            ],
+        )?;
+        self.permissions = node.get("permissions").map(|_| permissions);
+        self.place = cx.arena.place(node.pos());
+        Ok(())
+    }
+}
+
+fn refused(message: String) -> Error {
+    Error::new(Code::Plugin, message)
+}
+
+impl Trust {
+    /// Reads a file. One that is not there says nothing, unless it was asked for by name.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not of its form.
+    pub fn read(path: &Path, is_named: bool) -> Result<Trust> {
+        match FileLimit::default().read_to_string(path) {
+            Ok(text) => Trust::parse(path, text),
+            Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
+            Err(e) => Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
+        }
+    }
+
+    /// Reads the text of the trust file at `path`.
+    ///
+    /// # Errors
+    /// It is not of its form.
+    pub fn parse(path: &Path, text: String) -> Result<Trust> {
+        read_alone(path.display().to_string(), text, |arena, node| {
+            let cx = Decoder::strict(arena);
+            let mut raw = RawFile::default();
+            let null = Node::null();
+            let node = node.unwrap_or(&null);
+            raw.decode(node, &cx)?;
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
+            let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
+            Ok(Trust { path: Some(path.to_owned()), rules })
+        })
+    }
+
+    /// What a plugin asks for that nothing grants: neither the rule for its source, nor `others`.
+    ///
+    /// # Errors
+    /// The source is denied, or no rule allows it.
+    pub fn ungranted(
+        &self,
+        source: &Source,
+        origin: &Origin,
+        asked: &Permissions,
+        others: &Permissions,
+        home: Option<&Path>,
+    ) -> Result<Permissions> {
+        let granted = self.rule(source, origin)?.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
+        Ok(asked.beyond(&granted, home).beyond(others, home))
+    }
+
+    /// The rule for a source that comes from somewhere, the first that is for both; `None` if
+    /// there is no file.
+    ///
+    /// # Errors
+    /// It is denied, or no rule allows it.
+    pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Option<&Rule>> {
+        let Some(path) = &self.path else { return Ok(None) };
+        let shown = path.display();
+        let Some(rule) = self.rules.iter().find(|rule| rule.is_for(source, origin)) else {
+            let message = format!("the source '{source}'{origin} is not trusted: no rule in '{shown}' is for it");
+            let rule = match origin {
+                Origin::Own => format!("- source: {source}"),
+                Origin::Elsewhere(text) => format!("- {{source: {source}, from: '{text}'}}"),
+            };
+            let command = format!("rustomize plugin trust {source} {}", origin.flag());
+            return Err(refused(message)
+                .hint(format!("if you trust it, add it there: {rule}"))
+                .hint(format!("this does so: {}", command.trim_end())));
+        };
+        if rule.is_allowed {
+            return Ok(Some(rule));
+        }
+        let pattern = rule.pattern.text();
+        Err(refused(format!("the source '{source}'{origin} is denied by '{pattern}' in '{shown}'"))
+            .at(rule.place.clone()))
+    }
+
+    /// Whether there is a file.
+    pub fn is_there(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Checks that a server may be asked for the bundles of an environment. Rules know these as the
+    /// source `<host and path of the server>/environment/<name in lower case>`. Bundles have no
+    /// signature and no age, so no rule that asks for one is met.
+    ///
+    /// # Errors
+    /// It is denied, no rule allows it, or the rule asks for a signature or an age.
+    pub fn check_server(&self, server: &str, environment: &str) -> Result<()> {
+        if !self.is_there() {
+            return Ok(());
+        }
+        let url = host::without_user(server);
+        let source: Source = bundles_of(server, environment)
+            .parse()
+            .map_err(|e| refused(format!("no rule can be for '{environment}' of '{url}': its source {e}")))?;
+        let Some(rule) = self.rule(&source, &Origin::Own)? else { return Ok(()) };
+        let asked = match rule {
+            _ if rule.wants_signature() => "a signature",
+            _ if rule.min_age.is_some() => "an age",
+            _ => return Ok(()),
+        };
+        let message = format!("'{environment}' of '{url}' has no signature and no age, and a rule asks for {asked}");
+        Err(refused(message)
+            .at(rule.place.clone())
+            .hint(format!("a rule for it alone, before that one: - source: {source}")))
+    }
+
+    /// The rule for what is installed, which was signed where that is asked for.
+    ///
+    /// # Errors
+    /// It is denied, no rule allows it, or nothing says that it was signed.
+    pub fn check_installed(&self, installed: &Installed) -> Result<()> {
+        let source = &installed.source;
+        if self.rule(source, &installed.origin())?.is_none_or(|rule| rule.is_signed(installed)) {
+            return Ok(());
+        }
+        let message = format!("'{source}' has to be signed, and nothing says that what is installed of it is");
+        Err(refused(message).hint(format!(
+            "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
+        )))
+    }
+}
+
+/// The source, as rules name it, of the bundles that a server has for an environment.
+fn bundles_of(server: &str, environment: &str) -> String {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host::canonical(host).unwrap_or_else(|| host.to_owned());
+    let name = environment.to_lowercase();
+    let parts = [&host, path.trim_end_matches('/'), "environment", &name];
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/")
+}
+
+/// Why a plugin may not run: it asks for what nobody has granted.
+pub fn not_granted(source: &Source, origin: &Origin, beyond: &Permissions) -> Error {
+    refused(format!("'{source}' asks for {beyond}, which nothing grants"))
+        .hint(format!("if you trust it with that: {}", grant(source, origin, beyond)))
+}
+
+/// The command that grants something.
+pub fn grant(source: &Source, origin: &Origin, beyond: &Permissions) -> String {
+    format!("rustomize plugin trust {source} {}{}", origin.flag(), beyond.flags())
+}
+
+fn rule(raw: RawRule<'_>) -> Result<Rule> {
+    let wrong = |message: String| Error::input(message).at(raw.place.clone());
+    if raw.source.is_empty() {
+        return Err(wrong("a rule has no 'source'".to_owned()).hint("as in source: github.com/acme/*"));
+    }
+    let pattern = Pattern::parse(raw.source).map_err(|e| {
+        let error = wrong(format!("the pattern '{}' {e}", raw.source));
+        e.hint().into_iter().fold(error, Error::hint)
+    })?;
+    let from = from_of(&pattern, raw.from).map_err(wrong)?;
+    let asks = match (raw.require, raw.keys.is_empty()) {
+        ("minisign", true) => return Err(wrong("a signature is required, and 'keys' says whose".to_owned())),
+        ("minisign", false) | ("", false) => true,
+        ("" | "checksum", true) => false,
+        ("checksum", false) => return Err(wrong("there are keys, and 'require' asks for no signature".to_owned())),
+        (other, _) => return Err(wrong(format!("'require' is 'checksum' or 'minisign', not '{other}'"))),
+    };
+    for key in raw.keys.iter().filter(|_| asks) {
+        PublicKey::from_base64(key).map_err(|_| wrong(format!("'{key}' is no public key of minisign")))?;
+    }
+    let min_age = match raw.min_release_age {
+        "" => None,
+        text => Some(age(text).ok_or_else(|| wrong(format!("'{text}' is no time, as in 72h or 7d")))?),
+    };
+    Ok(Rule {
+        pattern,
+        from,
+        is_allowed: !raw.deny,
+        keys: raw.keys.iter().map(|&key| key.to_owned()).collect(),
+        min_age,
+        permissions: raw.permissions,
+        place: raw.place,
+    })
+}
+
+/// The `from` of a rule, held to what an [`Origin`] can be.
+fn from_of(pattern: &Pattern, from: &str) -> std::result::Result<Option<String>, String> {
+    if from.starts_with('.') {
+        return Err(format!(
+            "'from' is '{from}', and a rule has no directory where that begins: write it from the root"
+        ));
+    }
+    Origin::of_rule(pattern.text(), from, Path::new("/")).map_err(|e| e.to_string())
+}
+
+fn age(text: &str) -> Option<Duration> {
+    let units = [('m', 60), ('h', 3600), ('d', 86400)];
+    let (number, seconds) = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))?;
+    Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
+}
+
+impl Rule {
+    /// Whether it is for a source that comes from somewhere. One that denies is for what is fetched
+    /// from there, too, whatever that is called.
+    fn is_for(&self, source: &Source, origin: &Origin) -> bool {
+        let is_source = self.pattern.is_for(&source.to_string());
+        match (&self.from, origin) {
+            (None, _) if !self.is_allowed => {
+                is_source || origin.address().is_some_and(|address| self.pattern.is_above(&address))
+            }
+            (None, Origin::Own) => is_source,
+            (None, Origin::Elsewhere(_)) => false,
+            (Some(from), Origin::Own) => is_source && from == EVERYWHERE,
+            (Some(from), Origin::Elsewhere(text)) => is_source && (from == EVERYWHERE || matches(from, text)),
+        }
+    }
+
+    /// Whether a signature is asked for.
+    pub fn wants_signature(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Holds what a plugin asks for to what the rule says that plugins may be granted, if it says
+    /// so.
+    ///
+    /// # Errors
+    /// It asks for more.
+    pub fn check_permissions(
+        &self,
+        source: &Source,
+        origin: &Origin,
+        asked: &Permissions,
+        home: Option<&Path>,
+    ) -> Result<()> {
+        let beyond = self.permissions.as_ref().map(|granted| asked.beyond(granted, home)).unwrap_or_default();
+        match beyond.is_empty() {
+            true => Ok(()),
+            false => Err(not_granted(source, origin, &beyond).at(self.place.clone())),
+        }
+    }
+
+    /// Whether what is installed was signed by one of the keys, where that is asked for.
+    pub fn is_signed(&self, installed: &Installed) -> bool {
+        !self.wants_signature() || installed.signer().is_some_and(|signer| self.keys.contains(&signer))
+    }
+
+    /// Holds content to the signature that came with it, and gives the key.
+    ///
+    /// # Errors
+    /// It is by none of the keys, or of something else.
+    pub fn check_signature(&self, shown: &str, content: &[u8], signature: &str) -> Result<&str> {
+        let signature = Signature::decode(signature)
+            .map_err(|_| refused(format!("the signature of '{shown}' is none of minisign")))?;
+        let is_by =
+            |key: &String| PublicKey::from_base64(key).is_ok_and(|key| key.verify(content, &signature, false).is_ok());
+        if let Some(key) = self.keys.iter().find(|key| is_by(key)) {
+            return Ok(key);
+        }
+        let message =
+            format!("'{shown}' is not signed by one of the keys that are trusted for '{}'", self.pattern.text());
+        Err(refused(message).at(self.place.clone()).hint("nothing was installed"))
+    }
+
+    /// Holds a release to the time that it has to have been there. `released` is when it came.
+    ///
+    /// # Errors
+    /// It is younger, or nothing says how old it is.
+    pub fn check_age(&self, shown: &str, released: Option<SystemTime>, now: SystemTime) -> Result<()> {
+        let Some(wanted) = self.min_age else { return Ok(()) };
+        let hours = |time: Duration| time.as_secs() / 3600;
+        let message = match released.map(|released| now.duration_since(released).unwrap_or_default()) {
+            Some(age) if age >= wanted => return Ok(()),
+            Some(age) => format!("'{shown}' is {} hours old, and has to be {}", hours(age), hours(wanted)),
+            None => format!("nothing says how old '{shown}' is, and it has to be {} hours", hours(wanted)),
+        };
+        Err(refused(message).at(self.place.clone()).hint("nothing was installed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, Trust, age};
+    use std::path::Path;
+    use std::time::{Duration, SystemTime};
+
+    const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\n";
+
+    fn parse(rules: &str) -> Result<Trust, String> {
+        Trust::parse(Path::new("trust.yaml"), format!("{HEAD}{rules}")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn ages_have_units() {
+        assert_eq!(age("7d"), Some(Duration::from_secs(7 * 86400)));
+        assert!(age("").is_none() && age("7").is_none() && age("-1h").is_none() && age("7\u{e9}").is_none());
+    }
+
+    #[test]
+    fn the_first_rule_for_a_source_counts_and_others_are_refused() {
+        let trust =
+            parse("rules:\n- {source: h.io/acme/bad, deny: true}\n- {source: 'h.io/acme/*', minReleaseAge: 48h}\n")
+                .unwrap();
+        let rule = |source: &str| {
+            trust
+                .rule(&source.parse().unwrap(), &Origin::Own)
+                .map(|rule| rule.cloned().unwrap())
+                .map_err(|e| e.to_string())
+        };
+        assert!(rule("h.io/acme/bad").unwrap_err().contains("is denied by 'h.io/acme/bad'"));
+        assert!(rule("h.io/other/app").unwrap_err().contains("add it there: - source: h.io/other/app"));
+        let good = rule("h.io/acme/app").unwrap();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let before = |hours: u64| Some(now - Duration::from_secs(hours * 3600));
+        assert!(good.check_age("x", before(48), now).is_ok());
+        assert!(
+            good.check_age("x", before(47), now).unwrap_err().to_string().contains("is 47 hours old, and has to be 48")
+        );
+        assert!(good.check_age("x", None, now).unwrap_err().to_string().contains("nothing says how old"));
+        assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap(), &Origin::Own).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_rule_is_for_a_source_from_a_place() {
+        let trust = parse(
+            "rules:\n- {source: 'evil.io/**', deny: true}\n- {source: 'h.io/a/*', from: 'https://h.io/**'}\n\
+             - {source: 'h.io/a/*'}\n- {source: 'x.io/**', from: '**'}\n",
+        );
+        let trust = trust.unwrap();
+        let line = |source: &str, from: &str| {
+            let origin = if from.is_empty() { Origin::Own } else { Origin::Elsewhere(from.to_owned()) };
+            let rule = trust.rule(&source.parse().unwrap(), &origin).ok()??;
+            rule.place.as_ref().map(|place| place.line)
+        };
+        for (source, from, want) in [
+            ("h.io/a/p", "", Some(6)),
+            ("h.io/a/p", "https://h.io/x/y", Some(5)),
+            ("h.io/a/p", "/w/p", None),
+            ("h.io/a/p", "https://evil.io/x", None),
+            ("x.io/a/p", "", Some(7)),
+            ("x.io/a/p", "/w/p", Some(7)),
+            ("x.io/a/p", "git::https://evil.io/a/b.git", None),
+            ("evil.io/a/p", "/w/p", None),
+        ] {
+            assert_eq!(line(source, from), want, "{source} {from}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_a_source_for_each_environment() {
+        let trust = parse(
+            "rules:\n- {source: 'evil.io/**', deny: true}\n- {source: h.io/environment/prod}\n\
+             - {source: h.io/a/b/environment/prod}\n- {source: 'old.io/**', minReleaseAge: 1h}\n",
+        )
+        .unwrap();
+        let check = |server: &str, name: &str| trust.check_server(server, name).map_err(|e| e.to_string());
+        for (server, name, words) in [
+            ("https://h.io", "prod", ""),
+            ("https://u:p@H.io.:443/", "Prod", ""),
+            ("https://h.io/a/b/", "prod", ""),
+            ("https://h.io", "test", "no rule in 'trust.yaml' is for it"),
+            ("https://h.io/a", "prod", "plugin trust h.io/a/environment/prod"),
+            ("https://h.io:8443", "prod", "h.io:8443/environment/prod"),
+            ("https://h.io/A/b", "prod", "no rule can be for 'prod' of 'https://h.io/A/b'"),
+            ("https://h.io/a?x", "prod", "no rule can be for"),
+            ("https://evil.io", "prod", "is denied by 'evil.io/**'"),
+            ("https://old.io", "prod", "a rule asks for an age"),
+        ] {
+            let said = check(server, name).err().unwrap_or_default();
+            assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{server} {name}: {said}");
+        }
+        assert!(Trust::default().check_server("https://any", "prod").is_ok());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (rules, words) in [
+            ("rules: [{deny: true}]\n", "no 'source'"),
+            ("rules: [{source: h.io/a}]\n", "fewer than three parts"),
+            ("rules: [{source: H.io/a/b}]\n", "write it as 'h.io/a/b'"),
+            ("rules: [{source: h.io/a/b, from: ./p}]\n", "write it from the root"),
+            ("rules: [{source: h.io/a/b, from: 'https://H.io/p'}]\n", "another spelling of 'https://h.io/p'"),
+            ("rules: [{source: h.io/a/b, require: minisign}]\n", "'keys' says whose"),
+            ("rules: [{source: h.io/a/b, keys: [nonsense]}]\n", "no public key"),
+            ("rules: [{source: h.io/a/b, require: gpg}]\n", "'checksum' or 'minisign'"),
+            ("rules: [{source: h.io/a/b, minReleaseAge: soon}]\n", "no time"),
+            ("rules: [{source: h.io/a/b, allow: true}]\n", "unknown field"),
+        ] {
+            let error = parse(rules).unwrap_err();
+            assert!(error.contains(words), "{rules}: {error}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Installed plugins in the layout of kustomize's plugin home, so that kustomize and kubectl run
+//! them, too.
+//!
+//! Each kind gets a file `<apiVersion>/<kind in lower case>/<kind>` that starts the plugin where it
+//! is installed. What was laid there is written down beside it, so that nothing else is ever
+//! changed, and what is not wanted any more goes.
+
+use crate::diag::{Code, Error, Result};
+use crate::manager::author::describe::Protocol;
+use crate::manager::id::content::sha256;
+use crate::manager::id::shell::{assignments, quoted};
+use crate::manager::resolve::Found;
+use crate::manager::store::locked::LockedRoot;
+use crate::plugin::program::PARAMETERS;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file that says what was laid.
+const LAID: &str = ".rustomize-placed.json";
+
+/// What was laid into a directory: by path, the SHA-256 of it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Laid {
+    files: BTreeMap<String, String>,
+}
+
+/// What was done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub written: Vec<PathBuf>,
+    pub removed: Vec<PathBuf>,
+    /// The sources of plugins that kustomize cannot run, each with why.
+    pub left_out: Vec<(String, &'static str)>,
+}
+
+fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let message = format!("cannot {what} '{}'", path.display());
+    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+}
+
+/// Lays plugins into a directory, and takes away what was laid there before and is not among them.
+///
+/// # Errors
+/// Two of them are for one kind, somebody has put a file of that name there, or it cannot be
+/// written. Nothing was changed then, but for the last.
+pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes> {
+    let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
+    let list = directory.join(LAID);
+    let before: Laid = match fs::read(&list) {
+        Ok(text) => serde_json::from_slice(&text)
+            .map_err(|e| Error::new(Code::Input, format!("'{}' is no list of placed plugins: {e}", list.display())))?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Laid::default(),
+        Err(e) => return Err(io("read", &list)(e)),
+    };
+    let mut left_out: Vec<(String, &'static str)> =
+        plugins.iter().filter_map(|found| Some((found.installed.source.to_string(), foreign(found)?))).collect();
+    left_out.dedup();
+    let wanted = launchers(plugins)?;
+    for path in wanted.keys().filter(|path| !before.files.contains_key(*path)) {
+        let place = directory.join(path);
+        if place.symlink_metadata().is_ok() {
+            let message = format!("'{}' is there, and was not laid by this program", place.display());
+            return Err(Error::new(Code::Plugin, message)
+                .hint("a plugin that somebody has placed stays: move it away, or leave that kind out"));
+        }
+    }
+    let mut after = Laid::default();
+    let mut changes = Changes { left_out, ..Changes::default() };
+    for (path, text) in &wanted {
+        let sum = sha256(text.as_bytes()).map_err(io("read", &list))?;
+        let place = directory.join(path);
+        if fs::read(&place).is_ok_and(|there| there == text.as_bytes()) {
+            after.files.insert(path.clone(), sum);
+            continue;
+        }
+        after.files.insert(path.clone(), sum);
+        changes.written.push(place);
+    }
+    changes.removed =
+        before.files.keys().filter(|path| !wanted.contains_key(*path)).map(|path| directory.join(path)).collect();
+    let Some(root) = root.filter(|_| !changes.written.is_empty() || !changes.removed.is_empty()) else {
+        return Ok(changes);
+    };
+    // Whoever is cut off has not laid anything that the list does not know.
+    let both = Laid { files: before.files.iter().chain(&after.files).map(|(k, v)| (k.clone(), v.clone())).collect() };
+    root.write(&list, &serde_json::to_string_pretty(&both).unwrap_or_default(), 0o644)?;
+    for (path, text) in &wanted {
+        if changes.written.contains(&directory.join(path)) {
+            root.write(&directory.join(path), text, 0o755)?;
+        }
+    }
+    for path in &changes.removed {
+        match fs::remove_file(path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("remove", path)(e)),
+            _ => {}
+        }
+        let mut folder = path.parent();
+        while let Some(empty) = folder.filter(|folder| *folder != directory && folder.starts_with(directory)) {
+            if fs::remove_dir(empty).is_err() {
+                break;
+            }
+            folder = empty.parent();
+        }
+    }
+    root.write(&list, &(serde_json::to_string_pretty(&after).unwrap_or_default() + "\n"), 0o644)?;
+    Ok(changes)
+}
+
+/// Why kustomize cannot run a plugin that is placed.
+fn foreign(found: &Found) -> Option<&'static str> {
+    match found.protocol {
+        Protocol::Exec => None,
+        Protocol::Krm => Some("it speaks in a ResourceList, and what is placed does not"),
+        Protocol::SharedObject => Some("it is a shared object that only this program can load"),
+    }
+}
+
+/// The files to lay, by path.
+fn launchers(plugins: &[Found]) -> Result<BTreeMap<String, String>> {
+    let mut files: BTreeMap<String, (String, &Found)> = BTreeMap::new();
+    for found in plugins {
+        let component = &found.component;
+        if component.kind.is_empty() || component.api_version.is_empty() || foreign(found).is_some() {
+            continue;
+        }
+        let is_part = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\\');
+        if !component.api_version.split('/').all(is_part) || component.kind.contains('/') || !is_part(&component.kind) {
+            let message = format!("the kind '{}' of '{}' is no name for a file", component.kind, component.api_version);
+            return Err(Error::new(Code::Plugin, message));
+        }
+        let path = format!("{}/{}/{}", component.api_version, component.kind.to_lowercase(), component.kind);
+        if let Some((_, other)) = files.get(&path) {
+            // One plugin may do several things with one kind.
+            if other.installed == found.installed {
+                continue;
+            }
+            let message = format!("'{}' and '{}' are both for {path}", other.installed.source, found.installed.source);
+            return Err(Error::new(Code::Plugin, message).hint("say in plugins.yaml which one is meant"));
+        }
+        files.insert(path, (launcher(found)?, found));
+    }
+    Ok(files.into_iter().map(|(path, (text, _))| (path, text)).collect())
+}
+
+/// A script that starts a plugin where it is installed.
+fn launcher(found: &Found) -> Result<String> {
+    let words =
+        [found.command.program.as_os_str()].into_iter().chain(found.command.args.iter().map(|arg| arg.as_os_str()));
+    let mut command = String::new();
+    for word in words {
+        let word = word.to_str().ok_or_else(|| {
+            Error::new(Code::Plugin, format!("the path '{}' is no UTF-8", found.installed.path.display()))
+        })?;
+        command.push_str(&format!("{} ", quoted(word)));
+    }
+    let own = assignments(&found.command);
+    let parameters = match found.parameters.as_str() {
+        "" => String::new(),
+        text => format!("{PARAMETERS}={} ", quoted(text)),
+    };
+    Ok(format!(
+        "#!/bin/sh\n# {} v{}, laid here by 'rustomize plugin sync --placement'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}{own}exec {command}\"$@\"\n",
+        found.installed.source,
+        found.installed.file.version,
+        quoted(&found.component.name),
+    ))
+}

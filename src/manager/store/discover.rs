@@ -1,0 +1,360 @@
+//! What is installed below a root: every candidate, and why it is taken or refused (P23 to P30, P39
+//! to P58).
+
+use super::beside::{partial, sum_file, sum_name};
+use super::made;
+use crate::diag::Error;
+use crate::manager::author::describe::DescribeError;
+use crate::manager::author::manifest::Manifest;
+use crate::manager::fetch::origin::Origin;
+use crate::manager::id::content;
+use crate::manager::id::name::{BESIDE, FileName, NameError, ORIGIN_SUFFIX, PREFIX, Platform, SIGNED_SUFFIX};
+use crate::manager::id::source::Source;
+use crate::manager::id::version::Constraint;
+use crate::plugin::program::Command;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Deepest directory below a root that can be a source's: its host and fifteen parts.
+const MOST_DEPTH: usize = 16;
+
+/// A file that is named as a plugin or lies where one should.
+#[derive(Debug)]
+pub struct Candidate {
+    pub path: PathBuf,
+    /// The address that its directory stands for; `None` directly in the root.
+    pub source: Option<Source>,
+    /// What it is called, or why it is not considered. Its content nobody has looked at: see
+    /// [`Installed::verify`].
+    pub verdict: Result<Installed, Refusal>,
+}
+
+impl Candidate {
+    /// The same, not considered if its content is not what its sum file says. O(bytes of it).
+    pub fn verified(mut self) -> Candidate {
+        if let Ok(installed) = &self.verdict
+            && let Err(why) = installed.verify()
+        {
+            self.verdict = Err(why);
+        }
+        self
+    }
+}
+
+/// A binary, or a directory that a runtime runs, whose name is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    pub source: Source,
+    pub path: PathBuf,
+    pub file: FileName,
+    /// What its content is known by, in hex, as its sum file says: see [`content::sum`].
+    pub sum: String,
+}
+
+/// An installed plugin whose content is what its sum file says.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    pub installed: Installed,
+    /// The binary that was hashed, still open: whoever runs this runs what was hashed. None of a
+    /// directory.
+    pub opened: Option<Arc<File>>,
+}
+
+impl Installed {
+    /// Holds the content to the sum (P26), and what was made of it when it was installed to those
+    /// of that. O(bytes of it).
+    ///
+    /// # Errors
+    /// It differs, or cannot be read.
+    pub fn verify(&self) -> Result<Verified, Refusal> {
+        let (found, opened) = match self.path.is_dir() {
+            true => (content::sum(&self.path).map_err(Refusal::Io)?, None),
+            false => {
+                let opened = File::open(&self.path).map_err(Refusal::Io)?;
+                (content::sha256(&opened).map_err(Refusal::Io)?, Some(Arc::new(opened)))
+            }
+        };
+        if found != self.sum {
+            return Err(Refusal::SumDiffers { want: self.sum.clone(), found });
+        }
+        let differing = if opened.is_none() { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
+        match differing {
+            None => Ok(Verified { installed: self.clone(), opened }),
+            Some(name) => Err(Refusal::MadeDiffers(name)),
+        }
+    }
+
+    /// The key that had signed it when it was installed, if a signature was asked for then.
+    pub fn signer(&self) -> Option<String> {
+        Some(fs::read_to_string(sum_name(&self.path, SIGNED_SUFFIX)).ok()?.trim_end().to_owned())
+    }
+
+    /// Where it came from when it was installed. A file that cannot be read says no known place.
+    pub fn origin(&self) -> Origin {
+        match fs::read_to_string(sum_name(&self.path, ORIGIN_SUFFIX)) {
+            Ok(text) => Origin::Elsewhere(text.trim_end().to_owned()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Origin::Own,
+            Err(_) => Origin::Elsewhere(String::new()),
+        }
+    }
+
+    /// How it is started.
+    ///
+    /// # Errors
+    /// It is a directory whose manifest cannot be read.
+    pub fn command(&self) -> Result<Command, Refusal> {
+        if !self.path.is_dir() {
+            return Ok(Command::of_binary(&self.path));
+        }
+        Ok(Manifest::read(&self.path).map_err(Refusal::Directory)?.command(&self.path))
+    }
+}
+
+/// Why a candidate is not considered.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It lies directly in the root, or in a directory that is no source's.
+    NoSource,
+    Name(NameError),
+    /// There is no sum file, or it cannot be read.
+    NoSum(PathBuf),
+    /// The sum file holds something else than 64 hex digits.
+    SumForm(PathBuf),
+    /// The content is not what was installed.
+    SumDiffers {
+        want: String,
+        found: String,
+    },
+    /// Something that was made when it was installed is not what it was: its name.
+    MadeDiffers(String),
+    NotExecutable,
+    /// It is a directory that is no plugin.
+    Directory(Error),
+    /// It is present and not installed (U44): why, as far as that is known.
+    Partial(String),
+    Describe(DescribeError),
+    Io(io::Error),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NoSource => {
+                f.write_str("it does not lie in a directory for its source, as in github.com/acme/app")
+            }
+            Refusal::Name(why) => why.fmt(f),
+            Refusal::NoSum(path) => write!(f, "its sum file '{}' is not there", path.display()),
+            Refusal::SumForm(path) => write!(f, "its sum file '{}' holds no SHA-256 in hex", path.display()),
+            Refusal::SumDiffers { want, found } => {
+                write!(f, "its content is not what was installed: SHA-256 {found}, its sum file says {want}")
+            }
+            Refusal::MadeDiffers(name) => write!(f, "its '{name}' is not what was made when it was installed"),
+            Refusal::NotExecutable => f.write_str("it is not executable"),
+            Refusal::Directory(why) => why.fmt(f),
+            Refusal::Partial(why) => write!(f, "it is not installed: {}", why.trim_end()),
+            Refusal::Describe(why) => why.fmt(f),
+            Refusal::Io(e) => write!(f, "it cannot be read: {e}"),
+        }
+    }
+}
+
+/// The sum that a sum file holds (P27): hex digits and nothing else but a line's end.
+fn read_sum(path: &Path) -> Result<String, Refusal> {
+    let text = fs::read_to_string(path).map_err(|_| Refusal::NoSum(path.to_owned()))?;
+    let sum = text.trim_end();
+    let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_sum { Ok(sum.to_ascii_lowercase()) } else { Err(Refusal::SumForm(path.to_owned())) }
+}
+
+fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Refusal> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let file = FileName::parse(&name, source.name(), host).map_err(Refusal::Name)?;
+    match fs::read_to_string(partial(path)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) => return Err(Refusal::Io(e)),
+        Ok(why) => return Err(Refusal::Partial(why)),
+    }
+    let sum = read_sum(&sum_file(path))?;
+    if path.is_dir() {
+        Manifest::read(path).map_err(Refusal::Directory)?;
+    } else if !File::open(path).and_then(|file| content::is_executable(&file)).map_err(Refusal::Io)? {
+        return Err(Refusal::NotExecutable);
+    }
+    Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum })
+}
+
+/// The candidates for one source, best first: those that are considered by version, highest first,
+/// then the others by path. O(number of them).
+pub fn candidates(root: &Path, source: &Source, host: &Platform) -> Vec<Candidate> {
+    let mut found = in_directory(&root.join(source.directory()), Some(source), host);
+    sort(&mut found);
+    found
+}
+
+/// All candidates below a root, by source. A root that is not there holds none. O(number of files
+/// below it).
+pub fn all(root: &Path, host: &Platform) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let mut queue = vec![(root.to_owned(), String::new(), 0)];
+    while let Some((directory, address, depth)) = queue.pop() {
+        let source: Option<Source> = address.parse().ok();
+        found.extend(in_directory(&directory, source.as_ref(), host));
+        if depth == MOST_DEPTH {
+            continue;
+        }
+        for (name, path) in entries(&directory) {
+            // Links are not followed: what lies below a root is what was put there.
+            let is_own = name.starts_with('.') || name.starts_with(PREFIX);
+            if !is_own && path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
+                let address = if address.is_empty() { name } else { format!("{address}/{name}") };
+                queue.push((path, address, depth + 1));
+            }
+        }
+    }
+    sort(&mut found);
+    found
+}
+
+fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))).collect()
+}
+
+fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
+    let is_beside = |name: &str| BESIDE.iter().chain([&".partial"]).any(|end| name.ends_with(end));
+    let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.exists();
+    let files = entries(directory).into_iter().filter(|(name, path)| is_candidate(name, path));
+    files
+        .map(|(_, path)| {
+            let verdict = source.map_or(Err(Refusal::NoSource), |source| check(&path, source, host));
+            Candidate { path, source: source.cloned(), verdict }
+        })
+        .collect()
+}
+
+fn sort(candidates: &mut [Candidate]) {
+    let version =
+        |c: &Candidate| c.verdict.as_ref().ok().map(|installed| std::cmp::Reverse(installed.file.version.clone()));
+    candidates.sort_by(|a, b| {
+        let by_verdict = a.verdict.is_err().cmp(&b.verdict.is_err());
+        a.source.cmp(&b.source).then(by_verdict).then(version(a).cmp(&version(b))).then(a.path.cmp(&b.path))
+    });
+}
+
+/// The installed version to take of the candidates of one source, which come best first: the
+/// highest that a constraint allows (P52, P53) and whose content is what it should be. O(bytes of
+/// it).
+pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Verified> {
+    let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
+    let mut allowed = considered.filter(|installed| constraint.allows(&installed.file.version));
+    allowed.find_map(|installed| installed.verify().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Refusal, all, candidates, choose};
+    use crate::manager::id::content::sha256;
+    use crate::manager::id::name::{NameError, Platform};
+    use crate::manager::id::source::Source;
+    use crate::manager::id::version::Constraint;
+    use crate::manager::store::beside::sum_file;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+    use tempfile::TempDir;
+
+    fn host() -> Platform {
+        Platform { os: "linux".to_owned(), arch: "amd64".to_owned() }
+    }
+
+    /// Puts a binary and its sum file below a root.
+    fn put(root: &Path, directory: &str, name: &str) -> PathBuf {
+        let path = root.join(directory).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, name).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(sum_file(&path), sha256(name.as_bytes()).unwrap()).unwrap();
+        path
+    }
+
+    fn source(text: &str) -> Source {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn p23_p24_a_binary_lies_in_the_directory_of_its_source() {
+        let root = TempDir::new().unwrap();
+        let name = "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64";
+        let right = put(root.path(), "h.io/acme/app", name);
+        put(root.path(), "", name);
+        put(root.path(), "h.io", name);
+        let found = all(root.path(), &host());
+        assert_eq!(found.len(), 3);
+        let taken: Vec<&PathBuf> = found.iter().filter(|c| c.verdict.is_ok()).map(|c| &c.path).collect();
+        assert_eq!(taken, [&right]);
+        assert_eq!(found.iter().filter(|c| matches!(c.verdict, Err(Refusal::NoSource))).count(), 2);
+        assert!(all(&root.path().join("nowhere"), &host()).is_empty());
+    }
+
+    #[test]
+    fn p26_p27_without_its_sum_a_binary_is_not_considered() {
+        let root = TempDir::new().unwrap();
+        let path = put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");
+        let verdict = || candidates(root.path(), &source("h.io/acme/app"), &host()).remove(0).verified().verdict;
+        assert!(verdict().is_ok());
+        fs::write(&path, "another").unwrap();
+        assert!(matches!(verdict(), Err(Refusal::SumDiffers { .. })));
+        fs::write(sum_file(&path), format!("{}  {}", "0".repeat(64), path.display())).unwrap();
+        assert!(matches!(verdict(), Err(Refusal::SumForm(_))));
+        fs::remove_file(sum_file(&path)).unwrap();
+        assert!(matches!(verdict(), Err(Refusal::NoSum(_))));
+    }
+
+    #[test]
+    fn p43_bad_candidates_are_skipped_and_kept_with_their_reason() {
+        let root = TempDir::new().unwrap();
+        put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");
+        put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v3.0.0_x1.0_linux_arm64");
+        put(root.path(), "h.io/acme/app", "rustomize-plugin-other_v3.0.0_x1.0_linux_amd64");
+        let locked = put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v4.0.0_x1.0_linux_amd64");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o644)).unwrap();
+        let found = candidates(root.path(), &source("h.io/acme/app"), &host());
+        assert_eq!(found.len(), 4);
+        assert!(matches!(found[1].verdict, Err(Refusal::Name(NameError::Platform(_)))), "{found:?}");
+        assert!(matches!(found[2].verdict, Err(Refusal::NotExecutable)));
+        assert!(matches!(found[3].verdict, Err(Refusal::Name(NameError::OtherName(_)))));
+        let taken = choose(found, &Constraint::default()).unwrap().installed;
+        assert_eq!(taken.file.version.to_string(), "1.0.0");
+    }
+
+    #[test]
+    fn p52_p53_the_highest_version_that_a_constraint_allows() {
+        let root = TempDir::new().unwrap();
+        for version in ["1.0.0", "1.0.1-dev", "1.2.0", "2.0.0"] {
+            put(root.path(), "h.io/acme/app", &format!("rustomize-plugin-app_v{version}_x1.0_linux_amd64"));
+        }
+        let taken = |constraint: &str| {
+            let found = candidates(root.path(), &source("h.io/acme/app"), &host());
+            choose(found, &constraint.parse().unwrap()).map(|taken| taken.installed.file.version.to_string())
+        };
+        assert_eq!(taken("> 0").as_deref(), Some("2.0.0"));
+        assert_eq!(taken("~> 1.0").as_deref(), Some("1.2.0"));
+        assert_eq!(taken("~> 1.0.0").as_deref(), Some("1.0.1-dev"));
+        assert_eq!(taken("= 1.0.0").as_deref(), Some("1.0.0"));
+        assert_eq!(taken("> 3"), None);
+    }
+
+    #[test]
+    fn p56_one_name_from_two_sources_is_two_candidates() {
+        let root = TempDir::new().unwrap();
+        for owner in ["acme", "other"] {
+            put(root.path(), &format!("h.io/{owner}/app"), "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");
+        }
+        let found = all(root.path(), &host());
+        let sources: Vec<String> = found.iter().map(|c| c.source.as_ref().unwrap().to_string()).collect();
+        assert_eq!(sources, ["h.io/acme/app", "h.io/other/app"]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Makes the [`HeldCopy`] of an installed plugin, and holds it to the plugin's sum.
+
+use super::discover::{Installed, Refusal};
+use crate::manager::author::manifest::Manifest;
+use crate::manager::id::content::{self, MADE, NODE_MODULES};
+use crate::plugin::program::{Command, HeldCopy};
+use crate::process::Children;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// What was made in a plugin's directory when it was installed: it is read where it lies.
+const MADE_THERE: [&str; 2] = [MADE, NODE_MODULES];
+
+/// Copies a plugin and holds the copy to its sum. O(bytes of it).
+///
+/// # Errors
+/// It cannot be copied, or is not what was installed.
+pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refusal> {
+    let directory = children.directory("rustomize-plugin-").map_err(Refusal::Io)?;
+    let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
+    let is_directory = installed.path.is_dir();
+    let beside = match is_directory {
+        true => copy_directory(&installed.path, &copy),
+        false => copy_file(&installed.path, &copy),
+    };
+    let beside = beside.map_err(Refusal::Io)?;
+    let found = content::sum(&copy).map_err(Refusal::Io)?;
+    if found != installed.sum {
+        return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
+    }
+    let mut command = match is_directory {
+        true => Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy),
+        false => Command::of_binary(&copy),
+    };
+    command.needs.extend(beside);
+    Ok(HeldCopy { command, file: (!is_directory).then_some(copy), directory })
+}
+fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
+    if let Some(parent) = to.parent()
+        && rustix::fs::statvfs(parent)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
+    {
+        let message = format!("nothing may be run in '{}': set TMPDIR to another directory", parent.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    fs::copy(from, to)?;
+    fs::set_permissions(to, Permissions::from_mode(0o700))?;
+    Ok(Vec::new())
+}
+
+/// Copies the content of a directory, and leads to what was made there, which is returned.
+fn copy_directory(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::create_dir(to)?;
+    content::copy(from, to)?;
+    let beside: Vec<PathBuf> = MADE_THERE.iter().map(|name| from.join(name)).filter(|path| path.is_dir()).collect();
+    for path in &beside {
+        symlink(path, to.join(path.file_name().unwrap_or_default()))?;
+    }
+    Ok(beside)
+}

@@ -1,0 +1,17 @@
+//! The directory of installed plugins.
+//!
+//! * [`root`]: where it is.
+//! * [`beside`]: the files beside a plugin.
+//! * [`locked`]: one process at a time writes to it.
+//! * [`made`]: sums of files that were made during installation.
+//! * [`discover`]: which plugins are installed.
+//! * [`place`]: adding and removing plugins.
+//! * [`held`]: the copy of a plugin that runs.
+
+pub mod beside;
+pub mod discover;
+pub mod held;
+pub mod locked;
+pub mod made;
+pub mod place;
+pub mod root;
