@@ -166,6 +166,7 @@ fn merge_in<'a>(
         resource.record_previous();
     }
     let wipes = wipes_annotations(patch.node());
+    check_history(resource, patch.node()).map_err(|e| e.in_resource(id).context(format!("patching {id}")))?;
     let document = patch;
     let mut patch = patch.node().clone();
     if way == Way::Copied {
@@ -186,6 +187,19 @@ fn merge_in<'a>(
         note_options(resource, options);
     }
     Ok(keep)
+}
+
+/// Refuses annotations that are not a mapping for a resource with a history. kustomize keeps the
+/// history in annotations, and merges a mapping with a mapping alone.
+fn check_history(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
+    let Some(annotations) = patch.get("metadata").and_then(|m| m.get("annotations")) else { return Ok(()) };
+    let is_mapping = annotations.is_null() || annotations.as_mapping().is_some();
+    // Without a history, kustomize takes the patch's value, and prints none that is not a mapping.
+    if is_mapping || resource.previous().is_empty() {
+        return Ok(());
+    }
+    let message = format!("wrong node kind: expected a mapping, the patch has {}", annotations.shape());
+    Err(Error::input(message).at(annotations.pos()).in_field("metadata.annotations"))
 }
 
 /// A patch that kustomize has copied: labels and annotations are text, and what identifies the

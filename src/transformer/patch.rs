@@ -59,9 +59,7 @@ impl<'a> PatchTransformer<'a> {
         let prepare = |patch: &Patch<'a>, read: Read<'a>| {
             let at_entry = |e: Error| e.at(patch.pos);
             let prepared = Prepared::new(patch, read);
-            if let (Content::Json(operations), None) = (&prepared.content, &patch.target)
-                && !operations.is_empty()
-            {
+            if let (Content::Json(_), None) = (&prepared.content, &patch.target) {
                 return Err(at_entry(Error::input("must specify a target for JSON patch")));
             }
             if let (Content::StrategicMerge(documents), Some(_)) = (&prepared.content, &patch.target)

@@ -111,15 +111,22 @@ fn written<'a>(build: &mut Build<'a>, root: &Root, patch: &Patch<'a>, form: &For
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
 fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
+    // kustomize takes a patch without documents, or with an empty list as its only one, for a
+    // strategic merge patch that changes nothing.
+    let nothing = || Ok(Content::StrategicMerge(Vec::new()));
     if source.text.starts_with('[') {
-        return operations(arena, source);
+        return match operations(arena, source)? {
+            Content::Json(operations) if operations.is_empty() => nothing(),
+            content => Ok(content),
+        };
     }
     let fault = match unscoped(arena, source) {
         Ok(documents) => return Ok(Content::StrategicMerge(documents)),
         Err(e) => e,
     };
     match first_document(arena, source) {
-        Ok(None) => Ok(Content::Json(Vec::new())),
+        Ok(None) => nothing(),
+        Ok(Some(node)) if node.is_null() => nothing(),
         Ok(Some(node)) if node.as_sequence().is_some() => operations(arena, source),
         _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
     }
