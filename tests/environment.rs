@@ -96,20 +96,25 @@ fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_righ
     use rustomize::internal::Placed;
     use rustomize::internal::manager::Role;
     use rustomize::internal::manager::{Bundle, Environment};
-    use rustomize::internal::manager::{Manager, Use};
+    use rustomize::internal::manager::{Chosen, Inputs, Policy, Request, Resolver};
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");
     let configuration = tree.home().join(".config/rustomize");
-    let managers = ["one", "two"].map(|name| {
+    let inputs = ["one", "two"].map(|name| {
         let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
-        Manager { bundles: environment.bundles().unwrap().iter().map(Bundle::home).collect(), ..Manager::default() }
+        Inputs { bundles: environment.bundles().unwrap().iter().map(Bundle::home).collect(), ..Inputs::default() }
     });
     let id = ResId::new(Gvk::new("ex.io/v1", "Made"), "g", "");
     for _ in 0..2 {
-        let found = managers.each_ref().map(|manager| {
-            match manager.find(&PluginOptions::default(), &id, Role::Generator, None).unwrap() {
-                Some(Use::Bundled(Placed::Executable(path))) => path,
+        let found = inputs.each_ref().map(|inputs| {
+            let (policy, options) = (Policy::default(), PluginOptions::default());
+            let resolver = Resolver { inputs, policy: &policy, options: &options };
+            let directory = &tree.path();
+            let (role, component, is_function, clone) = (Role::Generator, None, false, None);
+            let request = Request { id: &id, role, component, is_function, directory, clone };
+            match resolver.resolve(&request, false).chosen.unwrap() {
+                Some(Chosen::Placed(_, Placed::Executable(path))) => path,
                 other => panic!("{other:?}"),
             }
         });

@@ -7,7 +7,7 @@ use crate::support::Tree;
 use rustomize::PluginOptions;
 use rustomize::internal::manager::ManagedPlugins;
 use rustomize::internal::manager::{Bundle, Environment};
-use rustomize::internal::manager::{Managed, Manager, Project};
+use rustomize::internal::manager::{Inputs, Managed, Policy};
 use rustomize::load::Disk;
 use rustomize::{Options, Workspace, build};
 use std::fs;
@@ -177,7 +177,8 @@ fn u08_a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     let run = tree.build(&[]);
     assert!(run.stderr.contains("rustomize-generator-made' in PATH is used for Made.v1.ex.io/g"), "{}", run.stderr);
     says(&run.ok(), "path");
-    assert!(tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok().contains("which is in PATH"));
+    let said = tree.run(&["plugin", "why", "ex.io/v1/Made"]).ok();
+    assert!(said.contains("PATH\n") && said.contains("rustomize-generator-made: used\n"), "{said}");
     // As a transformer it has another name; what is no program is none.
     tree.write("kustomization.yaml", "transformers: [g.yaml]\nresources: [cm.yaml]\n");
     tree.write("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
@@ -326,12 +327,13 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
         let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
         let plugins = plugins.clone();
         let manager = Managed::new(move || {
-            Ok(Some(Manager {
+            let inputs = Inputs {
                 root: plugins.clone(),
-                projects: vec![Project::read(&environment.directory)?],
+                environment: Some(environment.directory.clone()),
                 bundles: environment.bundles()?.iter().map(Bundle::home).collect(),
-                ..Manager::default()
-            }))
+                ..Inputs::default()
+            };
+            Ok((inputs, Policy::default()))
         });
         let host = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
         let plugins = PluginOptions { enabled: true, host, ..PluginOptions::default() };
@@ -394,9 +396,15 @@ fn a_build_that_needs_no_installed_plugin_looks_for_none() {
     says(&tree.build(&[]).ok(), "placed");
     fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
     for file in ["../home/.config/rustomize/trust.yaml", "plugins.yaml", "plugins.lock"] {
-        let path = tree.path().join(file);
         tree.build(&[]).fails_with(&[file.rsplit('/').next().unwrap()]);
-        fs::remove_file(path).unwrap();
+        let nothing = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\n";
+        tree.write(
+            file,
+            &nothing.replace(
+                "PluginRequirements",
+                if file.ends_with("trust.yaml") { "TrustPolicy" } else { "PluginRequirements" },
+            ),
+        );
     }
 }
 

@@ -24,6 +24,7 @@ mod manager;
 mod plugin;
 mod reference;
 mod remote;
+mod resolver;
 mod roots;
 mod scaling;
 mod schema;

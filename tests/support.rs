@@ -59,6 +59,21 @@ impl Tree {
         self.directory.path().join("tree")
     }
 
+    /// The rows of `plugin list`: source, version and state of each.
+    pub fn listed(&self) -> Vec<String> {
+        let text = self.run(&["plugin", "list", "-o", "json"]).ok();
+        let rows: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let cell = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let shown = |row: &serde_json::Value| {
+            let version = match cell(row, "version") {
+                version if version.is_empty() => cell(row, "constraint"),
+                version => format!("v{version}"),
+            };
+            format!("{} {version} {}", cell(row, "source"), cell(row, "state"))
+        };
+        rows.as_array().unwrap().iter().map(shown).collect()
+    }
+
     pub fn home(&self) -> PathBuf {
         self.directory.path().join("home")
     }
@@ -165,4 +180,12 @@ pub fn files(directory: &Path, ending: &str) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Says why a test looks at less than it should. Where `RUSTOMIZE_TESTS=all`, as in CI, the test
+/// fails.
+#[track_caller]
+pub fn skip(why: &str) {
+    assert!(std::env::var("RUSTOMIZE_TESTS").as_deref() != Ok("all"), "skipped: {why}");
+    println!("skipped: {why}");
 }

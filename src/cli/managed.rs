@@ -2,17 +2,19 @@
 //! what is trusted.
 
 use super::cache;
-use super::plugin_install::ensure;
+use super::plugin_install::install_missing;
 use crate::diag::{Code, Error};
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{Bundle, Environment};
 use crate::manager::policy::trust::{self, Trust};
-use crate::manager::resolve::{Manager, Project};
+use crate::manager::resolve::inputs::Inputs;
+use crate::manager::resolve::project::Project;
 use crate::manager::store::root::{self, RootError};
 use crate::plugin::PluginOptions;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A variable of this process.
 pub fn variable(name: &str) -> Option<OsString> {
@@ -69,57 +71,59 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
     Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
 }
 
-/// What is known of installed plugins in a directory and an environment; nothing was looked at yet.
+/// Where the plugins of a directory and an environment are looked for; nothing was looked at yet.
 ///
 /// # Errors
 /// There is no place for plugins, or a file cannot be read, or is not of its form.
-pub fn manager(directory: &Path, environment: Option<&Environment>, policy: Policy) -> Result<Manager> {
+pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Policy) -> Result<Inputs> {
     let is_ambient =
         !policy.is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
     let path = variable("PATH").filter(|_| is_ambient).unwrap_or_default();
-    let mut manager = Manager {
+    let safe = variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
+    let mut inputs = Inputs {
         root: root::root(variable)?,
         cache: cache::writable(),
-        projects: vec![Project::read(directory)?],
-        policy,
+        top: directory.canonicalize().ok(),
+        safe: std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect(),
         path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
-        ..Manager::default()
+        ..Inputs::default()
     };
     if let Some(environment) = environment {
-        manager.projects.push(Project::read(&environment.directory)?);
+        inputs.environment = Some(environment.directory.clone());
         let bundles = environment.bundles()?;
-        manager.bundles = bundles.iter().filter(|bundle| !bundle.is_synced()).map(Bundle::home).collect();
-        manager.synced = environment.synced_bundle()?;
+        inputs.bundles = bundles.iter().filter(|bundle| !bundle.is_synced()).map(Bundle::home).collect();
+        inputs.synced = environment.synced_bundle()?;
     }
-    Ok(manager)
+    Ok(inputs)
 }
 
-/// The same for a build, which installs what is missing unless it is offline. `None` on a machine
-/// without a home, which has no installed plugins.
+/// The same for a build, which installs missing plugins unless it is offline. A machine without a
+/// home has no installed plugins.
 ///
 /// # Errors
-/// As [`manager`], or something that is required cannot be installed.
+/// As [`inputs`].
 pub fn for_build(
     directory: &Path,
     environment: Option<&Environment>,
     is_frozen: bool,
     offline: bool,
     options: &PluginOptions,
-) -> Result<Option<Manager>, Error> {
+) -> Result<(Inputs, Policy), Error> {
     let is_homeless = matches!(root::root(variable), Err(RootError::NoHome));
-    if is_homeless && Project::read(directory)?.requirements.plugins.is_empty() {
-        return Ok(None);
+    if is_homeless && Project::read(directory)?.is_empty() {
+        return Ok(Default::default());
     }
-    let make = || -> Result<Manager> {
+    let make = || -> Result<(Inputs, Policy)> {
         let policy = policy(Some(is_frozen))?;
-        let known = manager(directory, environment, policy.clone())?;
-        match !offline && ensure(&known, options)? {
-            // What was installed may be locked now.
-            true => manager(directory, environment, policy),
-            false => Ok(known),
+        let mut inputs = inputs(directory, environment, &policy)?;
+        if !offline {
+            let options = options.clone();
+            let install = move |directory: &Path| install_missing(directory, is_frozen, &options).map_err(plain);
+            inputs.install = Some(Arc::new(install));
         }
+        Ok((inputs, policy))
     };
-    make().map(Some).map_err(plain)
+    make().map_err(plain)
 }
 
 /// An error of a command as one of the library.

@@ -1,21 +1,22 @@
 //! `plugin`: makes, installs and lists plugins.
 
-use super::args::{Format, Language, Plugin, PluginCommand};
+use super::args::Format;
+use super::plugin_args::{Language, Plugin, PluginCommand, Printing};
 use super::report::Report;
-use super::{cache, managed, plugin_doctor, plugin_host, plugin_install, plugin_look, plugin_run, signals};
+use super::{
+    cache, managed, plugin_host, plugin_install, plugin_look, plugin_run, plugin_share, plugin_trust, plugin_why,
+    signals,
+};
 use crate::manager::author::scaffold;
 use crate::manager::id::name::Platform;
-use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::{Source, SourceError};
 use crate::manager::id::version::Constraint;
-use crate::manager::resolve::Project;
-use crate::manager::store::discover::{Candidate, Refusal, all, candidates};
+use crate::manager::store::discover::candidates;
 use crate::manager::store::{place, root};
 use crate::plugin::{PluginOptions, go};
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use std::io::Write;
-use std::path::Path;
 
 /// Runs `plugin`.
 ///
@@ -23,6 +24,7 @@ use std::path::Path;
 /// What the subcommand says.
 pub fn run(args: &PluginCommand) -> Result<()> {
     let is_json = args.json;
+    let json = |printing: Printing| is_json || printing.output == Format::Json;
     let variable = |name: &str| std::env::var_os(name);
     let options = PluginOptions {
         host: plugin_host::program(),
@@ -42,7 +44,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             let built = go::adopt(file, &options)?;
             add_built(&mut report, &built);
         }
-        Plugin::Install(args) => return plugin_install::install(args, is_json, &options),
+        Plugin::Install(args) => return plugin_install::install(args, json(args.printing), &options),
         Plugin::New { directory, lang } => {
             let language = match lang {
                 Language::Bash => scaffold::Language::Bash,
@@ -55,32 +57,22 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             }
             writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
         }
-        Plugin::Add(args) => return plugin_install::add(args, is_json, &options),
+        Plugin::Add(args) => return plugin_install::add(args, json(args.printing), &options),
         Plugin::Describe { what, offline } => return plugin_look::describe(what, *offline, &options),
-        Plugin::Verify { directory } => return plugin_look::verify(directory, is_json, &options),
-        Plugin::Doctor { kind, directory } => {
-            return plugin_doctor::doctor(kind.as_deref(), directory, is_json, &options);
+        Plugin::Verify { project, printing } => {
+            return plugin_look::verify(project.path(), json(*printing), &options);
         }
-        Plugin::Trust(args) => return plugin_install::add_trust(args, is_json),
-        Plugin::Prune { directories, dry_run } => return plugin_look::prune(directories, *dry_run, is_json),
-        Plugin::Serve(args) => return plugin_install::serve(args),
-        Plugin::Sync(args) => return plugin_install::sync(args, is_json, &options),
+        Plugin::Why(args) => return plugin_why::why(args, json(args.printing), &options),
+        Plugin::Trust(args) => return plugin_trust::trust(args, is_json),
+        Plugin::Prune(args) => return plugin_look::prune(args, json(args.printing)),
+        Plugin::Serve(args) => return plugin_share::serve(args),
+        Plugin::Sync(args) => return plugin_share::sync(args, json(args.printing), &options),
+        Plugin::Export(args) => return plugin_share::export(args, json(args.printing), &options),
         Plugin::Run(args) => return plugin_run::run(args),
-        Plugin::Lock(args) => return plugin_install::lock(args, is_json, &options),
-        Plugin::List { output } => {
-            let environment = managed::environment(None)?;
-            let manager = managed::manager(Path::new("."), environment.as_ref(), managed::policy(None)?)?;
-            let found: Vec<Candidate> =
-                all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified).collect();
-            let is_absent = |(project, wanted): &(&Project, &Requirement)| {
-                let present = found.iter().any(|c| c.source.as_ref() == Some(&wanted.source) && c.verdict.is_err());
-                !present && matches!(manager.installed(project, wanted), Ok(None))
-            };
-            let absent: Vec<&Requirement> =
-                manager.requirements().filter(is_absent).map(|(_, wanted)| wanted).collect();
-            return list(&found, &absent).print(is_json || *output == Format::Json);
-        }
-        Plugin::Remove { what } => {
+        Plugin::Lock(args) => return plugin_install::lock(args, json(args.printing), &options),
+        Plugin::Update(args) => return plugin_install::update(args, json(args.printing), &options),
+        Plugin::List { directory, printing } => return plugin_look::list(directory, json(*printing), &options),
+        Plugin::Remove { what, printing } => {
             let (source, constraint) = halves(what);
             let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
             let root = root::root(variable)?;
@@ -95,6 +87,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             for path in place::remove(root.path(), &found)? {
                 report.add(path.display().to_string(), json!({ "path": path }));
             }
+            return report.print(json(*printing));
         }
     }
     report.print(is_json)
@@ -129,48 +122,8 @@ pub fn constraint_of(text: &str) -> Result<Constraint> {
     Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
 }
 
-/// What a candidate is that is not considered (U43).
-fn state(why: &Refusal) -> &'static str {
-    if matches!(why, Refusal::Partial(_)) { "present" } else { "refused" }
-}
-
 fn add_built(report: &mut Report, built: &go::Built) {
     let modes = built.modes.join(", ");
     let value = json!({ "path": built.path, "modes": built.modes, "go": built.go });
     report.add(format!("{}: {modes} ({})", built.path.display(), built.go), value);
-}
-
-/// All candidates, those that are not considered with their reason, and what is required and not
-/// there (U43).
-fn list(found: &[Candidate], absent: &[&Requirement]) -> Report {
-    let mut report = Report::default();
-    for candidate in found {
-        match &candidate.verdict {
-            Ok(installed) => report.add(
-                format!("{} v{} {}", installed.source, installed.file.version, installed.file.api),
-                json!({
-                    "source": installed.source.to_string(), "name": installed.source.name(), "state": "installed",
-                    "version": installed.file.version.to_string(), "apiVersion": installed.file.api.to_string(),
-                    "sha256": installed.sum, "path": candidate.path,
-                }),
-            ),
-            Err(why) => report.add(
-                format!("{}: {}: {why}", state(why), candidate.path.display()),
-                json!({
-                    "source": candidate.source.as_ref().map(ToString::to_string), "state": state(why),
-                    "reason": why.to_string(), "path": candidate.path,
-                }),
-            ),
-        }
-    }
-    for wanted in absent {
-        report.add(
-            format!("absent: {} ({}, {})", wanted.name, wanted.source, wanted.constraint),
-            json!({
-                "source": wanted.source.to_string(), "name": wanted.name, "state": "absent",
-                "constraint": wanted.constraint.to_string(),
-            }),
-        );
-    }
-    report
 }

@@ -3,11 +3,10 @@
 use super::args::{duration, size};
 use super::build::{ENGINES, in_path};
 use super::cache;
-use super::plugin_install::sync_environment;
+use super::plugin_share::sync_environment;
 use super::{managed, plugin_host, signals};
 use crate::manager::policy::environment::{Bundle, Environment};
-use crate::manager::resolve::Managed;
-use crate::manager::resolve::plugins::ManagedPlugins;
+use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::options::{FailOn, FunctionOptions};
 use crate::plugin::{PluginOptions, locate};

@@ -1,22 +1,24 @@
-//! `plugin describe`, `plugin verify` and `plugin prune`: what there is, and what of it nothing
+//! `plugin list`, `describe`, `verify` and `prune`: installed plugins, and those that nothing
 //! needs.
 
-use super::args::Install;
-use super::managed::{environment, manager, policy};
+use super::managed::{environment, inputs, policy};
 use super::plugin::{constraint_of, halves, parse};
+use super::plugin_args::{Install, Prune, TransferFlags};
 use super::plugin_install::{install_one, locked_root};
 use super::report::Report;
-use crate::manager::author::describe::Description;
+use crate::manager::author::describe::{Component, Description};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::name::Platform;
 use crate::manager::policy::lock::Lock;
-use crate::manager::resolve::Manager;
+use crate::manager::resolve::Resolver;
+use crate::manager::resolve::inputs::Inputs;
+use crate::manager::resolve::overview::{Row, State};
 use crate::manager::store::discover::{Candidate, Refusal, all, candidates, choose};
 use crate::manager::store::place;
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
 use anyhow::{Result, anyhow, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,53 +40,134 @@ pub fn describe(what: &str, offline: bool, options: &PluginOptions) -> Result<()
         Description::ask(&Command::of_binary(&path.canonicalize()?), options)
             .map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?
     } else {
-        let manager = manager(Path::new("."), None, policy(None)?)?;
-        let named = manager.requirements().find(|(_, wanted)| wanted.name == what);
+        let inputs = inputs(Path::new("."), None, &policy(None)?)?;
+        let projects = inputs.own_projects()?;
+        let named = projects.iter().find_map(|project| project.requirement(what));
         let (source, constraint) = halves(what);
-        let source = named.map_or_else(|| parse(source), |(_, wanted)| Ok(wanted.source.clone()))?;
-        let found = choose(candidates(&manager.root, &source, &Platform::host()), &constraint_of(constraint)?);
+        let source = named.map_or_else(|| parse(source), |wanted| Ok(wanted.source.clone()))?;
+        let found = choose(candidates(&inputs.root, &source, &Platform::host()), &constraint_of(constraint)?);
         let installed = match found {
-            Some(verified) => Some(verified.installed),
+            Some(installed) => Some(installed),
             None => {
-                let install = Install { offline, ..Install::of(Path::new(".")) };
-                install_one(&install, what, options)?.into_iter().find(|installed| installed.source == source)
+                let transfer = TransferFlags { offline, ..TransferFlags::default() };
+                install_one(&Install::of(what, transfer), what, options)?
+                    .into_iter()
+                    .find(|installed| installed.source == source)
             }
         };
         let Some(installed) = installed else { bail!("no plugin of '{source}' is installed") };
-        let description = manager.describe(options, &installed);
+        let description = inputs.describe(options, &installed);
         (*description.map_err(|e| anyhow!("'{}': {e}", installed.path.display()))?).clone()
     };
     writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&description)?)?;
     Ok(())
 }
 
-/// Runs `plugin verify`. What is known of plugins from before does not count: each is asked again.
+/// Runs `plugin list`.
 ///
 /// # Errors
-/// Something is wrong with one of them; everything that is was printed then.
+/// A `plugins.yaml` or `plugins.lock` cannot be read.
+pub fn list(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
+    let policy = policy(None)?;
+    let inputs = inputs(directory, environment(None)?.as_ref(), &policy)?;
+    let rows = Resolver { inputs: &inputs, policy: &policy, options }.rows()?;
+    let mut report = Report::default();
+    let cells: Vec<[String; 5]> = rows.iter().map(cells).collect();
+    let head = ["NAME", "VERSION", "STATE", "PROVIDES", "REQUIRED BY"].map(str::to_owned);
+    let width = |i: usize| cells.iter().chain([&head]).map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..4).map(width).collect();
+    let line = |row: &[String; 5]| {
+        let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  "));
+        (padded.collect::<String>() + &row[4]).trim_end().to_owned()
+    };
+    if !cells.is_empty() {
+        report.head(line(&head));
+    }
+    for (row, cells) in rows.iter().zip(&cells) {
+        report.add(line(cells), row_value(row));
+        if let State::Present(why) | State::Refused(why) = &row.state {
+            report.head(format!("  {why}"));
+        }
+    }
+    report.print(is_json)
+}
+
+/// The cells of a row of `plugin list`.
+fn cells(row: &Row) -> [String; 5] {
+    let path = || row.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let name = row.source.as_ref().map_or_else(path, ToString::to_string);
+    let required_by = row.required_by.iter().map(|(file, _)| file.display().to_string());
+    let (version, state, provides) = match &row.state {
+        State::Installed(details) => {
+            let kinds = details.provides.iter().map(|(_, component)| shown(component));
+            (format!("v{}", details.version), "installed", kinds.collect::<Vec<_>>().join(", "))
+        }
+        State::Present(_) => (String::new(), "present", String::new()),
+        State::Refused(_) => (String::new(), "refused", String::new()),
+        State::Absent(constraint) => (constraint.clone(), "absent", String::new()),
+    };
+    [name, version, state.to_owned(), provides, required_by.collect::<Vec<_>>().join(", ")]
+}
+
+/// A component by its kind, or by its name.
+fn shown(component: &Component) -> String {
+    match component.kind.as_str() {
+        "" => component.name.clone(),
+        kind => format!("{}/{kind}", component.api_version),
+    }
+}
+
+/// A row of `plugin list` for programs.
+fn row_value(row: &Row) -> Value {
+    let mut value = json!({
+        "source": row.source.as_ref().map(ToString::to_string),
+        "name": row.source.as_ref().map(|source| source.name().to_owned()),
+        "path": row.path,
+        "requiredBy": row.required_by.iter().map(|(file, name)| json!({ "file": file, "name": name })).collect::<Vec<_>>(),
+    });
+    let more = match &row.state {
+        State::Installed(details) => json!({
+            "state": "installed", "version": details.version.to_string(), "apiVersion": details.api.to_string(),
+            "sha256": details.sum,
+            "provides": details.provides.iter().map(|(role, c)| json!({
+                "role": role, "name": c.name, "apiVersion": c.api_version, "kind": c.kind,
+            })).collect::<Vec<_>>(),
+        }),
+        State::Present(why) => json!({ "state": "present", "reason": why }),
+        State::Refused(why) => json!({ "state": "refused", "reason": why }),
+        State::Absent(constraint) => json!({ "state": "absent", "constraint": constraint }),
+    };
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
+}
+
+/// Runs `plugin verify`. Kept descriptions do not count: each plugin is asked again.
+///
+/// # Errors
+/// A plugin is not as it should be; all were printed then.
 pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let manager = Manager { cache: None, ..manager(directory, environment(None)?.as_ref(), policy(None)?)? };
+    let policy = policy(None)?;
+    let inputs = Inputs { cache: None, ..inputs(directory, environment(None)?.as_ref(), &policy)? };
+    let rows = Resolver { inputs: &inputs, policy: &policy, options }.rows()?;
     let mut report = Report::default();
     let mut wrong = 0;
-    let mut say = |what: String, verdict: Result<(), String>| {
-        wrong += usize::from(verdict.is_err());
-        let value = json!({ "what": what, "isRight": verdict.is_ok(), "reason": verdict.as_ref().err() });
-        report.add(format!("{what}: {}", verdict.err().unwrap_or_else(|| "ok".to_owned())), value);
-    };
-    for candidate in all(&manager.root, &Platform::host()).into_iter().map(Candidate::verified) {
-        let verdict = match &candidate.verdict {
-            Ok(installed) => manager.describe(options, installed).map(drop).map_err(|e| e.to_string()),
-            Err(why) => Err(why.to_string()),
+    for row in &rows {
+        let names = row.required_by.iter().map(|(_, name)| name.clone());
+        let what = match (&row.path, &row.source) {
+            (Some(path), _) => path.display().to_string(),
+            (None, Some(source)) => format!("{} ({source})", names.collect::<Vec<_>>().join(", ")),
+            (None, None) => names.collect::<Vec<_>>().join(", "),
         };
-        say(candidate.path.display().to_string(), verdict);
-    }
-    for (project, requirement) in manager.requirements() {
-        let verdict = match manager.installed(project, requirement) {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => Err("it is required and not installed".to_owned()),
-            Err(e) => Err(e.to_string()),
+        let reason = match &row.state {
+            State::Installed(_) => None,
+            State::Present(why) | State::Refused(why) => Some(why.clone()),
+            State::Absent(_) => Some("it is required and not installed".to_owned()),
         };
-        say(format!("{} ({})", requirement.name, requirement.source), verdict);
+        wrong += usize::from(reason.is_some());
+        let value = json!({ "what": what, "isRight": reason.is_none(), "reason": reason });
+        report.add(format!("{what}: {}", reason.as_deref().unwrap_or("ok")), value);
     }
     report.print(is_json)?;
     match wrong {
@@ -97,7 +180,8 @@ pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Resul
 ///
 /// # Errors
 /// A lock file cannot be read, or a file not removed.
-pub fn prune(directories: &[PathBuf], is_dry: bool, is_json: bool) -> Result<()> {
+pub fn prune(args: &Prune, is_json: bool) -> Result<()> {
+    let directories = if args.positional.is_empty() { &args.directories } else { &args.positional };
     let mut needed: HashSet<(String, String)> = HashSet::new();
     for directory in directories {
         let lock = Lock::read(directory)?.unwrap_or_default();
@@ -119,7 +203,7 @@ pub fn prune(directories: &[PathBuf], is_dry: bool, is_json: bool) -> Result<()>
             Err(why) => matches!(why, Refusal::Partial(_)),
         }
     });
-    let paths: Vec<PathBuf> = match is_dry {
+    let paths: Vec<PathBuf> = match args.dry_run {
         true => candidates.into_iter().map(|candidate| candidate.path).collect(),
         false => place::remove(root.path(), &candidates)?,
     };

@@ -1,6 +1,6 @@
 //! `plugin run`: one call of a plugin, outside of a build.
 
-use super::args::{Run, RunAs};
+use super::plugin_args::{Run, RunAs};
 use super::{output, plugin_flags};
 use crate::load::Disk;
 use crate::manager::resolve::COMPONENT;

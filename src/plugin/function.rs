@@ -67,14 +67,14 @@ pub struct Function {
 }
 
 /// Whether a configuration object is for a function.
-pub fn is_function(config: &Resource<'_>) -> bool {
-    FUNCTION.iter().any(|key| config.annotation(key).is_some())
-        || config.annotation(CONTAINER).is_some()
-        || config_fn(config).is_some()
+pub fn is_function(config: &Node<'_>) -> bool {
+    let annotations = config.get("metadata").and_then(|metadata| metadata.get("annotations"));
+    let has = |key: &str| annotations.is_some_and(|annotations| annotations.get_text(key).is_some());
+    FUNCTION.into_iter().chain([CONTAINER]).any(has) || config_fn(config).is_some()
 }
 
-fn config_fn<'n, 'a>(config: &'n Resource<'a>) -> Option<&'n Node<'a>> {
-    config.node().get("metadata")?.get("configFn").filter(|node| !node.is_null())
+fn config_fn<'n, 'a>(config: &'n Node<'a>) -> Option<&'n Node<'a>> {
+    config.get("metadata")?.get("configFn").filter(|node| !node.is_null())
 }
 
 fn spec<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Spec<'a>> {
@@ -89,7 +89,7 @@ fn spec<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Spec<'a>> {
         if let Some(node) = node {
             spec.decode(&node, &Decoder::strict(arena)).map_err(failed(key))?;
         }
-    } else if let Some(node) = config_fn(config) {
+    } else if let Some(node) = config_fn(config.node()) {
         spec.decode(node, &Decoder::strict(arena)).map_err(failed("metadata.configFn"))?;
     } else if let Some(image) = config.annotation(CONTAINER) {
         spec.container.image = image;

@@ -106,7 +106,7 @@ impl Runners {
 impl Plugins for Runners {
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         self.check_enabled(entry.config)?;
-        if function::is_function(entry.config) {
+        if function::is_function(entry.config.node()) {
             return Ok(Box::new(Function::load(build, &self.options, entry)?));
         }
         let pos = entry.config.pos();

@@ -7,6 +7,7 @@
 
 mod pinned;
 mod prepare;
+pub mod project;
 mod runtime;
 mod sdk;
 mod workshop;
@@ -253,7 +254,7 @@ impl<'i> Installer<'i> {
                         Ok(description)
                     };
                     let (sum, description) = place::put(self.root, &unpacked.path, &target, finish)?;
-                    let installed = Installed { source, path: target, file, sum };
+                    let installed = Installed { source, path: target, file, sum, opened: None };
                     (installed, description)
                 }
             };

@@ -1,51 +1,77 @@
-//! [`ManagedPlugins`]: the plugins of a build, those that were placed and those that were
+//! [`ManagedPlugins`]: the plugins of a build, those that users place by hand and those that are
 //! installed.
 
+use super::inputs::Inputs;
+use super::{COMPONENT, Chosen, Provider, Request, Resolver, Tier};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::Protocol;
-use crate::manager::resolve::{COMPONENT, Found, Managed, Manager, Use};
+use crate::manager::policy::Policy;
 use crate::plugin::exec::ExecPlugin;
 use crate::plugin::function::{self, Function};
-use crate::plugin::locate::{self, Placed};
+use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
 use crate::plugin::shared_object::SharedObjectPlugin;
 use crate::plugin::{PluginOptions, Runners};
 use crate::resource::Resource;
 use crate::stage::{Build, Plugin, PluginEntry, Plugins};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The plugins of a build. A plugin that somebody has placed comes before an installed one.
+/// Makes the inputs and the policy of a build when the first object asks for a plugin. A build
+/// without plugins looks for none.
+#[derive(Clone, Default)]
+pub struct Managed(Option<MakeInputs>);
+
+type MakeInputs = Arc<dyn Fn() -> Result<(Inputs, Policy)> + Send + Sync>;
+
+impl Managed {
+    /// Inputs that `make` gives.
+    pub fn new(make: impl Fn() -> Result<(Inputs, Policy)> + Send + Sync + 'static) -> Managed {
+        Managed(Some(Arc::new(make)))
+    }
+
+    fn make(&self) -> Result<(Inputs, Policy)> {
+        self.0.as_ref().map_or_else(|| Ok(Default::default()), |make| make())
+    }
+}
+
+impl fmt::Debug for Managed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Managed").field(&self.0.is_some()).finish()
+    }
+}
+
+/// The plugins of a build.
 pub struct ManagedPlugins {
     runners: Runners,
     managed: Managed,
-    /// The installed plugins: unknown until the first object asks, then `None` if there are none.
-    manager: Mutex<Option<Option<Manager>>>,
+    /// `None` until the first object asks.
+    inputs: Mutex<Option<(Inputs, Policy)>>,
 }
 
 impl ManagedPlugins {
     /// Plugins of which none was looked for and none runs.
     pub fn new(options: PluginOptions, managed: Managed) -> Self {
-        ManagedPlugins { runners: Runners::new(options), managed, manager: Mutex::default() }
+        ManagedPlugins { runners: Runners::new(options), managed, inputs: Mutex::default() }
     }
 
-    /// Calls `ask` with the installed plugins, which the first call looks for; `None` if there are
-    /// none. Threads call it in turn, so that nothing is looked at twice.
-    fn ask<T>(&self, ask: impl FnOnce(&Manager) -> Result<Option<T>>) -> Result<Option<T>> {
-        let mut known = self.manager.lock().unwrap_or_else(PoisonError::into_inner);
-        let manager = match &mut *known {
-            Some(manager) => manager,
+    /// Calls `ask` with the resolver. Threads call it in turn, so that nothing is looked at twice.
+    fn ask<T>(&self, ask: impl FnOnce(&Resolver<'_>) -> Result<T>) -> Result<T> {
+        let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let (inputs, policy) = match &mut *known {
+            Some(known) => known,
             unknown => unknown.insert(self.managed.make()?),
         };
-        manager.as_ref().map_or(Ok(None), ask)
+        ask(&Resolver { inputs, policy, options: &self.runners.options })
     }
 
-    /// An installed plugin, with what it was granted.
+    /// A component of an installed plugin, with the permissions that it was granted.
     fn installed<'a>(
         &self,
         build: &mut Build<'a>,
         entry: PluginEntry<'_, 'a>,
-        found: Found,
+        found: Provider,
     ) -> Result<Box<dyn Plugin<'a>>> {
         let options = &self.runners.options;
         let isolation = options.isolation.of_installed(&found.permissions, options.variable);
@@ -65,7 +91,7 @@ impl ManagedPlugins {
         let component = Some(found.component.name);
         let program = Program {
             path,
-            opened: found.opened,
+            opened: found.installed.opened,
             held,
             args,
             directory,
@@ -81,18 +107,19 @@ impl ManagedPlugins {
         }
     }
 
-    /// The copy of an installed plugin that runs in its place. None of a program that the system
-    /// runs from what was opened and hashed.
-    fn held(&self, found: &Found) -> Result<Option<Arc<HeldCopy>>> {
-        if found.protocol != Protocol::SharedObject && found.opened.as_deref().is_some_and(is_binary) {
+    /// The copy of an installed plugin that runs in its place. `None` for a program that the system
+    /// runs from the file that was hashed.
+    fn held(&self, found: &Provider) -> Result<Option<Arc<HeldCopy>>> {
+        if found.protocol != Protocol::SharedObject && found.installed.opened.as_deref().is_some_and(is_binary) {
             return Ok(None);
         }
         let path = found.installed.path.display();
         let wrong = |why| Error::new(Code::Plugin, format!("'{path}' does not run: {why}"));
-        self.ask(|manager| manager.held(&found.installed, &self.runners.options.children).map(Some).map_err(wrong))
+        let children = &self.runners.options.children;
+        self.ask(|resolver| resolver.inputs.held(&found.installed, children).map(Some).map_err(wrong))
     }
 
-    /// Why there is no plugin for a configuration object.
+    /// The error of a configuration object without a plugin.
     fn nothing(&self, config: &Resource<'_>, asked: Option<&str>) -> Error {
         match asked {
             Some(name) => {
@@ -101,7 +128,7 @@ impl ManagedPlugins {
             }
             None => {
                 let error = locate::nothing(&self.runners.options, config.id());
-                match self.ask(|manager| Ok(Some(manager.refused()))).ok().flatten().unwrap_or(0) {
+                match self.ask(|resolver| Ok(resolver.inputs.refused())).unwrap_or(0) {
                     0 => error,
                     n => {
                         error.hint(format!("{n} installed files are not considered: 'rustomize plugin list' says why"))
@@ -113,43 +140,44 @@ impl ManagedPlugins {
 }
 
 impl Plugins for ManagedPlugins {
-    /// Finds the plugin for a configuration object: a function if the object says so, else what is
-    /// placed for its kind, else what is installed for it.
+    /// Finds the plugin for a configuration object: see [`Tier::ORDER`].
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         let config = entry.config;
         self.runners.check_enabled(config)?;
-        if function::is_function(config) {
-            return Ok(Box::new(Function::load(build, &self.runners.options, entry)?));
-        }
         let pos = config.pos();
         let options = &self.runners.options;
-        // A component is of an installed plugin, whatever is placed for its kind.
         let asked = config.annotation(COMPONENT);
-        let placed = match asked {
-            Some(_) => None,
-            None => locate::locate(options, config.id()).map_err(|e| e.at(pos))?,
+        let request = Request {
+            id: config.id(),
+            role: entry.mode.into(),
+            component: asked,
+            is_function: function::is_function(config.node()),
+            directory: &entry.root.real,
+            clone: entry.root.remote(),
         };
-        let found = match placed {
-            Some(placed) => Some(Use::Bundled(placed)),
-            None => {
-                let find = |manager: &Manager| manager.find(options, config.id(), entry.mode.into(), asked);
-                self.ask(find).map_err(|e| e.at(pos))?
-            }
+        // Functions and plugins placed by hand need no inputs: nothing is read or installed for
+        // them.
+        let early = Resolver { inputs: &Inputs::default(), policy: &Policy::default(), options };
+        let found = match early.by_hand(&request).map_err(|e| e.at(pos))? {
+            Some(found) => Some(found),
+            None => self.ask(|resolver| resolver.resolve(&request, false).chosen).map_err(|e| e.at(pos))?,
         };
-        let mut isolation = options.isolation.clone();
-        let placed = match found {
+        let (tier, placed) = match found {
             None => return Err(self.nothing(config, asked).at(pos)),
-            Some(Use::Bundled(placed)) => placed,
-            Some(Use::Synced(placed)) => {
-                isolation = isolation.of_installed(&Permissions::default(), options.variable);
-                placed
-            }
-            Some(Use::Ambient(path)) => {
-                build.warn(Code::Plugin, format!("'{}' in PATH is used for {}", path.display(), config.id()));
-                Placed::Executable(path)
-            }
-            Some(Use::Installed(found)) => return self.installed(build, entry, *found),
+            Some(Chosen::Function) => return Ok(Box::new(Function::load(build, options, entry)?)),
+            Some(Chosen::Installed(provider)) => return self.installed(build, entry, *provider),
+            Some(Chosen::Placed(tier, placed)) => (tier, placed),
         };
+        let isolation = match tier {
+            // What was synced belongs to somebody else, as an installed plugin, and is granted
+            // nothing.
+            Tier::Synced => options.isolation.of_installed(&Permissions::default(), options.variable),
+            _ => options.isolation.clone(),
+        };
+        if tier == Tier::Path {
+            let path = placed.path().display();
+            build.warn(Code::Plugin, format!("'{path}' in PATH is used for {}", config.id()));
+        }
         self.runners.placed(build, entry, (placed, isolation))
     }
 }

@@ -9,7 +9,7 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::Protocol;
 use crate::manager::id::content::sha256;
 use crate::manager::id::shell::{assignments, quoted};
-use crate::manager::resolve::Found;
+use crate::manager::resolve::Provider;
 use crate::manager::store::locked::LockedRoot;
 use crate::plugin::program::PARAMETERS;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 /// Two of them are for one kind, somebody has put a file of that name there, or it cannot be
 /// written. Nothing was changed then, but for the last.
-pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes> {
+pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Changes> {
     let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);
     let before: Laid = match fs::read(&list) {
@@ -110,7 +110,7 @@ pub fn lay(directory: &Path, plugins: &[Found], is_dry: bool) -> Result<Changes>
 }
 
 /// Why kustomize cannot run a plugin that is placed.
-fn foreign(found: &Found) -> Option<&'static str> {
+fn foreign(found: &Provider) -> Option<&'static str> {
     match found.protocol {
         Protocol::Exec => None,
         Protocol::Krm => Some("it speaks in a ResourceList, and what is placed does not"),
@@ -119,8 +119,8 @@ fn foreign(found: &Found) -> Option<&'static str> {
 }
 
 /// The files to lay, by path.
-fn launchers(plugins: &[Found]) -> Result<BTreeMap<String, String>> {
-    let mut files: BTreeMap<String, (String, &Found)> = BTreeMap::new();
+fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
+    let mut files: BTreeMap<String, (String, &Provider)> = BTreeMap::new();
     for found in plugins {
         let component = &found.component;
         if component.kind.is_empty() || component.api_version.is_empty() || foreign(found).is_some() {
@@ -146,7 +146,7 @@ fn launchers(plugins: &[Found]) -> Result<BTreeMap<String, String>> {
 }
 
 /// A script that starts a plugin where it is installed.
-fn launcher(found: &Found) -> Result<String> {
+fn launcher(found: &Provider) -> Result<String> {
     let words =
         [found.command.program.as_os_str()].into_iter().chain(found.command.args.iter().map(|arg| arg.as_os_str()));
     let mut command = String::new();

@@ -44,23 +44,24 @@ impl Candidate {
     }
 }
 
-/// A binary, or a directory that a runtime runs, whose name is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An installed plugin with a valid name: a binary, or a directory that a runtime runs.
+#[derive(Clone, Debug)]
 pub struct Installed {
     pub source: Source,
     pub path: PathBuf,
     pub file: FileName,
     /// What its content is known by, in hex, as its sum file says: see [`content::sum`].
     pub sum: String,
+    /// The open binary whose content [`Installed::verify`] hashed: running this file runs the
+    /// hashed content. `None` for a directory, and before the content was verified.
+    pub opened: Option<Arc<File>>,
 }
 
-/// An installed plugin whose content is what its sum file says.
-#[derive(Clone, Debug)]
-pub struct Verified {
-    pub installed: Installed,
-    /// The binary that was hashed, still open: whoever runs this runs what was hashed. None of a
-    /// directory.
-    pub opened: Option<Arc<File>>,
+impl PartialEq for Installed {
+    /// The same content at the same path.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.path, &self.sum) == (&other.path, &other.sum)
+    }
 }
 
 impl Installed {
@@ -69,7 +70,7 @@ impl Installed {
     ///
     /// # Errors
     /// It differs, or cannot be read.
-    pub fn verify(&self) -> Result<Verified, Refusal> {
+    pub fn verify(&self) -> Result<Installed, Refusal> {
         let (found, opened) = match self.path.is_dir() {
             true => (content::sum(&self.path).map_err(Refusal::Io)?, None),
             false => {
@@ -82,7 +83,7 @@ impl Installed {
         }
         let differing = if opened.is_none() { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
         match differing {
-            None => Ok(Verified { installed: self.clone(), opened }),
+            None => Ok(Installed { opened, ..self.clone() }),
             Some(name) => Err(Refusal::MadeDiffers(name)),
         }
     }
@@ -183,7 +184,7 @@ fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Ref
     } else if !File::open(path).and_then(|file| content::is_executable(&file)).map_err(Refusal::Io)? {
         return Err(Refusal::NotExecutable);
     }
-    Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum })
+    Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum, opened: None })
 }
 
 /// The candidates for one source, best first: those that are considered by version, highest first,
@@ -247,7 +248,7 @@ fn sort(candidates: &mut [Candidate]) {
 /// The installed version to take of the candidates of one source, which come best first: the
 /// highest that a constraint allows (P52, P53) and whose content is what it should be. O(bytes of
 /// it).
-pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Verified> {
+pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Installed> {
     let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
     let mut allowed = considered.filter(|installed| constraint.allows(&installed.file.version));
     allowed.find_map(|installed| installed.verify().ok())
@@ -326,7 +327,7 @@ mod tests {
         assert!(matches!(found[1].verdict, Err(Refusal::Name(NameError::Platform(_)))), "{found:?}");
         assert!(matches!(found[2].verdict, Err(Refusal::NotExecutable)));
         assert!(matches!(found[3].verdict, Err(Refusal::Name(NameError::OtherName(_)))));
-        let taken = choose(found, &Constraint::default()).unwrap().installed;
+        let taken = choose(found, &Constraint::default()).unwrap();
         assert_eq!(taken.file.version.to_string(), "1.0.0");
     }
 
@@ -338,7 +339,7 @@ mod tests {
         }
         let taken = |constraint: &str| {
             let found = candidates(root.path(), &source("h.io/acme/app"), &host());
-            choose(found, &constraint.parse().unwrap()).map(|taken| taken.installed.file.version.to_string())
+            choose(found, &constraint.parse().unwrap()).map(|taken| taken.file.version.to_string())
         };
         assert_eq!(taken("> 0").as_deref(), Some("2.0.0"));
         assert_eq!(taken("~> 1.0").as_deref(), Some("1.2.0"));

@@ -1,0 +1,121 @@
+//! `plugin sync`, `serve` and `export`: bundles from and for other machines, installed plugins for
+//! kustomize.
+
+use super::managed::{environment, inputs, policy, variable};
+use super::plugin_args::{Export, Serve, Sync};
+use super::plugin_install::{install_missing, transfer};
+use super::report::Report;
+use crate::manager::fetch::FetchLimits;
+use crate::manager::policy::Policy;
+use crate::manager::policy::environment::Environment;
+use crate::manager::resolve::Resolver;
+use crate::manager::share::sync::{self, Synced};
+use crate::manager::share::{placement, serve};
+use crate::manager::store::root;
+use crate::plugin::PluginOptions;
+use anyhow::{Result, bail};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+/// Runs `plugin export`.
+///
+/// # Errors
+/// A plugin is not installed, or another file is in its place.
+pub fn export(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
+    let (placement, directory) = (args.placement.as_path(), args.directory.as_path());
+    lay(placement, directory, (args.frozen, args.dry_run), options)?.print(is_json)
+}
+
+/// Lays the plugins of a directory into a plugin directory of kustomize; `frozen` and `is_dry` are
+/// the flags of the command.
+fn lay(
+    placement: &Path,
+    directory: &Path,
+    (frozen, is_dry): (Option<bool>, bool),
+    options: &PluginOptions,
+) -> Result<Report> {
+    let policy = policy(frozen)?;
+    let inputs = inputs(directory, None, &policy)?;
+    for project in inputs.own_projects()? {
+        let is_missing = |wanted| matches!(inputs.required(&project, wanted, &policy), Ok(None));
+        if project.requirements.plugins.iter().any(is_missing) {
+            install_missing(&project.directory, policy.is_frozen, options)?;
+        }
+    }
+    // What was installed is looked at again.
+    let inputs = super::managed::inputs(directory, None, &policy)?;
+    let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
+    let changes = placement::lay(placement, &everything, is_dry)?;
+    for (source, why) in &changes.left_out {
+        writeln!(std::io::stderr(), "Left out: {source}: {why}")?;
+    }
+    let mut report = Report::default();
+    for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
+        for path in paths {
+            let change = if sign == "+" { "written" } else { "removed" };
+            report.add(format!("{sign} {}", path.display()), json!({ "path": path, "change": change }));
+        }
+    }
+    Ok(report)
+}
+
+/// Runs `plugin sync`.
+///
+/// # Errors
+/// The server of the environment is not trusted, or cannot be asked.
+pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
+    if let Some(placement) = &args.placement {
+        return lay(placement, &args.directory, (args.frozen, args.dry_run), options)?.print(is_json);
+    }
+    let Some(environment) = environment(args.environment.as_deref())? else {
+        bail!(
+            "there is no environment 'default'\n  make one below '{}', or name one: --environment NAME",
+            root::configuration(variable)?.join("environments").display()
+        )
+    };
+    let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
+        bail!(
+            "nothing says from which server '{}' is synced\n  say it: --from URL, or 'sync: URL' in its environment.yaml",
+            environment.name
+        );
+    };
+    let policy = policy(args.frozen)?;
+    policy.check_unlocked(&format!("what is synced for '{}'", environment.name))?;
+    let Synced { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
+    let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
+    let mut report = Report::default();
+    report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);
+    report.print(is_json)
+}
+
+/// Makes what was synced for an environment the same as what its server has.
+///
+/// # Errors
+/// The server is not trusted or cannot be asked, or a file cannot be written.
+pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy) -> Result<Synced> {
+    let server = server.trim_end_matches('/');
+    policy.trust.check_server(server, &environment.name)?;
+    let Some(place) = &environment.synced else {
+        bail!("no place to sync to: set HOME, XDG_CACHE_HOME or RUSTOMIZE_CACHE_DIR")
+    };
+    Ok(sync::sync(&transfer(false, FetchLimits::default().size, None), server, &environment.name, place)?)
+}
+
+/// Runs `plugin serve`, until it is ended.
+///
+/// # Errors
+/// There is no environment, or it cannot listen.
+pub fn serve(args: &Serve) -> Result<()> {
+    let Some(environment) = environment(args.environment.as_deref())? else {
+        bail!(
+            "there is no environment 'default'\n  make one below '{}'",
+            root::configuration(variable)?.join("environments").display()
+        );
+    };
+    let listener = std::net::TcpListener::bind(&args.listen)?;
+    writeln!(std::io::stdout(), "Serving '{}' on http://{}", environment.name, listener.local_addr()?)?;
+    std::io::stdout().flush()?;
+    serve::serve(&listener, &environment, &|line| drop(writeln!(std::io::stderr(), "{line}")));
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! `plugin trust`: one more rule in the user's `trust.yaml`.
+
+use super::managed::trust_file;
+use super::plugin_args::Trust;
+use super::report::Report;
+use crate::atomic;
+use crate::manager::fetch::origin::Origin;
+use crate::manager::id::pattern::Pattern;
+use crate::manager::id::source::SourceError;
+use crate::manager::policy::amend::{Amended, Amendment};
+use crate::plugin::permissions::Permissions;
+use anyhow::{Result, anyhow, bail};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+/// Runs `plugin trust`.
+///
+/// # Errors
+/// The rule is not valid, or the file cannot be written.
+pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
+    let (path, _) = trust_file()?;
+    let old = match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let Some(source) = &args.source else {
+        write!(std::io::stdout(), "{old}")?;
+        return Ok(());
+    };
+    let wrong = |e: SourceError| {
+        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  {hint}"));
+        anyhow!("the pattern '{source}' {e}{hint}")
+    };
+    let granted = Permissions {
+        network: args.allow_net,
+        read: args.allow_read.clone(),
+        write: args.allow_write.clone(),
+        sockets: args.allow_socket.clone(),
+        env: args.allow_env.clone(),
+    };
+    if let Some(fault) = granted.fault() {
+        bail!("{fault}");
+    }
+    let amendment = Amendment {
+        pattern: Pattern::parse(source).map_err(wrong)?,
+        from: Origin::of_rule(source, args.from.as_deref().unwrap_or_default(), Path::new("."))?,
+        is_denied: args.deny,
+        keys: args.keys.clone(),
+        min_age: args.min_release_age.clone(),
+        granted,
+    };
+    let Amended { text, rule } = amendment.amend(&path, &old)?;
+    std::fs::create_dir_all(atomic::folder_of(&path))?;
+    atomic::write(&path, text.as_bytes(), 0o644)?;
+    let mut report = Report::default();
+    report.add(format!("{}: - {rule}", path.display()), json!({ "path": path, "rule": rule }));
+    report.print(is_json)
+}

@@ -1,0 +1,207 @@
+//! Installing for a directory: what its `plugins.yaml` requires, one plugin, one plugin more.
+
+use super::Installer;
+use crate::atomic;
+use crate::diag::{Code, Error, Result};
+use crate::manager::fetch::Base;
+use crate::manager::id::name::Platform;
+use crate::manager::id::requirement::Requirement;
+use crate::manager::id::source::Source;
+use crate::manager::id::version::Constraint;
+use crate::manager::policy::Policy;
+use crate::manager::policy::amend::quoted;
+use crate::manager::policy::lock::{self, Lock};
+use crate::manager::policy::requirements::{self, Requirements};
+use crate::manager::store::discover::{Installed, candidates, choose};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Which locked versions an installation may replace.
+#[derive(Clone, Copy, Debug)]
+pub enum Upgrade<'u> {
+    /// None that the requirements still allow.
+    Nothing,
+    All,
+    /// Those of the plugins with these names.
+    Named(&'u [String]),
+}
+
+/// A plugin to add to a `plugins.yaml`.
+#[derive(Clone, Debug)]
+pub struct Addition<'a> {
+    /// The name for the file.
+    pub name: &'a str,
+    pub source: Source,
+    /// Any version: what is found decides.
+    pub constraint: Constraint,
+    /// Where it is fetched from; empty for the releases of its source.
+    pub from: &'a str,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(Code::Plugin, message)
+}
+
+/// The requirements of a directory, which has to have the file.
+///
+/// # Errors
+/// The file is missing, or does not have its form.
+pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
+    let path = directory.join(requirements::FILE);
+    if path.is_file() {
+        return Ok(Requirements::read(directory)?.plugins);
+    }
+    Err(fault(format!("there is no '{}'", path.display()))
+        .hint("it names the plugins that a kustomization needs")
+        .hint("one plugin without it: rustomize plugin install SOURCE")
+        .hint("one more in it: rustomize plugin add SOURCE"))
+}
+
+/// An installed plugin that will do for a source and a constraint (U29, U30): one that the
+/// constraint allows, or a higher version than the exact one that it names.
+pub fn sufficient(root: &Path, source: &Source, constraint: &Constraint, policy: &Policy) -> Option<Installed> {
+    let exact = constraint.exact();
+    let wanted = if exact.is_some() { Constraint::default() } else { constraint.clone() };
+    let there = choose(candidates(root, source, &Platform::host()), &wanted)?;
+    let is_enough = exact.is_none_or(|exact| there.file.version >= exact);
+    (is_enough && policy.trust.check_installed(&there).is_ok()).then_some(there)
+}
+
+impl Installer<'_> {
+    /// Installs what the `plugins.yaml` of a directory requires, and locks what was not locked.
+    ///
+    /// # Errors
+    /// A plugin cannot be installed; or only locked plugins may be, and nothing is locked.
+    pub fn install_project(&mut self, directory: &Path) -> Result<()> {
+        let wanted = Requirements::read(directory)?.plugins;
+        let known = Lock::read(directory)?;
+        if self.policy.is_frozen && known.is_none() {
+            let place = directory.display();
+            let message =
+                format!("there is no {} in '{place}', and nothing may be installed that is not locked", lock::FILE);
+            return Err(fault(message).hint("run 'rustomize plugin lock' and commit it"));
+        }
+        self.known = known.clone().unwrap_or_default();
+        self.all_platforms = !self.policy.is_frozen;
+        self.install(&wanted, &Base::new(directory))?;
+        if !self.policy.is_frozen && known.as_ref() != Some(&self.lock) {
+            self.lock.write(directory)?;
+        }
+        Ok(())
+    }
+
+    /// Installs one of the plugins that the `plugins.yaml` of a directory requires, and locks it.
+    ///
+    /// # Errors
+    /// The plugin cannot be installed.
+    pub fn install_required(&mut self, directory: &Path, wanted: Requirement) -> Result<()> {
+        let known = Lock::read(directory)?;
+        self.known = known.clone().unwrap_or_default();
+        self.all_platforms = !self.policy.is_frozen;
+        self.install(&[wanted], &Base::new(directory))?;
+        if self.policy.is_frozen {
+            return Ok(());
+        }
+        let mut lock = known.clone().unwrap_or_default();
+        lock.plugins.extend(self.lock.plugins.clone());
+        if known.as_ref() == Some(&lock) { Ok(()) } else { lock.write(directory) }
+    }
+
+    /// Installs one plugin that no file requires. Relative locations are those of `directory`.
+    ///
+    /// # Errors
+    /// The plugin cannot be installed.
+    pub fn install_alone(
+        &mut self,
+        directory: &Path,
+        source: Source,
+        constraint: Constraint,
+        from: String,
+    ) -> Result<()> {
+        let name = source.name().to_owned();
+        let (parameters, provides, place) = Default::default();
+        self.all_platforms = false;
+        let wanted = Requirement { name, source, constraint, from, parameters, provides, place };
+        self.install(&[wanted], &Base::new(directory))
+    }
+
+    /// Makes the lock of a directory: the exact versions and sums of its requirements. Gives
+    /// whether it differs from the file; `is_check` leaves the file as it is.
+    ///
+    /// # Errors
+    /// A plugin cannot be installed, or a name is not one of `plugins.yaml`.
+    pub fn lock_project(&mut self, directory: &Path, upgrade: Upgrade<'_>, is_check: bool) -> Result<bool> {
+        let wanted = required(directory)?;
+        let old = Lock::read(directory)?;
+        self.known = old.clone().unwrap_or_default();
+        if let Upgrade::Named(names) = upgrade
+            && let Some(unknown) = names.iter().find(|name| !wanted.iter().any(|w| w.name == **name))
+        {
+            let known: Vec<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
+            let message = format!("{} names no plugin '{unknown}'", requirements::FILE);
+            return Err(fault(message).hint(format!("it names {}", known.join(", "))));
+        }
+        self.known.plugins.retain(|source, _| {
+            let named = || wanted.iter().find(|w| w.source.to_string() == *source);
+            match upgrade {
+                Upgrade::Nothing => true,
+                Upgrade::All => false,
+                Upgrade::Named(names) => !named().is_some_and(|w| names.contains(&w.name)),
+            }
+        });
+        self.all_platforms = true;
+        self.install(&wanted, &Base::new(directory))?;
+        let is_other = old.as_ref() != Some(&self.lock);
+        if is_other && !is_check {
+            self.lock.write(directory)?;
+        }
+        Ok(is_other)
+    }
+
+    /// Installs one plugin more, adds it to the `plugins.yaml` of a directory, and locks it.
+    /// Without a constraint the file gets the compatible versions of the one that was found, as
+    /// with cargo. No file changes before the plugin is installed.
+    ///
+    /// # Errors
+    /// The file has it already, or the plugin cannot be installed.
+    pub fn add(&mut self, directory: &Path, addition: &Addition<'_>) -> Result<()> {
+        let Addition { name, source, constraint, from } = addition;
+        let path = directory.join(requirements::FILE);
+        let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()));
+        let old = match fs::read_to_string(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(cannot)?,
+        };
+        let line = |constraint: &str| {
+            let version =
+                if constraint.is_empty() { String::new() } else { format!(", version: {}", quoted(constraint)) };
+            let from = if from.is_empty() { String::new() } else { format!(", from: {}", quoted(from)) };
+            format!("{{source: {source}{version}{from}}}")
+        };
+        let said = if constraint.is_any() { String::new() } else { constraint.to_string() };
+        let text = requirements::with(&old, name, &line(&said))?;
+        let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
+        self.known = Lock::read(directory)?.unwrap_or_default();
+        self.all_platforms = true;
+        self.install(&wanted, &Base::new(directory))?;
+        let found = self.done.get(source).map(|installed| installed.file.version.to_string());
+        let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
+        let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
+            let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));
+            format!("~> {minor}")
+        });
+        let text = match compatible {
+            None => text,
+            Some(compatible) => {
+                if let Some(locked) = self.lock.plugins.get_mut(&source.to_string()) {
+                    locked.constraint.clone_from(&compatible);
+                }
+                requirements::with(&old, name, &line(&compatible))?
+            }
+        };
+        let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display()));
+        atomic::write(&path, text.as_bytes(), 0o644).map_err(cannot)?;
+        self.lock.write(directory)
+    }
+}

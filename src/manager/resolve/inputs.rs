@@ -1,0 +1,318 @@
+//! [`Inputs`]: where plugins are looked for, and what was found there so far.
+
+use super::project::{Project, upwards};
+use super::{Provider, Request};
+use crate::atomic;
+use crate::diag::{Code, Error, Result};
+use crate::manager::author::describe::{Description, Role};
+use crate::manager::author::manifest::Manifest;
+use crate::manager::id::content;
+use crate::manager::id::location::Location;
+use crate::manager::id::name::Platform;
+use crate::manager::id::requirement::Requirement;
+use crate::manager::id::source::Source;
+use crate::manager::policy::Policy;
+use crate::manager::policy::environment::SyncedBundle;
+use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use crate::manager::store::held;
+use crate::plugin::PluginOptions;
+use crate::plugin::program::HeldCopy;
+use crate::process::Children;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Installs the plugins that the `plugins.yaml` of a directory requires.
+pub type Install = Arc<dyn Fn(&Path) -> Result<()> + Send + Sync>;
+
+/// Where plugins are looked for. Each place is looked at when an object first asks for a plugin
+/// that an earlier place does not have, and only once.
+#[derive(Clone, Default)]
+pub struct Inputs {
+    /// The directory of installed plugins.
+    pub root: PathBuf,
+    /// Where descriptions are kept between builds; `None` for nowhere.
+    pub cache: Option<PathBuf>,
+    /// The directory that the build was called for, without links. Its requirements count for every
+    /// object, behind those of the object's own root.
+    pub top: Option<PathBuf>,
+    /// The directory of the environment, whose requirements count behind those of the tree.
+    pub environment: Option<PathBuf>,
+    /// Directories in which a `plugins.yaml` above a root may belong to another user.
+    pub safe: Vec<PathBuf>,
+    /// The plugin directories of the environment's bundles, in order.
+    pub bundles: Vec<PathBuf>,
+    /// What was synced for the environment.
+    pub synced: Option<SyncedBundle>,
+    /// The directories with programs that may be plugins (U08).
+    pub path: Vec<PathBuf>,
+    /// Installs missing plugins; `None` leaves them missing.
+    pub install: Option<Install>,
+    /// What was found so far.
+    pub known: Known,
+}
+
+impl fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inputs").field("root", &self.root).field("top", &self.top).finish_non_exhaustive()
+    }
+}
+
+/// The root, apiVersion, kind, component and role that an object asks for.
+type Asked = (PathBuf, String, String, Option<String>, Role);
+
+/// Everything that was found so far, so that a build looks at nothing twice.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// By directory.
+    projects: RefCell<BTreeMap<PathBuf, Arc<Project>>>,
+    /// By the directory of the project and the source of the plugin.
+    required: RefCell<BTreeMap<(PathBuf, Source), Option<Installed>>>,
+    installed: OnceCell<Arc<Vec<Candidate>>>,
+    /// Plugins whose content was compared with its sum, by path.
+    verified: RefCell<BTreeMap<PathBuf, Installed>>,
+    /// Copies that run, by the path of the plugin.
+    held: RefCell<BTreeMap<PathBuf, Arc<HeldCopy>>>,
+    /// Descriptions by the sum of the content.
+    descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
+    providers: RefCell<BTreeMap<Asked, Provider>>,
+}
+
+fn fault(message: String) -> Error {
+    Error::new(Code::Plugin, message)
+}
+
+impl Inputs {
+    /// The projects whose requirements count for an object, nearest first.
+    ///
+    /// # Errors
+    /// A file cannot be read, does not have its form, or belongs to another user.
+    pub fn projects(&self, request: &Request<'_>) -> Result<Vec<Arc<Project>>> {
+        let own = match request.clone {
+            // The files of a clone are requests: see `Resolver::requested_by_clone`.
+            Some(_) => Vec::new(),
+            None => upwards(request.directory, None, &self.safe)?,
+        };
+        self.read_all(own.into_iter().chain(self.above_top()?).chain(self.environment.clone()))
+    }
+
+    /// The projects of the tree that the build was called for, and of the environment.
+    ///
+    /// # Errors
+    /// As [`Inputs::projects`].
+    pub fn own_projects(&self) -> Result<Vec<Arc<Project>>> {
+        self.read_all(self.above_top()?.into_iter().chain(self.environment.clone()))
+    }
+
+    fn above_top(&self) -> Result<Vec<PathBuf>> {
+        self.top.as_deref().map_or(Ok(Vec::new()), |top| upwards(top, None, &self.safe))
+    }
+
+    fn read_all(&self, directories: impl Iterator<Item = PathBuf>) -> Result<Vec<Arc<Project>>> {
+        let mut projects: Vec<Arc<Project>> = Vec::new();
+        for directory in directories {
+            if !projects.iter().any(|known| known.directory == directory) {
+                projects.push(self.project(&directory)?);
+            }
+        }
+        Ok(projects)
+    }
+
+    /// The project of a directory.
+    ///
+    /// # Errors
+    /// As [`Project::read`].
+    pub fn project(&self, directory: &Path) -> Result<Arc<Project>> {
+        if let Some(known) = self.known.projects.borrow().get(directory) {
+            return Ok(known.clone());
+        }
+        let project = Arc::new(Project::read(directory)?);
+        self.known.projects.borrow_mut().insert(directory.to_owned(), project.clone());
+        Ok(project)
+    }
+
+    /// Installs the plugins that a project requires, if one of them is missing, and gives the
+    /// project as it is then.
+    ///
+    /// # Errors
+    /// A plugin cannot be installed.
+    pub fn complete(&self, project: Arc<Project>, policy: &Policy) -> Result<Arc<Project>> {
+        let Some(install) = &self.install else { return Ok(project) };
+        // The error of a plugin that cannot be used belongs to the object that asks for it.
+        let is_missing = |wanted: &Requirement| matches!(self.required(&project, wanted, policy), Ok(None));
+        if !project.requirements.plugins.iter().any(is_missing) {
+            return Ok(project);
+        }
+        install(&project.directory)?;
+        self.known.projects.borrow_mut().remove(&project.directory);
+        self.known.required.borrow_mut().retain(|(directory, _), _| *directory != project.directory);
+        self.project(&project.directory)
+    }
+
+    /// The installed plugin of a requirement: the locked one, or else the highest version that is
+    /// allowed. `None` if it is not installed.
+    ///
+    /// # Errors
+    /// The lock contradicts the requirement, or the installed plugin.
+    pub fn required(&self, project: &Project, wanted: &Requirement, policy: &Policy) -> Result<Option<Installed>> {
+        let key = (project.directory.clone(), wanted.source.clone());
+        if let Some(known) = self.known.required.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = self.look_for(project, wanted, policy)?;
+        self.known.required.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn look_for(&self, project: &Project, wanted: &Requirement, policy: &Policy) -> Result<Option<Installed>> {
+        let found = candidates(&self.root, &wanted.source, &Platform::host());
+        let name = format!("plugin '{}' ({})", wanted.name, wanted.source);
+        let relock = "run 'rustomize plugin lock' and commit plugins.lock";
+        let Some(locked) = project.locked(&wanted.source) else {
+            if policy.is_frozen || project.lock.is_some() {
+                return Err(fault(format!("{name} is required and not locked")).hint(relock));
+            }
+            return Ok(choose(found, &wanted.constraint));
+        };
+        if locked.from != wanted.from {
+            let message = format!("{name} is locked from '{}', and required from '{}'", locked.from, wanted.from);
+            return Err(fault(message).hint(relock));
+        }
+        let version = locked.version().filter(|version| wanted.constraint.allows(version));
+        let Some(version) = version else {
+            let message = format!("{name} is locked as v{}, which is not {}", locked.version, wanted.constraint);
+            return Err(fault(message).hint(relock));
+        };
+        if let Ok(Location::Local(path)) = wanted.location()
+            && let Some(pinned) = locked.platforms.values().next()
+            && let Ok(found) = content::sum(&project.directory.join(&path))
+            // The lock has the sum of a file itself, or the sum of a directory's files.
+            && found != *pinned.archive.as_ref().unwrap_or(&pinned.content)
+        {
+            let message = format!("{name} in '{}' has changed since it was locked", path.display());
+            return Err(fault(message).hint("install and lock it again: rustomize plugin install"));
+        }
+        let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
+            let message = format!("{name} is locked as v{version}, with nothing for {}", Platform::host());
+            return Err(fault(message).hint(relock));
+        };
+        let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version);
+        let (there, refused): (Vec<_>, Vec<_>) = there.map(|installed| installed.verify()).partition(Result::is_ok);
+        let there: Vec<Installed> = there.into_iter().filter_map(Result::ok).collect();
+        let is_there = !there.is_empty();
+        if let Some(why) = refused.into_iter().find_map(Result::err).filter(|_| !is_there && policy.is_frozen) {
+            let message = format!("{name} v{version} is not what was installed: {why}");
+            return Err(fault(message).hint("install it again: rustomize plugin install"));
+        }
+        match there.into_iter().find(|there| there.sum == pinned.content) {
+            Some(verified) => Ok(Some(verified)),
+            None if is_there => {
+                let message =
+                    format!("{name} v{version} is installed, but as something else than what plugins.lock says");
+                Err(fault(message).hint("install it again: rustomize plugin install"))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// All files in the directory of installed plugins that are named as plugins.
+    pub fn installed(&self) -> Arc<Vec<Candidate>> {
+        self.known.installed.get_or_init(|| Arc::new(all(&self.root, &Platform::host()))).clone()
+    }
+
+    /// An installed plugin whose content is what was installed. O(bytes of it), once.
+    ///
+    /// # Errors
+    /// The content differs, or cannot be read.
+    pub fn verified(&self, installed: &Installed) -> std::result::Result<Installed, Refusal> {
+        if let Some(known) = self.known.verified.borrow().get(&installed.path) {
+            return Ok(known.clone());
+        }
+        let verified = installed.verify()?;
+        self.known.verified.borrow_mut().insert(installed.path.clone(), verified.clone());
+        Ok(verified)
+    }
+
+    /// A copy of an installed plugin that runs in its place. One build makes one.
+    ///
+    /// # Errors
+    /// It cannot be copied, or its content is not what was installed.
+    pub fn held(&self, installed: &Installed, children: &Children) -> std::result::Result<Arc<HeldCopy>, Refusal> {
+        if let Some(known) = self.known.held.borrow().get(&installed.path) {
+            return Ok(known.clone());
+        }
+        let held = Arc::new(held::copy(installed, children)?);
+        self.known.held.borrow_mut().insert(installed.path.clone(), held.clone());
+        Ok(held)
+    }
+
+    /// What an installed plugin says of itself, from the cache if it was asked before (P46),
+    /// compared with its file name (P48, P50).
+    ///
+    /// # Errors
+    /// It does not answer, or contradicts its file name.
+    pub fn describe(
+        &self,
+        options: &PluginOptions,
+        installed: &Installed,
+    ) -> std::result::Result<Arc<Description>, Refusal> {
+        if let Some(known) = self.known.descriptions.borrow().get(&installed.sum) {
+            return Ok(known.clone());
+        }
+        let description = Arc::new(self.learn(options, installed)?);
+        self.known.descriptions.borrow_mut().insert(installed.sum.clone(), description.clone());
+        Ok(description)
+    }
+
+    fn learn(&self, options: &PluginOptions, installed: &Installed) -> std::result::Result<Description, Refusal> {
+        let manifest = installed.path.is_dir().then(|| Manifest::read(&installed.path)).transpose();
+        let manifest = manifest.map_err(Refusal::Directory)?;
+        if let Some(manifest) = manifest.as_ref().filter(|manifest| manifest.says_what()) {
+            return Ok(manifest.description.clone());
+        }
+        let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
+        let known = kept.as_ref().and_then(|path| Description::parse(&fs::read(path).ok()?).ok());
+        let description = match known {
+            Some(description) => description,
+            None => {
+                // A plugin whose content differs from its sum is not run, not even to describe it.
+                let description = Description::ask(&self.held(installed, &options.children)?.command, options)
+                    .map_err(Refusal::Describe)?;
+                // Without the file the next build asks again.
+                if let Some(path) = &kept {
+                    let _ = keep(path, &description);
+                }
+                description
+            }
+        };
+        description.check(&installed.file.version, installed.file.api).map_err(Refusal::Describe)?;
+        Ok(match manifest {
+            Some(manifest) => manifest.complete(description),
+            None => description,
+        })
+    }
+
+    /// The provider that an earlier object of the same kind got.
+    pub(super) fn known_provider(&self, request: &Request<'_>) -> Option<Provider> {
+        self.known.providers.borrow().get(&asked(request)).cloned()
+    }
+
+    /// Keeps a provider for later objects of the same kind.
+    pub(super) fn keep_provider(&self, request: &Request<'_>, provider: &Provider) {
+        self.known.providers.borrow_mut().insert(asked(request), provider.clone());
+    }
+}
+
+fn asked(request: &Request<'_>) -> Asked {
+    let component = request.component.map(str::to_owned);
+    (request.directory.to_owned(), request.api_version(), request.id.gvk.kind.to_owned(), component, request.role)
+}
+
+/// Writes a description in one step.
+fn keep(path: &Path, description: &Description) -> std::io::Result<()> {
+    fs::create_dir_all(atomic::folder_of(path))?;
+    atomic::write(path, &serde_json::to_vec(description)?, 0o600)
+}

@@ -1,0 +1,147 @@
+//! What is installed and what is required, as `plugin list`, `plugin verify` and
+//! `plugin sync --placement` see it.
+
+use super::tiers::{not_installed, provider};
+use super::{Provider, Resolver, fault};
+use crate::diag::Result;
+use crate::manager::author::describe::{Component, Role};
+use crate::manager::id::requirement::Requirement;
+use crate::manager::id::source::Source;
+use crate::manager::id::version::{ApiVersion, Version};
+use crate::manager::store::discover::{Candidate, Installed, Refusal};
+use std::path::PathBuf;
+
+/// A plugin that is installed, or that should be.
+#[derive(Debug)]
+pub struct Row {
+    /// `None` for a file that lies in no directory of a source.
+    pub source: Option<Source>,
+    pub state: State,
+    /// The file or directory; `None` for an absent plugin.
+    pub path: Option<PathBuf>,
+    /// The `plugins.yaml` files that require it, each with the name that it gives the plugin.
+    pub required_by: Vec<(PathBuf, String)>,
+}
+
+/// Whether a plugin can be used (U43).
+#[derive(Debug)]
+pub enum State {
+    Installed(Details),
+    /// It was not installed to its end: why (U44).
+    Present(String),
+    /// It cannot be used: why.
+    Refused(String),
+    /// It is required and not installed; the constraint on its version.
+    Absent(String),
+}
+
+/// What is known of an installed plugin.
+#[derive(Debug)]
+pub struct Details {
+    pub version: Version,
+    pub api: ApiVersion,
+    /// The sum of its content.
+    pub sum: String,
+    /// What it does, each with its role.
+    pub provides: Vec<(Role, Component)>,
+}
+
+impl Resolver<'_> {
+    /// Every installed plugin, by source, and every required one that is not installed. The content
+    /// of each is compared with its sum: O(bytes of all).
+    ///
+    /// # Errors
+    /// A `plugins.yaml` or a `plugins.lock` cannot be read.
+    pub fn rows(&self) -> Result<Vec<Row>> {
+        let projects = self.inputs.own_projects()?;
+        let mut required: Vec<(PathBuf, &Requirement, Result<Option<Installed>>)> = Vec::new();
+        for project in &projects {
+            for wanted in &project.requirements.plugins {
+                required.push((project.file(), wanted, self.inputs.required(project, wanted, self.policy)));
+            }
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        for candidate in self.inputs.installed().iter() {
+            let by = required
+                .iter()
+                .filter(|(_, _, found)| matches!(found, Ok(Some(installed)) if installed.path == candidate.path));
+            rows.push(Row {
+                source: candidate.source.clone(),
+                state: self.state(candidate),
+                path: Some(candidate.path.clone()),
+                required_by: by.map(|(file, wanted, _)| (file.clone(), wanted.name.clone())).collect(),
+            });
+        }
+        for (file, wanted, found) in &required {
+            let is_listed = |row: &Row| row.source.as_ref() == Some(&wanted.source) && row.path.is_some();
+            let state = match found {
+                Ok(Some(_)) => continue,
+                // The row of the file itself says why it cannot be used.
+                Ok(None) if rows.iter().any(|row| is_listed(row) && !matches!(row.state, State::Installed(_))) => {
+                    continue;
+                }
+                Ok(None) => State::Absent(wanted.constraint.to_string()),
+                Err(e) => State::Refused(e.to_string()),
+            };
+            let required_by = vec![(file.clone(), wanted.name.clone())];
+            rows.push(Row { source: Some(wanted.source.clone()), state, path: None, required_by });
+        }
+        Ok(rows)
+    }
+
+    fn state(&self, candidate: &Candidate) -> State {
+        let installed = candidate.verdict.as_ref().map_err(|why| match why {
+            Refusal::Partial(_) => State::Present(why.to_string()),
+            _ => State::Refused(why.to_string()),
+        });
+        let installed = match installed {
+            Ok(installed) => installed,
+            Err(state) => return state,
+        };
+        let known = self.inputs.verified(installed).and_then(|_| self.inputs.describe(self.options, installed));
+        match known {
+            Err(why) => State::Refused(why.to_string()),
+            Ok(description) => State::Installed(Details {
+                version: installed.file.version.clone(),
+                api: installed.file.api,
+                sum: installed.sum.clone(),
+                provides: description.components().map(|(role, component)| (role, component.clone())).collect(),
+            }),
+        }
+    }
+
+    /// Every component of the required plugins; without requirements, of all installed plugins,
+    /// each in its highest version.
+    ///
+    /// # Errors
+    /// A required plugin is not installed, is not the locked one, or does not describe itself.
+    pub fn everything(&self) -> Result<Vec<Provider>> {
+        let projects = self.inputs.own_projects()?;
+        let mut plugins: Vec<(Installed, String)> = Vec::new();
+        for project in &projects {
+            for wanted in &project.requirements.plugins {
+                let installed = self.inputs.required(project, wanted, self.policy);
+                let installed = installed.map_err(|e| e.at(wanted.place.clone()))?;
+                plugins.push((installed.ok_or_else(|| not_installed(wanted))?, wanted.parameters.clone()));
+            }
+        }
+        if projects.iter().all(|project| project.is_empty()) {
+            self.policy.check_unlocked("what is installed, and no plugins.yaml requires,")?;
+            let found = self.inputs.installed();
+            let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
+            let best = best.filter_map(|candidate| self.inputs.verified(candidate.verdict.as_ref().ok()?).ok());
+            plugins.extend(best.map(|verified| (verified, String::new())));
+        }
+        let mut everything = Vec::new();
+        for (installed, parameters) in plugins {
+            self.policy.trust.check_installed(&installed)?;
+            let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
+            let description = self.inputs.describe(self.options, &installed).map_err(wrong)?;
+            for (_, component) in description.components() {
+                let provider = provider(&installed, &description, component.clone())?;
+                everything.push(Provider { parameters: parameters.clone(), ..provider });
+            }
+        }
+        Ok(everything)
+    }
+}

@@ -1,0 +1,416 @@
+//! What each [`Tier`] has for a configuration object.
+
+use super::inputs::Inputs;
+use super::project::{Project, upwards};
+use super::{Chosen, Provider, Request, Resolver, Tier, Trace, Verdict, fault, places};
+use crate::diag::{Error, Result};
+use crate::manager::author::client;
+use crate::manager::author::describe::{Component, Description, Role};
+use crate::manager::id::content;
+use crate::manager::id::requirement::{Provided, Requirement};
+use crate::manager::policy::trust::not_granted;
+use crate::manager::store::discover::{Candidate, Installed, Refusal};
+use crate::manager::store::made;
+use crate::plugin::isolation::Level;
+use crate::plugin::locate::{Placed, locate_in};
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What an installed plugin has for an object.
+enum Match {
+    Component(Arc<Description>, Component),
+    /// It is for such objects in another role.
+    Misplaced(Error),
+    /// It is for other objects: a sentence that names them.
+    Other(String),
+}
+
+impl Resolver<'_> {
+    /// The plugin that a tier has for an object.
+    ///
+    /// # Errors
+    /// The tier has one that cannot be used, or several.
+    pub(super) fn look(&self, tier: Tier, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+        match tier {
+            Tier::Function => Ok(request.is_function.then_some(Chosen::Function)),
+            // A component belongs to an installed plugin, whatever is placed for the kind.
+            Tier::Placed | Tier::Bundle | Tier::Synced if request.component.is_some() => Ok(None),
+            Tier::Placed => self.placed(request, trace),
+            Tier::Required => self.provider(request, trace, Self::required),
+            Tier::Bundle => self.bundled(request, trace),
+            Tier::Synced => self.synced(request, trace),
+            Tier::Installed => self.provider(request, trace, Self::discovered),
+            Tier::Path => Ok(self.program(request, trace)),
+        }
+    }
+
+    /// What a plugin directory has for an object.
+    fn in_home(&self, tier: Tier, home: &Path, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Placed>> {
+        let found = locate_in(home, self.options, request.id);
+        let used = found.as_ref().ok().and_then(|found| Some(found.as_ref()?.path().to_owned()));
+        for place in places(home, request) {
+            trace.note(tier, || {
+                let verdict = match (place.exists(), used.as_ref() == Some(&place), &found) {
+                    (_, true, _) => Verdict::Chosen,
+                    (false, ..) => Verdict::Absent,
+                    (true, _, Err(e)) => Verdict::Refused(e.to_string()),
+                    (true, ..) => Verdict::Shadowed,
+                };
+                (place.display().to_string(), verdict)
+            });
+        }
+        found
+    }
+
+    fn placed(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+        let Some(home) = self.options.homes.iter().find(|home| home.is_dir()) else {
+            trace.note(Tier::Placed, || ("plugin directory of kustomize".to_owned(), Verdict::Absent));
+            return Ok(None);
+        };
+        let placed = self.in_home(Tier::Placed, home, request, trace)?;
+        Ok(placed.map(|placed| Chosen::Placed(Tier::Placed, placed)))
+    }
+
+    fn bundled(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+        let mut first = None;
+        for home in &self.inputs.bundles {
+            let found = self.in_home(Tier::Bundle, home, request, trace)?;
+            first = first.or(found);
+            if first.is_some() && !trace.is_kept {
+                break;
+            }
+        }
+        Ok(first.map(|placed| Chosen::Placed(Tier::Bundle, placed)))
+    }
+
+    fn synced(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+        let Some(bundle) = &self.inputs.synced else { return Ok(None) };
+        let Some(placed) = self.in_home(Tier::Synced, &bundle.bundle.home(), request, trace)? else { return Ok(None) };
+        bundle.check(&self.policy.trust)?;
+        Ok(Some(Chosen::Placed(Tier::Synced, placed)))
+    }
+
+    fn program(&self, request: &Request<'_>, trace: &mut Trace) -> Option<Chosen> {
+        let name = Self::program_name(request);
+        let is_name = !name.contains(['/', '\0']);
+        let mut programs = self.inputs.path.iter().filter(|_| is_name).map(|folder| folder.join(&name));
+        let is_program = |path: &Path| File::open(path).and_then(|file| content::is_executable(&file));
+        let found = programs.find(|program| is_program(program).is_ok_and(|is| is));
+        trace.note(Tier::Path, || match &found {
+            Some(path) => (path.display().to_string(), Verdict::Chosen),
+            None => (name, Verdict::Absent),
+        });
+        found.map(|path| Chosen::Placed(Tier::Path, Placed::Executable(path)))
+    }
+
+    /// A component of an installed plugin that may be used: its source is trusted, and its
+    /// permissions are granted.
+    fn provider(
+        &self,
+        request: &Request<'_>,
+        trace: &mut Trace,
+        find: fn(&Self, &Request<'_>, &mut Trace) -> Result<Option<Provider>>,
+    ) -> Result<Option<Chosen>> {
+        if !trace.is_kept
+            && let Some(known) = self.inputs.known_provider(request)
+        {
+            return Ok(Some(Chosen::Installed(Box::new(known))));
+        }
+        let Some(provider) = find(self, request, trace)? else { return Ok(None) };
+        let (source, origin) = (&provider.installed.source, provider.installed.origin());
+        let trust = &self.policy.trust;
+        trust.check_installed(&provider.installed)?;
+        let (flags, home) = (self.options.isolation.permissions(), self.options.home());
+        let beyond = trust.ungranted(source, &origin, &provider.permissions, &flags, home.as_deref())?;
+        if !beyond.is_empty() && self.options.isolation.installed != Level::Off {
+            return Err(not_granted(source, &origin, &beyond));
+        }
+        self.inputs.keep_provider(request, &provider);
+        Ok(Some(Chosen::Installed(Box::new(provider))))
+    }
+
+    /// The plugin that a `plugins.yaml` requires for an object: the nearest file that has one
+    /// decides.
+    fn required(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Provider>> {
+        let mut names = HashSet::new();
+        let mut found = None;
+        for project in self.inputs.projects(request)? {
+            let project = self.inputs.complete(project, self.policy)?;
+            let nearest: Vec<&Requirement> =
+                project.requirements.plugins.iter().filter(|r| names.insert(r.name.clone())).collect();
+            let here = self.required_by(&project, &nearest, request, trace)?;
+            found = found.or(here);
+            if found.is_some() && !trace.is_kept {
+                break;
+            }
+        }
+        if found.is_none() {
+            self.requested_by_clone(request)?;
+        }
+        Ok(found)
+    }
+
+    /// Refuses a plugin that the `plugins.yaml` of a clone asks for, and the local tree does not:
+    /// nothing of a remote base is installed or run before the local tree has locked it.
+    fn requested_by_clone(&self, request: &Request<'_>) -> Result<()> {
+        let Some(clone) = request.clone else { return Ok(()) };
+        let own = self.inputs.own_projects()?;
+        let is_known = |wanted: &Requirement| {
+            own.iter().flat_map(|project| &project.requirements.plugins).any(|known| known.source == wanted.source)
+        };
+        for directory in upwards(request.directory, Some(&clone.directory), &self.inputs.safe)? {
+            let project = self.inputs.project(&directory)?;
+            let asks = |wanted: &&Requirement| may_provide(wanted, request) && !is_known(wanted);
+            let Some(wanted) = project.requirements.plugins.iter().find(asks) else { continue };
+            let message = format!(
+                "the remote base '{}' requires the plugin '{}' ({}), which the local plugins.yaml does not",
+                clone.raw, wanted.name, wanted.source
+            );
+            let top = self.inputs.top.as_deref().unwrap_or(Path::new("."));
+            let command = format!("rustomize plugin add {} --directory '{}'", wanted.source, top.display());
+            return Err(fault(message).hint(format!("if you trust it, require and lock it here: {command}")));
+        }
+        Ok(())
+    }
+
+    /// The plugin that some requirements of a project name for an object.
+    fn required_by(
+        &self,
+        project: &Project,
+        requirements: &[&Requirement],
+        request: &Request<'_>,
+        trace: &mut Trace,
+    ) -> Result<Option<Provider>> {
+        let mut missing: Option<&Requirement> = None;
+        let mut required: Vec<Provider> = Vec::new();
+        let mut misplaced: Option<Error> = None;
+        for requirement in requirements {
+            let shown = || format!("{} ({}) in {}", requirement.name, requirement.source, project.file().display());
+            if !may_provide(requirement, request) {
+                trace.note(Tier::Required, || (shown(), Verdict::NotFor("'provides' names other kinds".to_owned())));
+                continue;
+            }
+            let installed = self.inputs.required(project, requirement, self.policy);
+            if let Err(e) = &installed {
+                trace.note(Tier::Required, || (shown(), Verdict::Refused(e.to_string())));
+            }
+            let Some(installed) = installed.map_err(|e| e.at(requirement.place.clone()))? else {
+                trace.note(Tier::Required, || (shown(), Verdict::Refused("it is not installed".to_owned())));
+                missing = missing.or(Some(requirement));
+                continue;
+            };
+            match self.component(&installed, &requirement.name, request) {
+                Ok(Match::Misplaced(error)) => {
+                    trace.note(Tier::Required, || (shown(), Verdict::NotFor(error.to_string())));
+                    misplaced.get_or_insert(error);
+                }
+                Err(why) => {
+                    let error = unusable(requirement, &why);
+                    trace.note(Tier::Required, || (shown(), Verdict::Refused(error.to_string())));
+                    return Err(error);
+                }
+                Ok(Match::Other(kinds)) => trace.note(Tier::Required, || (shown(), Verdict::NotFor(kinds))),
+                Ok(Match::Component(description, component)) => {
+                    check_locked_permissions(project, requirement, &description)?;
+                    let provider = provider(&installed, &description, component)?;
+                    trace.candidate(Tier::Required, &installed.path);
+                    required.push(Provider { parameters: requirement.parameters.clone(), ..provider });
+                }
+            }
+        }
+        match required.len() {
+            0 => misplaced.map_or(Ok(()), Err)?,
+            1 => return Ok(required.pop()),
+            _ => return Err(ambiguous(request, &required)),
+        }
+        // A requirement beats every plugin of a later tier (P42), also while it is not installed.
+        missing.map_or(Ok(None), |requirement| Err(not_installed(requirement)))
+    }
+
+    /// The installed plugin for an object that nothing requires.
+    fn discovered(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Provider>> {
+        let mut discovered: Vec<Provider> = Vec::new();
+        let mut misplaced: Option<Error> = None;
+        let projects = self.inputs.projects(request)?;
+        let is_required = |c: &Candidate| {
+            let mut requirements = projects.iter().flat_map(|project| &project.requirements.plugins);
+            requirements.any(|r| Some(&r.source) == c.source.as_ref())
+        };
+        let everything = self.inputs.installed();
+        for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
+            let mut is_decided = false;
+            // The best version comes first; one that contradicts its name gives way to the next
+            // (P43).
+            for candidate in group {
+                let shown = || candidate.path.display().to_string();
+                let installed = match &candidate.verdict {
+                    Ok(_) if is_decided => {
+                        trace.note(Tier::Installed, || (shown(), Verdict::NotFor("another version is better".into())));
+                        continue;
+                    }
+                    Ok(installed) => installed,
+                    Err(why) => {
+                        trace.note(Tier::Installed, || (shown(), Verdict::Refused(why.to_string())));
+                        continue;
+                    }
+                };
+                match self.component(installed, installed.source.name(), request) {
+                    Err(why) => {
+                        trace.note(Tier::Installed, || (shown(), Verdict::Refused(why.to_string())));
+                    }
+                    Ok(Match::Misplaced(error)) => {
+                        trace.note(Tier::Installed, || (shown(), Verdict::NotFor(error.to_string())));
+                        misplaced.get_or_insert(error);
+                        is_decided = true;
+                    }
+                    Ok(Match::Other(kinds)) => {
+                        trace.note(Tier::Installed, || (shown(), Verdict::NotFor(kinds)));
+                        is_decided = true;
+                    }
+                    // Only a plugin that is used is hashed.
+                    Ok(Match::Component(description, component)) => match self.inputs.verified(installed) {
+                        Err(why) => trace.note(Tier::Installed, || (shown(), Verdict::Refused(why.to_string()))),
+                        Ok(verified) => {
+                            discovered.push(provider(&verified, &description, component)?);
+                            trace.candidate(Tier::Installed, &candidate.path);
+                            is_decided = true;
+                        }
+                    },
+                }
+            }
+        }
+        match (discovered.len(), misplaced) {
+            (0, Some(misplaced)) => Err(misplaced),
+            (0 | 1, _) => Ok(discovered.pop()),
+            _ => Err(ambiguous(request, &discovered)),
+        }
+    }
+
+    /// What a plugin has for an object.
+    ///
+    /// # Errors
+    /// It does not describe itself, or contradicts its file name.
+    fn component(
+        &self,
+        installed: &Installed,
+        name: &str,
+        request: &Request<'_>,
+    ) -> std::result::Result<Match, Refusal> {
+        let description = self.inputs.describe(self.options, installed)?;
+        let api_version = request.api_version();
+        let is_for = |component: &Component| match request.component {
+            Some(asked) => {
+                asked == name && is_default(component, name) || asked == format!("{name}-{}", component.name)
+            }
+            None => component.kind == request.id.gvk.kind && component.api_version == api_version,
+        };
+        let all: Vec<(Role, &Component)> =
+            description.components().filter(|(_, component)| is_for(component)).collect();
+        match (all.iter().find(|(role, _)| *role == request.role), all.first()) {
+            (Some((_, component)), _) => {
+                let component = (*component).clone();
+                Ok(Match::Component(description, component))
+            }
+            (None, None) => Ok(Match::Other(format!("it is for {}", kinds(&description)))),
+            (None, Some((role, _))) => {
+                let message = format!("'{}' is a {role} for {}, not a {}", installed.source, request.id, request.role);
+                Ok(Match::Misplaced(fault(message).hint(format!("list the object under '{role}s'"))))
+            }
+        }
+    }
+}
+
+/// The kinds that a plugin is for, or the names of its components.
+pub(super) fn kinds(description: &Description) -> String {
+    let shown = description.components().map(|(_, component)| match component.kind.as_str() {
+        "" => component.name.clone(),
+        kind => format!("{}/{kind}", component.api_version),
+    });
+    let shown: Vec<String> = shown.collect();
+    if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") }
+}
+
+/// A component of an installed plugin, with what calls of it need.
+///
+/// # Errors
+/// Its manifest cannot be read, or a plugin that it needs has changed.
+pub(super) fn provider(installed: &Installed, description: &Description, component: Component) -> Result<Provider> {
+    let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
+    let command = installed.command().map_err(wrong)?;
+    made::verify(&client::clients(&installed.path))
+        .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
+    let (protocol, permissions) = (description.protocol, description.permissions.clone());
+    Ok(Provider { installed: installed.clone(), command, component, protocol, parameters: String::new(), permissions })
+}
+
+/// Checks that a plugin asks for no permission that its lock entry does not have.
+fn check_locked_permissions(project: &Project, requirement: &Requirement, description: &Description) -> Result<()> {
+    let locked = project.locked(&requirement.source);
+    let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions, None));
+    match beyond.filter(|beyond| !beyond.is_empty()) {
+        None => Ok(()),
+        Some(beyond) => {
+            let message = format!("'{}' asks for {beyond}, which plugins.lock does not say", requirement.source);
+            Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"))
+        }
+    }
+}
+
+/// A component with no name of its own, or with the plugin's, is addressed by the plugin's name
+/// (P45).
+fn is_default(component: &Component, name: &str) -> bool {
+    component.name.is_empty() || component.name == name || component.name == "default"
+}
+
+/// Whether a requirement may be meant, as far as the file says.
+fn may_provide(requirement: &Requirement, request: &Request<'_>) -> bool {
+    match request.component {
+        Some(asked) => asked == requirement.name || asked.starts_with(&format!("{}-", requirement.name)),
+        None => {
+            let api_version = request.api_version();
+            let is_kind = |p: &Provided| p.kind == request.id.gvk.kind && p.api_version == api_version;
+            requirement.provides.is_empty() || requirement.provides.iter().any(is_kind)
+        }
+    }
+}
+
+/// The error of a requirement that is not installed.
+pub(super) fn not_installed(requirement: &Requirement) -> Error {
+    let Requirement { name, source, constraint, .. } = requirement;
+    let error = fault(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"));
+    error.at(requirement.place.clone()).hint("install it: rustomize plugin install")
+}
+
+/// The error of a requirement that does not describe itself. It may be the plugin that the object
+/// is for, so no other plugin takes its place.
+fn unusable(requirement: &Requirement, why: &Refusal) -> Error {
+    fault(format!("plugin '{}' ({}) cannot be used: {why}", requirement.name, requirement.source))
+        .at(requirement.place.clone())
+        .hint("it is required, and nothing else takes its place: 'rustomize plugin verify' says more")
+}
+
+/// The error of several plugins for one kind (P56, P57): all of them, and the lines that settle it.
+fn ambiguous(request: &Request<'_>, found: &[Provider]) -> Error {
+    let sources: Vec<String> = found.iter().map(|f| format!("'{}'", f.installed.source)).collect();
+    let lines = found.iter().map(|f| {
+        let (source, version) = (&f.installed.source, &f.installed.file.version);
+        format!("\n    requires: {{{}: {{source: {source}, version: '{version}'}}}}", source.name())
+    });
+    let lines: String = lines.collect();
+    fault(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
+        .hint(format!("say in plugins.yaml which one is meant, as one of{lines}"))
+}
+
+impl Inputs {
+    /// How many files in the directory of installed plugins are named as plugins and cannot be
+    /// used. O(bytes of them).
+    pub fn refused(&self) -> usize {
+        let is_refused = |candidate: &&Candidate| match &candidate.verdict {
+            Ok(installed) => installed.verify().is_err(),
+            Err(_) => true,
+        };
+        self.installed().iter().filter(is_refused).count()
+    }
+}
