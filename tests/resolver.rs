@@ -126,6 +126,9 @@ fn a_file_above_the_root_belongs_to_the_user_or_is_refused() {
     assert!(build(&tree, ".").ok().contains("v: app\n"));
 }
 
+/// Removes the plugin of a place.
+type Empty<'e> = dyn Fn(&Tree) + 'e;
+
 /// Each place has a plugin that prints the place's name; one place after the other is emptied.
 #[test]
 fn why_names_the_plugin_that_a_build_uses_and_the_places_that_it_shadows() {
@@ -141,14 +144,14 @@ fn why_names_the_plugin_that_a_build_uses_and_the_places_that_it_shadows() {
     );
     install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
     tree.write("../home/bin/rustomize-generator-made", &script("1.0.0", "path"));
-    let path = std::env::var("PATH").unwrap();
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
     let why = |tree: &Tree| -> serde_json::Value {
         let text = tree.run(&["plugin", "why", "ex.io/v1/Made", "--as", "generator", "-o", "json"]).ok();
         serde_json::from_str(&text).unwrap()
     };
     let home = tree.home().join(".config");
-    let empty: [(&str, Box<dyn Fn(&Tree)>); 5] = [
+    let empty: [(&str, Box<Empty<'_>>); 5] = [
         ("placed", Box::new(|_| fs::remove_dir_all(home.join("kustomize")).unwrap())),
         ("required", Box::new(|tree| fs::remove_file(tree.path().join("plugins.yaml")).unwrap())),
         ("bundle", Box::new(|_| fs::remove_dir_all(home.join("rustomize/environments")).unwrap())),
