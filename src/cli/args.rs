@@ -32,6 +32,11 @@ pub enum Command {
     /// Build a kustomization from a directory and print it
     #[command(after_long_help = BUILD_EXAMPLES)]
     Build(Box<Build>),
+    /// Build a kustomization and run its validators, and print nothing
+    #[command(long_about = VALIDATE, after_long_help = VALIDATE_EXAMPLES)]
+    #[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
+    #[command(mut_arg("depfile", |flag| flag.hide(true)))]
+    Validate(Box<Build>),
     /// Make, install, pin and share plugins
     Plugin(PluginCommand),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
@@ -41,6 +46,16 @@ pub enum Command {
     /// Print the version
     Version(Version),
 }
+
+const VALIDATE: &str = "Build a kustomization and run its validators, with the flags of 'build', and print nothing: the exit status \
+    and the errors say whether it builds.";
+
+const VALIDATE_EXAMPLES: &str = "Examples:
+  # Check an overlay before a commit
+  rustomize validate --enable-alpha-plugins overlays/prod
+
+  # Check every overlay below a directory, and show all faults
+  rustomize validate --all --leaves --keep-going deploy";
 
 const DOCTOR_EXAMPLES: &str = "Examples:
   # Fail a CI job on a machine that cannot isolate plugins
@@ -118,6 +133,10 @@ pub struct Build {
     /// How many threads work at once [default: one for each core]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<std::num::NonZero<usize>>,
+
+    /// What happens to the results: the command says it, and no flag.
+    #[arg(skip)]
+    pub results: Results,
 
     /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory;
     /// LoadRestrictionsNone lifts that
@@ -219,6 +238,16 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
 #[cfg(test)]
 pub(super) fn program() -> clap::Command {
     Cli::command()
+}
+
+/// What a command does with the results of builds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Results {
+    /// `build`: they are written to stdout or to files.
+    #[default]
+    Written,
+    /// `validate`: they are made and dropped.
+    Dropped,
 }
 
 /// How the results of several roots are split into files.

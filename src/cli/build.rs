@@ -1,6 +1,6 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
-use super::args::Build;
+use super::args::{Build, Results};
 use super::depfile::{self, Rule};
 use super::{cache, managed, output, plugin_flags, roots, signals};
 use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
@@ -12,6 +12,17 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Runs `validate`: builds as `build` does, and writes nothing but errors and warnings.
+///
+/// # Errors
+/// Flags that cannot be, --output among them, or a build that fails.
+pub fn validate(args: Build) -> Result<()> {
+    if args.output.is_some() {
+        bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");
+    }
+    run(&Build { results: Results::Dropped, ..args })
+}
 
 /// Runs `build`.
 ///
@@ -37,6 +48,12 @@ pub fn run(args: &Build) -> Result<()> {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
     let output = built.value?;
+    if args.results == Results::Dropped {
+        // What cannot be printed fails here as it fails `build`.
+        output.print_in_pieces()?;
+        output.leave();
+        return Ok(());
+    }
     output::write(&output, args.output.as_deref())?;
     if let (Some(depfile), Some(target)) = (&args.depfile, &args.output) {
         depfile::write(depfile, &[Rule { target: target.clone(), files: output.files() }])?;

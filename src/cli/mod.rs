@@ -53,11 +53,12 @@ pub fn main() -> ExitCode {
     };
     let children = signals::children();
     // Only signals with a handler end the first process of a container.
-    if !matches!(command, args::Command::Build(_)) || std::process::id() == 1 {
+    if !matches!(command, args::Command::Build(_) | args::Command::Validate(_)) || std::process::id() == 1 {
         children.prepare();
     }
     let result = match command {
         args::Command::Build(build) => build::run(&build),
+        args::Command::Validate(build) => build::validate(*build),
         args::Command::Doctor(doctor) => doctor::run(&doctor),
         args::Command::Plugin(command) => plugin::run(&command),
         args::Command::Version(version) => version::run(&version, as_kustomize),

@@ -1,6 +1,6 @@
 //! `build` with several roots: finds the roots, builds them, and writes their results.
 
-use super::args::{Build, Layout, Shard};
+use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
 use super::{build, managed, output};
 use crate::diag::{Result as Built, Warned};
@@ -162,6 +162,9 @@ fn rendered(output: &Output<'_>, root: &Chosen, into: Option<&Path>, layout: Lay
 /// Writes the results: to stdout one after the other, each behind a comment that names its root, or
 /// into a directory.
 fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
+    if args.results == Results::Dropped {
+        return Ok(());
+    }
     if let Some(directory) = &args.output {
         let (mut texts, mut rules) = (Vec::new(), Vec::new());
         for Rendered { files, read } in results.into_iter().map(|(_, rendered)| rendered) {
