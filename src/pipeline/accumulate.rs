@@ -366,23 +366,29 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
             instances: planned.instances,
         });
     }
+    // Post-processors of plugins, in the order in which they are listed.
+    let mut last: Vec<Asked<'a>> = Vec::new();
     for config in plugin_configs(build, target, &target.kustomization.transformers, "transformers")? {
         let name = format!("running the transformer {} of {}", config.id(), target.file);
         let in_config = |e: Error| e.through(config.pos(), name.clone());
         let origin = Origin::plugin(target, &config);
-        let loaded: Vec<Stage<'a>> = match builtin::is_builtin(&config) {
-            true => builtin::transformers(build, target, &config).map_err(in_config)?,
+        let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Transform };
+        let (loaded, runs_last): (Vec<Stage<'a>>, bool) = match builtin::is_builtin(&config) {
+            true => (builtin::transformers(build, target, &config).map_err(in_config)?, false),
             false => {
-                let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Transform };
-                vec![Stage::Whole(build.plugin(entry).map_err(in_config)?)]
+                let plugin = build.plugin(entry).map_err(in_config)?;
+                let runs_last = plugin.runs_last();
+                (vec![Stage::Whole(plugin)], runs_last)
             }
         };
-        let last = loaded.len() - 1;
+        let final_part = loaded.len() - 1;
+        let into = if runs_last { &mut last } else { &mut stages };
         for (i, stage) in loaded.into_iter().enumerate() {
-            let instances = usize::from(i == last);
-            stages.push(Asked { stage, name: name.clone(), pos: config.pos(), origin: origin.clone(), instances });
+            let instances = usize::from(i == final_part);
+            into.push(Asked { stage, name: name.clone(), pos: config.pos(), origin: origin.clone(), instances });
         }
     }
+    stages.append(&mut last);
     run(build, &stages, &mut all.map)
 }
 

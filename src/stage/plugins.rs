@@ -41,6 +41,12 @@ pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
         false
     }
 
+    /// Whether it is a post-processor: as a transformer it runs after all other transformers of its
+    /// kustomization.
+    fn runs_last(&self) -> bool {
+        false
+    }
+
     /// Lets a validator look at all resources, and gives what it printed.
     ///
     /// # Errors

@@ -203,6 +203,13 @@ impl Description {
         if HOST_API.runs(api) { Ok(()) } else { Err(DescribeError::Incompatible(api)) }
     }
 
+    /// Whether a component is a post-processor and nothing else: as a transformer it runs after all
+    /// others.
+    pub fn runs_last(&self, component: &Component) -> bool {
+        let earlier = self.transformers.iter().chain(&self.provisioners).any(|other| other == component);
+        !earlier && self.post_processors.contains(component)
+    }
+
     /// What the plugin does, and where each of it can stand.
     pub fn components(&self) -> impl Iterator<Item = (Role, &Component)> {
         let lists = [

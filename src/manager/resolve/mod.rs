@@ -132,6 +132,8 @@ pub struct Provider {
     pub installed: Installed,
     pub command: Command,
     pub component: Component,
+    /// Whether the component is a post-processor, which runs after all other transformers.
+    pub runs_last: bool,
     pub protocol: Protocol,
     /// What each call is told, as JSON; empty for nothing.
     pub parameters: String,

@@ -13,8 +13,8 @@ use crate::plugin::permissions::Permissions;
 use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
 use crate::plugin::shared_object::SharedObjectPlugin;
 use crate::plugin::{PluginOptions, Runners};
-use crate::resource::Resource;
-use crate::stage::{Build, Plugin, PluginEntry, Plugins};
+use crate::resource::{ResMap, Resource};
+use crate::stage::{Build, Generator, Plugin, PluginEntry, Plugins, Transformer};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -83,10 +83,11 @@ impl ManagedPlugins {
             _ => found.command,
         };
         let Command { program: path, args, directory, needs, environment } = command;
+        let runs_last = found.runs_last;
         if is_shared_object {
             let own = locate::program_for(&path, &path, options)?;
             let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &path), &isolation)?;
-            return Ok(Box::new(plugin));
+            return Ok(in_order(plugin, runs_last));
         }
         let component = Some(found.component.name);
         let program = Program {
@@ -102,8 +103,8 @@ impl ManagedPlugins {
             isolation,
         };
         match found.protocol {
-            Protocol::Krm => Ok(Box::new(Function::of(build, options, entry, program)?)),
-            _ => Ok(Box::new(ExecPlugin::load(build, options, entry, program)?)),
+            Protocol::Krm => Ok(in_order(Function::of(build, options, entry, program)?, runs_last)),
+            _ => Ok(in_order(ExecPlugin::load(build, options, entry, program)?, runs_last)),
         }
     }
 
@@ -136,6 +137,40 @@ impl ManagedPlugins {
                 }
             }
         }
+    }
+}
+
+/// A plugin that runs after all other transformers of its kustomization (P47).
+struct PostProcessor<P>(P);
+
+/// A plugin as a build runs it: as a post-processor if it is one.
+fn in_order<'a>(plugin: impl Plugin<'a> + 'static, runs_last: bool) -> Box<dyn Plugin<'a>> {
+    if runs_last { Box::new(PostProcessor(plugin)) } else { Box::new(plugin) }
+}
+
+impl<'a, P: Plugin<'a>> Generator<'a> for PostProcessor<P> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        self.0.generate(build)
+    }
+}
+
+impl<'a, P: Plugin<'a>> Transformer<'a> for PostProcessor<P> {
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        self.0.transform(map, build)
+    }
+}
+
+impl<'a, P: Plugin<'a>> Plugin<'a> for PostProcessor<P> {
+    fn prints_all(&self) -> bool {
+        self.0.prints_all()
+    }
+
+    fn runs_last(&self) -> bool {
+        true
+    }
+
+    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        self.0.print_for(map, build)
     }
 }
 

@@ -342,6 +342,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     made::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let (protocol, permissions) = (description.protocol, description.permissions.clone());
+    let runs_last = description.runs_last(&component);
     Ok(Provider { installed: installed.clone(), command, component, protocol, parameters: String::new(), permissions })
 }
 
