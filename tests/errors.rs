@@ -51,7 +51,7 @@ fn error_cases_name_their_cause() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let suite = root.join("../shared/conformance/cases");
     if !suite.is_dir() {
-        println!("skipped: the conformance suite is not there");
+        crate::support::skip("the conformance suite is not there");
         return;
     }
     let sentences = fs::read_to_string(root.join("testdata/errors/sentences.tsv")).unwrap();

@@ -89,7 +89,7 @@ fn home() -> Option<&'static Home> {
         Some(Home { said, ..home })
     });
     if home.is_none() {
-        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
     }
     home.as_ref()
 }
@@ -98,7 +98,7 @@ fn home() -> Option<&'static Home> {
 /// `None` where there is no Go.
 pub fn build_plugin(tree: &Tree, directory: &Path) -> Option<PathBuf> {
     if !can_build() {
-        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return None;
     }
     let output = tree.home().join("built.so");
@@ -205,7 +205,7 @@ fn k34_a_plugin_that_does_both_generates_with_the_generators() {
 #[test]
 fn k35_a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
     if !can_build() {
-        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return;
     }
     let mut tree = Tree::new(&format!(
@@ -356,7 +356,7 @@ fn plugins_see_what_the_command_line_says() {
 #[test]
 fn old_modules_are_built_and_too_old_ones_told() {
     if !can_build() {
-        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return;
     }
     let tree = Tree::new("");
@@ -419,7 +419,7 @@ fn what_cannot_be_built_is_an_error_and_leaves_what_was_there() {
     build(&[("PATH", "/nowhere")]).fails_with(&["no 'go' program on path"]);
     tree.run(&["plugin", "build", "nowhere"]).fails_with(&["cannot find 'nowhere'"]);
     if !can_build() {
-        println!("skipped: no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return;
     }
     let run = |variables: BTreeMap<&'static str, String>| {

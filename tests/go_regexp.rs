@@ -83,7 +83,7 @@ fn what_was_recorded_is_what_go_says() {
     for (mode, name) in [("match", "matches.jsonl"), ("sets", "sets.tsv"), ("folding", "folding.txt")] {
         let recorded = recorded(name);
         let Some(printed) = go(mode, &recorded) else {
-            println!("skipped: no Go");
+            crate::support::skip("no Go");
             return;
         };
         assert_eq!(printed, recorded, "{name}");
@@ -206,7 +206,7 @@ fn random_patterns() {
         questions.push('\n');
     }
     let Some(said) = go("match", &questions) else {
-        println!("skipped: no Go");
+        crate::support::skip("no Go");
         return;
     };
     let answers = answers(&said);

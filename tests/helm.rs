@@ -150,7 +150,7 @@ fn the_real_helm_makes_a_chart() {
     );
     let is_there = std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|p| p.join("helm").is_file());
     if !is_there {
-        println!("skipped: there is no helm in PATH");
+        crate::support::skip("there is no helm in PATH");
         return;
     }
     assert!(tree.run(&["build", "--enable-helm"]).ok().contains("greeting: hi"));

@@ -33,7 +33,7 @@ pub fn place_any(tree: &Tree, kind: &str, act: &str, more: &[&str]) -> bool {
     let args = [&["-shared", "-fPIC", "-Wall", "-Werror", &include, &act], more].concat();
     let made = cc(&root.join("testdata/plugin/any.c"), &place(tree, kind), &args).is_some();
     if !made {
-        println!("skipped: no C compiler");
+        crate::support::skip("no C compiler");
     }
     made
 }

@@ -777,7 +777,7 @@ fn a_new_plugin_passes_its_own_test() {
         let mut test = std::process::Command::new("bash");
         let found = std::env::split_paths(&path).any(|folder| folder.join(needs).is_file());
         if !found {
-            println!("skipped: no {needs}");
+            crate::support::skip(&format!("no {needs}"));
             continue;
         }
         test.arg(tree.path().join(&name).join("test.sh"))

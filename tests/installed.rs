@@ -253,7 +253,7 @@ fn what_runs_is_what_was_hashed() {
     for (name, v) in [("good", "good"), ("other", "swapped")] {
         let made = cc(&tree.home().join("plugin.c"), &tree.home().join(name), &[&format!("-DV=\"{v}\"")]);
         if made.is_none() {
-            println!("skipped: no C compiler");
+            crate::support::skip("no C compiler");
             return;
         }
     }
@@ -317,7 +317,7 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
         tree.run(&["plugin", "install", "--directory", &folder.to_string_lossy()]).ok();
     }
     if !has_compiler {
-        println!("skipped for shared objects: no C compiler");
+        crate::support::skip("shared objects: no C compiler");
         tree.write("kustomization.yaml", "generators: [Made.yaml, Listed.yaml]\n");
     }
     // Two builds in one process, in turn: neither sees the other's.
@@ -481,7 +481,7 @@ fn u02_a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
     let act = "-DACT=static char t[99]; sprintf(t, \"kind: ConfigMap\\napiVersion: v1\\nmetadata: {name: call%d}\\n\", calls); out = t";
     let object = tree.path().join("plugins/app/plugin.so");
     if cc(&base.join("testdata/plugin/any.c"), &object, &["-shared", "-fPIC", &include, act]).is_none() {
-        println!("skipped: no C compiler");
+        crate::support::skip("no C compiler");
         return;
     }
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");

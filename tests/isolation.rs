@@ -10,7 +10,7 @@ pub fn can_isolate() -> bool {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let enforced = report["isolation"]["enforced"] == true;
     if !enforced {
-        println!("skipped: {}", report["isolation"]["missing"]);
+        crate::support::skip(&report["isolation"]["missing"].to_string());
     }
     enforced
 }

@@ -1,4 +1,4 @@
-//! Exec plugins: the requirements K01 to K29, by number, and plugins that misbehave. All with real
+//! Exec plugins, those that do as kustomize documents and those that misbehave. All with real
 //! processes.
 
 use crate::support::{Run, Tree};

@@ -147,7 +147,7 @@ fn ninja_builds_again_what_has_changed_and_nothing_else() {
     #[expect(clippy::disallowed_methods, reason = "a real ninja")]
     let ninja = || std::process::Command::new("ninja").args(["-C"]).arg(tree.path()).output();
     if ninja().is_err() {
-        println!("skipped: no ninja");
+        crate::support::skip("no ninja");
         return;
     }
     tree.write(

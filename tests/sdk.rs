@@ -101,7 +101,7 @@ fn the_c_example_works() {
     let include = format!("-I{}", root.join("abi/include").display());
     let args = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", &include];
     if crate::shared_object::cc(&root.join("example/c/Greeting.c"), &built, &args).is_none() {
-        println!("skipped: no C compiler");
+        crate::support::skip("no C compiler");
         return;
     }
     place(&tree, &built, "Greeting.so");

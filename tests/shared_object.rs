@@ -25,7 +25,7 @@ fn compile(source: &str, args: &[&str]) -> Option<Vec<u8>> {
     fs::write(&from, source).unwrap();
     let compiled = cc(&from, &to, args);
     if compiled.is_none() {
-        println!("skipped: no C compiler");
+        crate::support::skip("no C compiler");
     }
     compiled.map(|()| fs::read(to).unwrap())
 }

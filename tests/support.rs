@@ -134,6 +134,15 @@ pub fn run(command: &mut Command) -> Run {
     Run { status: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
 }
 
+/// Says that a test, or a part of it, is skipped, and why. With `RUSTOMIZE_TESTS=all` that fails
+/// the test: a machine that sets the variable promises everything that the tests need.
+#[track_caller]
+pub fn skip(why: &str) {
+    let is_all = std::env::var_os("RUSTOMIZE_TESTS").is_some_and(|value| value == "all");
+    assert!(!is_all, "RUSTOMIZE_TESTS=all, and this test is skipped: {why}");
+    println!("skipped: {why}");
+}
+
 /// Runs git in a directory, as nobody in particular.
 #[track_caller]
 pub fn git(directory: &Path, args: &[&str]) -> String {

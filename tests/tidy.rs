@@ -362,7 +362,7 @@ fn dependencies_come_from_the_registry_under_known_licences() {
         .output();
     let metadata = match metadata {
         Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
-            return println!("skipped: cargo is another user's");
+            return crate::support::skip("cargo is another user's");
         }
         metadata => metadata.unwrap(),
     };

@@ -153,7 +153,7 @@ fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
     script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path()).stdin(Stdio::null()).env("TERM", "xterm");
     script.env("HOME", tree.home()).env("COLUMNS", "120").env_remove("CI");
     let Ok(out) = script.output() else {
-        println!("skipped: no program 'script'");
+        crate::support::skip("no program 'script'");
         return;
     };
     let out = String::from_utf8_lossy(&out.stdout).into_owned();

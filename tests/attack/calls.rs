@@ -31,7 +31,7 @@ fn s11_a_file_is_not_leased_or_flagged() {
 #[test]
 fn s11_calls_of_other_interfaces_are_refused() {
     if !cfg!(target_arch = "x86_64") {
-        return println!("skipped: only x86-64 has other interfaces");
+        return println!("nothing to test: only x86-64 has other interfaces");
     }
     // getpid as 32-bit programs ask for it, in a child that dies of it; and as x32 programs do.
     let act = "int pid = fork(), status = 0; if (pid == 0) { long r = 20; \
@@ -77,7 +77,7 @@ fn h6_without_a_view_of_its_own_a_plugin_changes_no_mode() {
     shell.args(["--user", "--map-root-user", "sh", "-c", &line]);
     let run = run(&mut shell);
     if run.status != Some(0) && !run.stderr.contains("rror: ") {
-        return println!("skipped: {}", run.stderr);
+        return crate::support::skip(&run.stderr);
     }
     assert_eq!(got(run), "");
 }

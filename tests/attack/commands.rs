@@ -201,7 +201,7 @@ fn m6_a_clone_that_is_a_link_is_not_used() {
 #[test]
 fn m6_a_clone_of_another_user_is_not_used() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root gives files to other users");
+        crate::support::skip("only root gives files to other users");
         return;
     }
     for above in [0, 1, 2, 3] {

@@ -44,7 +44,7 @@ fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     if !is_there {
-        println!("skipped: no {program}");
+        crate::support::skip(&format!("no {program}"));
     }
     is_there
 }

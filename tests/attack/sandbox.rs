@@ -19,7 +19,7 @@ fn place_attack(tree: &Tree, act: &str) -> bool {
     let plugin = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/plugin/attack.c");
     if cc(&source, &plugin, &["-Wall", "-Werror", &format!("-DACT={act}")]).is_none() {
-        println!("skipped: no C compiler");
+        crate::support::skip("no C compiler");
         return false;
     }
     can_isolate()
@@ -55,7 +55,7 @@ fn c7_the_terminal_is_out_of_reach() {
         let line = words.iter().map(|word| format!("'{}'", word.to_string_lossy())).collect::<Vec<_>>().join(" ");
         let mut script = build_like(&build, "timeout");
         script.args(["60", "script", "-qec", &line, "/dev/null"]).stdin(std::process::Stdio::null());
-        let Ok(output) = script.output() else { return println!("skipped: no script") };
+        let Ok(output) = script.output() else { return crate::support::skip("no script") };
         let out = String::from_utf8_lossy(&output.stdout);
         assert!(out.contains("  got: \"\""), "{level}: {out}");
     }

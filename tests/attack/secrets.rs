@@ -23,7 +23,7 @@ pub fn as_ordinary_user(tree: &Tree, through: &[&str]) -> Option<Command> {
         let copy = format!("[ -e '{0}' ] || cp '{1}' '{0}'", program.display(), env!("CARGO_BIN_EXE_rustomize"));
         let given = sh(&format!("{copy}; chown -R {user}:{user} '{}'", top.display())).success();
         if !given || !sh("setpriv --version && prlimit --version").success() {
-            println!("skipped: no setpriv, or files cannot be given away");
+            crate::support::skip("no setpriv, or files cannot be given away");
             return None;
         }
         let user = [format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()];

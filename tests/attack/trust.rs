@@ -339,7 +339,7 @@ fn s5_a_required_plugin_that_fails_is_not_replaced() {
 fn s14_a_shared_object_is_no_dependency() {
     let tree = tree();
     if !place_any(&tree, "Made", "", &[]) {
-        println!("skipped: no C compiler");
+        crate::support::skip("no C compiler");
         return;
     }
     let made = tree.home().join(".config/kustomize/plugin/ex.io/v1/made/Made.so");

@@ -208,7 +208,7 @@ struct Run {
 #[test]
 fn random_trees_build_to_the_same_bytes() {
     let Some((_, name)) = Theirs::find() else {
-        println!("skipped: .ci/oracle has not been run, and neither kustomize nor kubectl is in PATH");
+        crate::support::skip(".ci/oracle has not been run, and neither kustomize nor kubectl is in PATH");
         return;
     };
     let (trees, seed) = (number("RUSTOMIZE_TREES", 100), number("RUSTOMIZE_SEED", 1));
