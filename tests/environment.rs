@@ -34,7 +34,7 @@ fn environment(tree: &Tree, name: &str, text: &str) {
 }
 
 #[test]
-fn m01_to_m04_m28_m34_a_bundle_on_the_module_path_is_enabled_by_being_there() {
+fn a_bundle_on_the_module_path_is_enabled_without_a_further_step() {
     let mut tree = tree();
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
     bundle(&tree, "default/modules/one", "one");
@@ -89,7 +89,7 @@ fn an_environment_has_requirements_and_a_lock_of_its_own() {
 }
 
 #[test]
-fn m32_m33_two_environments_with_different_versions_in_one_process_are_both_right() {
+fn two_environments_with_different_versions_in_one_process_are_both_right() {
     use rustomize::Gvk;
     use rustomize::PluginOptions;
     use rustomize::ResId;
@@ -193,7 +193,7 @@ fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
 }
 
 #[test]
-fn m05_to_m15_sync_fetches_what_differs_and_takes_away_what_is_gone() {
+fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     let host = tree();
     bundle(&host, "prod/modules/b", "second");
     bundle(&host, "prod/modules/a", "first");
@@ -400,7 +400,7 @@ const OPEN_API: &str = r##"{"definitions": {
   "ex.Log": {"properties": {"id": {"type": "string"}}}}}"##;
 
 #[test]
-fn m17_a_build_knows_the_kinds_of_its_bundles_merge_keys_scope_and_references() {
+fn a_build_knows_the_kinds_of_its_bundles_merge_keys_scope_and_references() {
     let mut tree = Tree::new(FLEET);
     let schema = |name: &str, text: &str| {
         tree.write(&format!("../home/.config/rustomize/environments/default/modules/sea/schemas/{name}"), text);

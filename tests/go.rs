@@ -123,7 +123,7 @@ fn config(kind: &str, name: &str, more: &str) -> String {
 }
 
 #[test]
-fn k30_a_plugin_is_built_from_the_source_beside_which_it_then_lies() {
+fn a_plugin_is_built_beside_its_source() {
     let Some(home) = home() else { return };
     for (kind, modes) in [
         ("DatePrefixer", "transform, validate"),
@@ -149,7 +149,7 @@ fn k30_a_plugin_is_built_from_the_source_beside_which_it_then_lies() {
 }
 
 #[test]
-fn k31_both_forms_of_config_are_taken() {
+fn both_forms_of_config_are_taken() {
     let old = format!(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: of-the-file}}\n",
         config("LoaderOnce", "g", "file: cm.yaml\n")
@@ -166,7 +166,7 @@ fn k31_both_forms_of_config_are_taken() {
 }
 
 #[test]
-fn k32_methods_decide_where_a_plugin_can_stand() {
+fn methods_decide_where_a_plugin_can_stand() {
     let tree =
         format!("{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n");
     let Some(run) = build(&(tree.clone() + &config("StringPrefixer", "x", "")), &[]) else { return };
@@ -189,7 +189,7 @@ fn k32_methods_decide_where_a_plugin_can_stand() {
 }
 
 #[test]
-fn k34_a_plugin_that_does_both_generates_with_the_generators() {
+fn a_plugin_that_does_both_generates_with_the_generators() {
     let tree = format!(
         "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ngenerators: [t.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n{}",
         config("Both", "b", "")
@@ -203,7 +203,7 @@ fn k34_a_plugin_that_does_both_generates_with_the_generators() {
 }
 
 #[test]
-fn k35_a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
+fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
     if !can_build() {
         crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return;
@@ -243,7 +243,7 @@ fn k35_a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
 }
 
 #[test]
-fn k36_the_go_mod_of_a_plugin_is_honoured() {
+fn the_go_mod_of_a_plugin_is_honoured() {
     let tree = format!(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}-- hidden --\nd29yZHM=",
         config("EncodedSecrets", "g", "name: s\nfile: hidden\n")
@@ -258,7 +258,7 @@ fn k36_the_go_mod_of_a_plugin_is_honoured() {
 }
 
 #[test]
-fn k37_configurations_of_go_plugins_are_made_by_kustomizations() {
+fn configurations_of_go_plugins_are_made_by_kustomizations() {
     let tree = format!(
         "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [conf]\n\
          -- conf/kustomization.yaml --\nresources: [t.yaml]\nnamePrefix: long-\n-- conf/t.yaml --\n{}",
@@ -270,7 +270,7 @@ fn k37_configurations_of_go_plugins_are_made_by_kustomizations() {
 }
 
 #[test]
-fn k38_go_plugins_stand_among_built_in_ones() {
+fn go_plugins_stand_among_built_in_ones() {
     let tree = format!(
         "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [one.yaml, two.yaml, three.yaml]\n\
          -- one.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {{name: p}}\nprefix: b-\nfieldSpecs: [{{path: metadata/name}}]\n\
@@ -284,7 +284,7 @@ fn k38_go_plugins_stand_among_built_in_ones() {
 }
 
 #[test]
-fn k39_the_public_shapes_run_unchanged() {
+fn the_public_shapes_of_go_plugins_run_unchanged() {
     let generate = |kind: &str, more: &str| {
         build(
             &format!("-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{}", config(kind, "g", more)),

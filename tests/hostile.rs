@@ -69,7 +69,7 @@ fn assert_gone(pid: &str) {
 }
 
 #[test]
-fn k13_a_shared_object_transforms_generates_and_validates() {
+fn a_shared_object_transforms_generates_and_validates() {
     let Some(run) = build(
         TRANSFORMER,
         r#"char *old = strstr((char *)q->resources.data, "old"); if (old) memcpy(old, "new", 3)"#,
@@ -86,7 +86,7 @@ fn k13_a_shared_object_transforms_generates_and_validates() {
 }
 
 #[test]
-fn k13_a_file_that_cannot_run_gives_way_to_the_shared_object_with_a_word() {
+fn a_file_that_cannot_run_gives_way_to_the_shared_object_with_a_word() {
     let tree = Tree::new(GENERATOR);
     if !place_any(&tree, "Any", r#"out = made("1")"#, &[]) {
         return;
@@ -166,7 +166,7 @@ fn old_names_pass_through_a_shared_object() {
 }
 
 #[test]
-fn k33_a_field_that_asks_for_what_the_plugin_does_not_do_is_an_error() {
+fn a_field_that_asks_for_what_the_plugin_does_not_do_is_an_error() {
     let tree = Tree::new(GENERATOR);
     if place_any(&tree, "Any", "", &[r#"-DMODES="\"transform\"""#]) {
         tree.build(&[]).fails_with(&["t.yaml:1:1", "is not a generator", "it can: transform"]);

@@ -168,7 +168,7 @@ fn a_repository_may_request_and_never_grant() {
 }
 
 #[test]
-fn u08_a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
+fn a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     let mut tree = Tree::new(TREE);
     let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     let bin = tree.home().join("bin");
@@ -207,7 +207,7 @@ fn u08_a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
 }
 
 #[test]
-fn u04_u11_a_runtime_that_is_not_known_is_a_program_that_runs_the_files() {
+fn a_runtime_that_is_not_known_is_a_program_that_runs_the_files() {
     let mut tree = Tree::new(TREE);
     let manifest = format!(
         "{HEAD}kind: Plugin\nversion: 1.0.0\nruntime: upper\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"
@@ -277,7 +277,7 @@ fn what_runs_is_what_was_hashed() {
 }
 
 #[test]
-fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs_them() {
+fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() {
     let tree = Tree::new(TREE);
     let generators = ["Made", "Listed", "Loaded"];
     tree.write("kustomization.yaml", "generators: [Made.yaml, Listed.yaml, Loaded.yaml]\n");
@@ -353,7 +353,7 @@ fn m32_m33_two_environments_in_one_process_have_their_own_versions_whatever_runs
 }
 
 #[test]
-fn p45_plugin_run_calls_a_plugin_once_by_its_configuration_its_kind_or_its_name() {
+fn plugin_run_calls_a_plugin_once_by_its_configuration_its_kind_or_its_name() {
     let tree = Tree::new(TREE);
     let script = format!("v=\"$(grep -c . \"$1\") $(cat beside 2>/dev/null) $KUSTOMIZE_PLUGIN_MODE\"{MADE}");
     directory(&tree, "plugins/app", "1.0.0", "", &script);
@@ -409,7 +409,7 @@ fn a_build_that_needs_no_installed_plugin_looks_for_none() {
 }
 
 #[test]
-fn u41_a_plugin_calls_what_it_needs_and_only_what_was_installed() {
+fn a_plugin_calls_what_it_needs_and_only_what_was_installed() {
     let tree = Tree::new(TREE);
     let lib = "print('library of', __import__('sys').argv[1])\n";
     let manifest = |runtime: &str, version: &str, more: &str| {
@@ -444,7 +444,7 @@ fn u41_a_plugin_calls_what_it_needs_and_only_what_was_installed() {
 }
 
 #[test]
-fn u01_to_u03_u05_plugins_are_processes_with_one_interface_and_validators_check_before_anything_is_there() {
+fn plugins_are_processes_with_one_interface_and_validators_check_before_anything_is_there() {
     let tree = Tree::new(TREE);
     let script = "case $KUSTOMIZE_PLUGIN_MODE in\ngenerate) v=made ;;\n*) [ -z \"$(grep -l wrong \"$1\")\" ] || { echo 'it is wrong' >&2; exit 1; }; sed 's/v: made/v: turned/'; exit ;;\nesac\n[ \"$(cat \"$1\" | grep -c end)\" = 0 ] || kill -9 $$";
     directory(
@@ -469,7 +469,7 @@ fn u01_to_u03_u05_plugins_are_processes_with_one_interface_and_validators_check_
 }
 
 #[test]
-fn u02_a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
+fn a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
     let tree = Tree::new(TREE);
     tree.write("kustomization.yaml", "generators: [g.yaml, h.yaml]\n");
     tree.write("h.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: h\n");
@@ -495,7 +495,7 @@ fn u02_a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
 }
 
 #[test]
-fn u38_a_requirement_names_a_plugin_and_its_parameters() {
+fn a_requirement_names_a_plugin_and_its_parameters() {
     let tree = Tree::new(TREE);
     let script = |more: &str| format!("v=$(echo \"${{RUSTOMIZE_PLUGIN_PARAMETERS:-none}}\" | tr '\"' .){more}");
     directory(&tree, "plugins/app", "1.0.0", "", &(script("") + MADE));

@@ -88,7 +88,7 @@ fn is_clean(directory: &Path) -> bool {
 }
 
 #[test]
-fn u45_an_installation_that_is_killed_loses_nothing_and_is_repaired() {
+fn an_installation_that_is_killed_loses_nothing_and_is_repaired() {
     let tree = tree();
     plugins(&tree, "1.0.0");
     tree.run(&["plugin", "install"]).ok();

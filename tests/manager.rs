@@ -45,7 +45,7 @@ pub fn require(tree: &Tree, requires: &str) {
 }
 
 #[test]
-fn p02_p17_p24_to_p29_a_local_binary_is_installed_under_a_source() {
+fn a_local_binary_is_installed_under_a_source() {
     let tree = tree();
     let said = install(&tree, "h.io/acme/app", &script("1.2.3", "one")).ok();
     assert!(said.starts_with("h.io/acme/app v1.2.3: "), "{said}");
@@ -65,7 +65,7 @@ fn p02_p17_p24_to_p29_a_local_binary_is_installed_under_a_source() {
 }
 
 #[test]
-fn p03_an_install_without_a_source_is_refused() {
+fn an_install_without_a_source_is_refused() {
     let tree = tree();
     let run = tree.run(&["plugin", "install", "--path", "x"]);
     assert!(run.status == Some(1) && run.stderr.contains("<SOURCE[@CONSTRAINT]|NAME>"), "{}", run.stderr);
@@ -76,7 +76,7 @@ fn p03_an_install_without_a_source_is_refused() {
 }
 
 #[test]
-fn p11_a_tree_that_cannot_be_made_is_named() {
+fn a_tree_that_cannot_be_made_is_named() {
     let tree = tree();
     tree.write("../home/.config/rustomize/plugins/h.io", "a file in the way");
     install(&tree, "h.io/acme/app", &script("1.0.0", "x"))
@@ -84,7 +84,7 @@ fn p11_a_tree_that_cannot_be_made_is_named() {
 }
 
 #[test]
-fn p21_the_plugin_path_beats_the_configuration_directory() {
+fn the_plugin_path_beats_the_configuration_directory() {
     let mut tree = tree();
     let (path, other) = (tree.home().join("path"), tree.home().join("config"));
     tree.variables.insert("RUSTOMIZE_CONFIG_DIR", other.to_string_lossy().into_owned());
@@ -97,7 +97,7 @@ fn p21_the_plugin_path_beats_the_configuration_directory() {
 }
 
 #[test]
-fn p38_to_p42_p58_what_is_required_beats_what_lies_about() {
+fn a_required_plugin_beats_other_installed_plugins() {
     let tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "acme1")).ok();
     install(&tree, "h.io/acme/app", &script("1.5.0", "acme2")).ok();
@@ -115,7 +115,7 @@ fn p38_to_p42_p58_what_is_required_beats_what_lies_about() {
 }
 
 #[test]
-fn p43_a_bad_candidate_gives_way_and_is_listed() {
+fn a_bad_candidate_gives_way_and_is_listed() {
     let tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "good")).ok();
     let folder = root(&tree).join("h.io/acme/app");
@@ -144,7 +144,7 @@ fn p43_a_bad_candidate_gives_way_and_is_listed() {
 }
 
 #[test]
-fn p44_p45_components_are_addressed_by_the_plugins_name() {
+fn components_are_addressed_by_the_plugins_name() {
     let tree = tree();
     install(&tree, "h.io/acme/app", &script_with("1.0.0", "x1.0", r#"["app", "extra"]"#, "x")).ok();
     let object = |name: &str| {
@@ -162,7 +162,7 @@ fn p44_p45_components_are_addressed_by_the_plugins_name() {
 }
 
 #[test]
-fn p46_a_plugin_is_described_once_for_each_content() {
+fn a_plugin_is_described_once_for_each_content() {
     let mut tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
     assert!(tree.build(&[]).ok().contains("v: x\n"));
@@ -173,7 +173,7 @@ fn p46_a_plugin_is_described_once_for_each_content() {
 }
 
 #[test]
-fn p46_a_description_is_asked_for_in_a_sandbox_and_with_limits() {
+fn a_description_is_asked_for_in_a_sandbox_and_with_limits() {
     let tree = tree();
     let describe = |body: &str| format!("#!/bin/sh\n[ \"$1\" = describe ] || exit 1\n{body}\n");
     let good = "echo '{\"version\": \"1.0.0\", \"api_version\": \"x1.0\"}'";
@@ -190,7 +190,7 @@ fn p46_a_description_is_asked_for_in_a_sandbox_and_with_limits() {
 }
 
 #[test]
-fn p48_to_p51_versions_that_are_none_are_refused() {
+fn malformed_versions_are_refused() {
     let tree = tree();
     let refused = |version: &str, api: &str, words: &str| {
         install(&tree, "h.io/a/app", &script_with(version, api, "[]", "x")).fails_with(&[words]);
@@ -205,7 +205,7 @@ fn p48_to_p51_versions_that_are_none_are_refused() {
 }
 
 #[test]
-fn p56_p57_two_sources_for_one_kind_are_an_error_that_says_what_settles_it() {
+fn two_sources_for_one_kind_are_an_error_that_says_what_settles_it() {
     let tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "acme")).ok();
     install(&tree, "h.io/other/app", &script("2.0.0", "other")).ok();
@@ -241,7 +241,7 @@ fn what_is_removed_is_gone() {
 }
 
 #[test]
-fn p26_a_binary_that_was_swapped_does_not_run() {
+fn a_binary_that_was_swapped_does_not_run() {
     let tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "good")).ok();
     let folder = root(&tree).join("h.io/acme/app");

@@ -34,7 +34,7 @@ fn transform(script: &str) -> Run {
 }
 
 #[test]
-fn k01_generators_and_transformers_are_lists_of_strings() {
+fn generators_and_transformers_are_lists_of_strings() {
     Tree::new("-- kustomization.yaml --\ngenerators: {a: b}\n")
         .build(&[])
         .fails_with(&["expected a list", "generators"]);
@@ -42,7 +42,7 @@ fn k01_generators_and_transformers_are_lists_of_strings() {
 }
 
 #[test]
-fn k02_an_entry_is_a_file_a_relative_or_an_absolute_kustomization() {
+fn an_entry_is_a_file_a_relative_or_an_absolute_kustomization() {
     for entry in ["conf/g.yaml", "conf", "$TREE/conf"] {
         let tree = Tree::new(
             "-- conf/kustomization.yaml --\nresources: [g.yaml]\n-- conf/g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
@@ -55,7 +55,7 @@ fn k02_an_entry_is_a_file_a_relative_or_an_absolute_kustomization() {
 }
 
 #[test]
-fn k03_a_kustomization_entry_is_built_in_process() {
+fn a_kustomization_entry_is_built_in_process() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [conf]\n-- conf/kustomization.yaml --\nresources: [g.yaml]\nnamePrefix: pre-\n\
          -- conf/g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
@@ -68,7 +68,7 @@ fn k03_a_kustomization_entry_is_built_in_process() {
 }
 
 #[test]
-fn k04_every_object_of_an_entry_is_a_configuration() {
+fn every_object_of_an_entry_is_a_configuration() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: one\n---\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: two\n",
     );
@@ -78,7 +78,7 @@ fn k04_every_object_of_an_entry_is_a_configuration() {
 }
 
 #[test]
-fn k05_a_relative_file_is_looked_for_in_the_root() {
+fn a_relative_file_is_looked_for_in_the_root() {
     let tree = Tree::new(
         "-- app/kustomization.yaml --\ngenerators: [g.yaml]\n-- app/g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
     );
@@ -90,7 +90,7 @@ fn k05_a_relative_file_is_looked_for_in_the_root() {
 }
 
 #[test]
-fn k06_kind_is_required_and_a_missing_api_version_is_named() {
+fn kind_is_required_and_a_missing_api_version_is_named() {
     let entry =
         |object: &str| Tree::new(&format!("-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\n{object}"));
     entry("apiVersion: ex.io/v1\nmetadata:\n  name: g\n").build(&[]).fails_with(&["missing kind", "g.yaml:1:1"]);
@@ -100,14 +100,14 @@ fn k06_kind_is_required_and_a_missing_api_version_is_named() {
 }
 
 #[test]
-fn k07_the_configuration_must_be_an_object_with_a_name() {
+fn the_configuration_must_be_an_object_with_a_name() {
     let tree =
         Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\n");
     tree.build(&[]).fails_with(&["missing metadata.name", "g.yaml:1:1"]);
 }
 
 #[test]
-fn k08_the_plugin_gets_the_whole_configuration() {
+fn the_plugin_gets_the_whole_configuration() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\nkind: Make # a comment\napiVersion: ex.io/v1\nmetadata: {name: g}\nextra: {list: [1, two], text: 'x: y'}\n",
     );
@@ -118,7 +118,7 @@ fn k08_the_plugin_gets_the_whole_configuration() {
 }
 
 #[test]
-fn k09_plugins_lie_below_api_version_and_lower_case_kind() {
+fn plugins_lie_below_api_version_and_lower_case_kind() {
     let mut tree = Tree::new(GENERATOR);
     tree.write("xdg/kustomize/plugin/ex.io/v1/make/Make", &config_map("v=xdg"));
     tree.variables.insert("XDG_CONFIG_HOME", tree.path().join("xdg").to_string_lossy().into_owned());
@@ -126,7 +126,7 @@ fn k09_plugins_lie_below_api_version_and_lower_case_kind() {
 }
 
 #[test]
-fn k10_the_config_home_defaults_to_dot_config_and_the_homes_have_an_order() {
+fn the_config_home_defaults_to_dot_config_and_the_homes_have_an_order() {
     let mut tree = Tree::new(GENERATOR);
     tree.write("../home/kustomize/plugin/ex.io/v1/make/Make", &config_map("v=last"));
     assert!(tree.build(&[]).ok().contains("v: last"));
@@ -138,7 +138,7 @@ fn k10_the_config_home_defaults_to_dot_config_and_the_homes_have_an_order() {
 }
 
 #[test]
-fn k11_other_files_in_the_plugins_directory_do_not_matter() {
+fn other_files_in_the_plugins_directory_do_not_matter() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", &config_map("v=1"));
     for name in ["go.mod", "Make_test.go", "data/x.yaml", "README.md"] {
@@ -148,14 +148,14 @@ fn k11_other_files_in_the_plugins_directory_do_not_matter() {
 }
 
 #[test]
-fn k12_the_executable_is_named_by_the_kind_case_kept() {
+fn the_executable_is_named_by_the_kind_with_its_case() {
     let tree = Tree::new(GENERATOR);
     tree.write("../home/.config/kustomize/plugin/ex.io/v1/make/make", &config_map("v=1"));
     tree.build(&[]).fails_with(&["no plugin for Make.v1.ex.io/g", "make/Make'"]);
 }
 
 #[test]
-fn k13_without_an_executable_the_shared_object_is_next() {
+fn without_an_executable_the_shared_object_is_next() {
     let tree = Tree::new(GENERATOR);
     let so = "../home/.config/kustomize/plugin/ex.io/v1/make/Make.so";
     tree.write(so, "no ELF");
@@ -168,7 +168,7 @@ fn k13_without_an_executable_the_shared_object_is_next() {
 }
 
 #[test]
-fn k14_a_plugin_that_is_missing_or_cannot_run_fails_the_build() {
+fn a_plugin_that_is_missing_or_cannot_run_fails_the_build() {
     let tree = Tree::new(GENERATOR);
     tree.build(&[]).fails_with(&["unable to find plugin root", "KUSTOMIZE_PLUGIN_HOME"]);
     tree.plugin("Other", "#!/bin/sh\n");
@@ -182,7 +182,7 @@ fn k14_a_plugin_that_is_missing_or_cannot_run_fails_the_build() {
 }
 
 #[test]
-fn k15_only_a_build_runs_plugins() {
+fn only_a_build_runs_plugins() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", "#!/bin/sh\ntouch \"$HOME/ran\"\n");
     tree.run(&["version"]).ok();
@@ -191,7 +191,7 @@ fn k15_only_a_build_runs_plugins() {
 }
 
 #[test]
-fn k16_generators_run_after_resources() {
+fn generators_run_after_resources() {
     let tree = Tree::new(
         "-- kustomization.yaml --\nresources: [cm.yaml]\ngenerators: [g.yaml]\nsortOptions: {order: fifo}\n\
          -- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: z-first\n\
@@ -203,7 +203,7 @@ fn k16_generators_run_after_resources() {
 }
 
 #[test]
-fn k17_built_in_transformers_run_before_the_users() {
+fn built_in_transformers_run_before_the_users() {
     let tree = Tree::new(TRANSFORMER);
     tree.write(
         "kustomization.yaml",
@@ -216,7 +216,7 @@ fn k17_built_in_transformers_run_before_the_users() {
 }
 
 #[test]
-fn k18_transformers_run_in_the_order_of_the_list() {
+fn transformers_run_in_the_order_of_the_list() {
     let tree = Tree::new(TRANSFORMER);
     tree.write("kustomization.yaml", "resources: [cm.yaml]\ntransformers: [t.yaml, u.yaml]\n");
     tree.write("t.yaml", "apiVersion: ex.io/v1\nkind: Change\nmetadata:\n  name: t\nargsOneLiner: one\n");
@@ -228,7 +228,7 @@ fn k18_transformers_run_in_the_order_of_the_list() {
 }
 
 #[test]
-fn k19_without_the_flag_the_build_fails_and_says_so() {
+fn without_the_flag_the_build_fails_and_says_so() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", &config_map("v=1"));
     tree.run(&["build"]).fails_with(&["external plugins disabled", "--enable-alpha-plugins"]);
@@ -239,7 +239,7 @@ fn k19_without_the_flag_the_build_fails_and_says_so() {
 }
 
 #[test]
-fn k20_a_placed_plugin_can_do_what_the_user_can() {
+fn a_placed_plugin_can_do_what_the_user_can() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", &config_map("touch \"$HOME/mark\"; v=$OTHER"));
     let mut command = tree.command(&["build", "--enable-alpha-plugins"]);
@@ -248,7 +248,7 @@ fn k20_a_placed_plugin_can_do_what_the_user_can() {
 }
 
 #[test]
-fn k21_the_argument_is_a_file_named_as_the_users() {
+fn the_argument_is_a_file_named_as_the_users() {
     assert!(generate("v=$#-$(basename \"$1\")").contains("v: 1-g.yaml"));
     let out = generate("v=$(stat -c %a \"$1\")-$(stat -c %a \"$(dirname \"$1\")\")");
     assert!(out.contains("v: 600-700"), "{out}");
@@ -260,7 +260,7 @@ fn k21_the_argument_is_a_file_named_as_the_users() {
 }
 
 #[test]
-fn k22_one_executable_serves_as_generator_and_transformer() {
+fn one_executable_serves_as_generator_and_transformer() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [c.yaml]\ntransformers: [c.yaml]\n-- c.yaml --\napiVersion: ex.io/v1\nkind: Both\nmetadata:\n  name: c\n",
     );
@@ -269,7 +269,7 @@ fn k22_one_executable_serves_as_generator_and_transformer() {
 }
 
 #[test]
-fn k23_the_mode_and_the_configuration_are_in_the_environment() {
+fn the_mode_and_the_configuration_are_in_the_environment() {
     let out = generate("v=$KUSTOMIZE_PLUGIN_MODE-$(basename \"$KUSTOMIZE_PLUGIN_CONFIG_ROOT\")-$(basename \"$PWD\")");
     assert!(out.contains("v: generate-tree-tree"), "{out}");
     let out = generate(
@@ -290,12 +290,12 @@ fn k23_the_mode_and_the_configuration_are_in_the_environment() {
 }
 
 #[test]
-fn k24_a_generator_reads_nothing() {
+fn a_generator_reads_nothing() {
     assert!(generate("v=$(cat | wc -c | tr -d ' ')").contains("v: \"0\""));
 }
 
 #[test]
-fn k25_a_transformer_reads_all_resources_and_prints_what_stays() {
+fn a_transformer_reads_all_resources_and_prints_what_stays() {
     let out = transform("#!/bin/sh\nsed s/old/new/\n").ok();
     assert_eq!(out, "apiVersion: v1\ndata:\n  k: new\nkind: ConfigMap\nmetadata:\n  name: a\n");
     assert_eq!(transform("#!/bin/sh\n").ok(), "");
@@ -305,7 +305,7 @@ fn k25_a_transformer_reads_all_resources_and_prints_what_stays() {
 }
 
 #[test]
-fn k26_needs_hash_switches_the_suffix() {
+fn needs_hash_switches_the_suffix() {
     let generator = |value: &str| {
         let tree = Tree::new(GENERATOR);
         tree.plugin("Make", &format!("#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  name: cm-test\\n{value}data: {{foo: bar}}\\n'\n"));
@@ -319,14 +319,14 @@ fn k26_needs_hash_switches_the_suffix() {
 }
 
 #[test]
-fn k27_a_hash_on_another_kind_fails_the_build() {
+fn a_hash_on_another_kind_fails_the_build() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: Service\\nmetadata:\\n  name: s\\n  annotations: {kustomize.config.k8s.io/needs-hash: \"true\"}\\n'\n");
     tree.build(&[]).fails_with(&["Service.v1.[noGrp]/s", "only ConfigMap and Secret"]);
 }
 
 #[test]
-fn k28_behavior_governs_conflicts() {
+fn behavior_governs_conflicts() {
     let with = |behavior: &str| {
         let tree = Tree::new(
             "-- kustomization.yaml --\nresources: [base]\ngenerators: [g.yaml]\n-- base/kustomization.yaml --\nconfigMapGenerator: [{name: cm, literals: [a=1, b=2]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
@@ -343,7 +343,7 @@ fn k28_behavior_governs_conflicts() {
 }
 
 #[test]
-fn k29_neither_annotation_is_in_the_output() {
+fn neither_annotation_is_in_the_output() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  name: cm\\n  annotations:\\n    kustomize.config.k8s.io/behavior: create\\n    kustomize.config.k8s.io/needs-hash: \"true\"\\n    mine: kept\\n'\n");
     let out = tree.build(&[]).ok();
@@ -493,7 +493,7 @@ fn the_examples_work() {
 /// Exec plugins of the public shapes that the documentation of kustomize shows, in scripts of our
 /// own.
 #[test]
-fn k39_the_public_shapes_of_exec_plugins_run() {
+fn the_public_shapes_of_exec_plugins_run() {
     // A script that makes a ConfigMap of its arguments.
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\nargsOneLiner: reader 's3 cret'\n",

@@ -259,60 +259,17 @@ fn unsafe_code_stands_in_one_crate_alone() {
     }
 }
 
-/// The numbers that a text names, each as its letter and the number: `p02`, and `m05_to_m15` or
-/// `M05 to M15` for all between.
-fn numbers(text: &str) -> Vec<(char, u32)> {
-    let text = text.to_lowercase();
-    let mut found: Vec<(char, u32)> = Vec::new();
-    let mut is_range = false;
-    for word in text.split(['_', ' ', ',']).filter(|word| !word.is_empty()) {
-        let mut letters = word.chars();
-        match (letters.next(), letters.as_str().parse()) {
-            (Some(letter @ ('p' | 'u' | 'm')), Ok(number)) if word.len() == 3 => {
-                let first = found.last().filter(|_| is_range).map_or(number, |(_, last)| last + 1);
-                found.extend((first..=number).map(|n| (letter, n)));
-                is_range = false;
-            }
-            _ => is_range = word == "to",
-        }
-    }
-    found
-}
-
-/// Every requirement of the manager that is in has a line in the table, and a test that is named
-/// after it.
-#[test]
-fn every_requirement_of_the_manager_has_a_line_and_a_test() {
-    let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plugin.md")).unwrap();
-    let rows = docs.lines().filter(|line| ["| P", "| U", "| M"].iter().any(|start| line.starts_with(start)));
-    let (mut lines, mut tests) = (Vec::new(), Vec::new());
-    for row in rows {
-        lines.extend(numbers(row.split('|').nth(1).unwrap()));
-        let names = row.rsplit('|').nth(1).unwrap().split(", ").map(|name| name.trim().trim_matches('`'));
-        names.for_each(|name| tests.extend(numbers(name)));
-    }
-    let u = (1..=45).filter(|n| ![6, 7].contains(n)).map(|n| ('u', n));
-    let m = (1..=15).chain([17, 18, 28, 32, 33, 34]).map(|n| ('m', n));
-    for number in (1..=58).map(|n| ('p', n)).chain(u).chain(m) {
-        assert!(lines.contains(&number), "no line for {number:?}");
-        assert!(tests.contains(&number), "no test is named after {number:?}");
-    }
-}
-
-/// The tables in docs name tests that are there: of requirements in docs/plugin.md, of promises in
-/// docs/security.md.
+/// The promises in docs/security.md name tests that exist; tests/requirements has the check of
+/// docs/requirements.md.
 #[test]
 fn tests_that_docs_name_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = files(&root.join("tests"), ".rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
     let all: String = sources().into_iter().map(|(_, text)| text).chain(tests).collect();
-    let read = |name: &str| fs::read_to_string(root.join("docs").join(name)).unwrap();
-    let (plugin, security) = (read("plugin.md"), read("security.md"));
-    let is_requirement = |line: &&str| ["| P", "| U", "| M"].iter().any(|start| line.starts_with(start));
-    let rows: Vec<&str> = plugin.lines().filter(is_requirement).collect();
+    let security = fs::read_to_string(root.join("docs/security.md")).unwrap();
     let promises: Vec<&str> = security.lines().filter(|line| line.starts_with("| ") && line.contains('`')).collect();
-    assert!(rows.len() > 30 && promises.len() > 20, "the tables are not there");
-    for row in rows.into_iter().chain(promises) {
+    assert!(promises.len() > 20, "the table is missing");
+    for row in promises {
         for name in row.rsplit('|').nth(1).unwrap().split(", ").map(|name| name.trim().trim_matches('`')) {
             assert!(all.contains(&format!("fn {name}(")), "no test '{name}': {row}");
         }

@@ -162,7 +162,7 @@ fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
 }
 
 #[test]
-fn m08_what_is_synced_goes_the_way_of_remote_files() {
+fn what_is_synced_goes_the_way_of_remote_files() {
     // One way to servers: a redirect that gives up encryption, or leaves what was named, is refused
     // for both with the same words.
     let server = serve(|_| Reply("302 Found", vec![("Location".to_owned(), "ftp://h.io/x".to_owned())], Vec::new()));
@@ -177,7 +177,7 @@ fn m08_what_is_synced_goes_the_way_of_remote_files() {
 }
 
 #[test]
-fn u13_to_u20_u28_u32_every_caller_installs_the_same_from_a_registry() {
+fn every_caller_installs_the_same_from_a_registry() {
     let (os, arch) = crate::install::host();
     let content = script("1.4.0", "registry").into_bytes();
     let (server, _) = crate::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);

@@ -69,7 +69,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     #[test]
-    fn m18_where_a_user_a_superuser_and_windows_keep_what_was_synced() {
+    fn where_a_user_a_superuser_and_windows_keep_what_was_synced() {
         let with = |is_windows, is_root, known: &[(&str, &str)]| {
             let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
             on(is_windows, is_root, variable).map(|path| path.display().to_string())

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn p47_components_are_names_or_objects_in_our_words_or_packers() {
+    fn components_are_names_or_objects_in_our_words_or_packers() {
         let text = r#"{"version": "1.0.1", "api_version": "x1.0", "sdk_version": "0.1.0", "unknown": 1,
             "generators": ["a", {"name": "b", "apiVersion": "ex.io/v1", "kind": "B"}],
             "builders": ["c"], "provisioners": ["d"], "post_processors": ["e"], "validators": ["f"], "datasources": ["g"]}"#;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn p48_p50_p55_a_description_is_held_to_the_file() {
+    fn a_description_is_held_to_the_file() {
         let description = parse(r#"{"version": "v1.0.2", "api_version": "x1.0"}"#).unwrap();
         let check = |version: &str, api: &str| description.check(&version.parse().unwrap(), api.parse().unwrap());
         assert!(check("1.0.2", "x1.0").is_ok());

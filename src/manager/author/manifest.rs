@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn u09_u10_a_directory_names_its_runtime() {
+    fn a_directory_names_its_runtime() {
         let manifest =
             parse("name: app\nversion: 1.2.3\nruntime: python\ngenerators: [{apiVersion: ex.io/v1, kind: Made}]\n")
                 .unwrap();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn u12_no_shim_is_needed() {
+    fn no_shim_is_needed() {
         let manifest = parse("runtime: bash\nentry: run.sh\n").unwrap();
         let command = manifest.command(std::path::Path::new("/p"));
         assert_eq!((command.program.to_str(), command.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));

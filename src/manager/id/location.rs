@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn p01_places_to_fetch_from() {
+    fn a_location_is_a_url_a_repository_a_registry_or_a_path() {
         assert_eq!(parse(""), Some(Location::Releases));
         assert_eq!(parse("https://h.io/a_{version}"), Some(Location::Http("https://h.io/a_{version}".to_owned())));
         assert_eq!(parse("oci://h.io/acme/app"), Some(Location::Oci("h.io/acme/app".to_owned())));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn p14_releases_are_those_of_the_repository_with_the_prefix() {
+    fn releases_are_those_of_the_repository_with_the_prefix() {
         let url = |source: &str| repository_url(&source.parse().unwrap());
         assert_eq!(url("github.com/x/y"), "https://github.com/x/rustomize-plugin-y");
         assert_eq!(url("127.0.0.1:8080/x/y"), "http://127.0.0.1:8080/x/rustomize-plugin-y");

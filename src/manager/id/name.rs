@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn p28_a_name_says_what_a_binary_is() {
+    fn a_name_says_what_a_binary_is() {
         let file = "rustomize-plugin-app_v1.2.3_x1.0_linux_amd64";
         let name = parse(file).unwrap();
         assert_eq!(name.to_string(), file);
@@ -172,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn p30_the_name_is_that_of_the_directory() {
+    fn the_name_is_that_of_the_directory() {
         assert_eq!(parse("rustomize-plugin-b_v1.2.3_x1.0_linux_amd64"), Err(NameError::OtherName("app".to_owned())));
         let odd = FileName::parse("rustomize-plugin-a_b_v1.2.3_x1.0_linux_amd64", "a_b", &platform("linux", "amd64"));
         assert_eq!(odd.unwrap().name, "a_b");
     }
 
     #[test]
-    fn p32_versions_are_checked() {
+    fn versions_are_checked() {
         for version in ["1.2", "1.2.3+m", "1.00.01", "1.2.3-rc1"] {
             let name = format!("rustomize-plugin-app_v{version}_x1.0_linux_amd64");
             assert!(matches!(parse(&name), Err(NameError::Version(_))), "{name}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn p34_p35_other_machines_are_ignored() {
+    fn other_machines_are_ignored() {
         for (os, arch) in [("darwin", "amd64"), ("linux", "arm64")] {
             let name = format!("rustomize-plugin-app_v1.2.3_x1.0_{os}_{arch}");
             assert_eq!(parse(&name), Err(NameError::Platform(platform(os, arch))));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn p36_p37_exe_is_for_windows_alone() {
+    fn exe_is_for_windows_alone() {
         assert_eq!(parse("rustomize-plugin-app_v1.2.3_x1.0_linux_amd64.exe"), Err(NameError::Extension));
         let windows = platform("windows", "amd64");
         let bare = FileName::parse("rustomize-plugin-app_v1.2.3_x1.0_windows_amd64", "app", &windows);

@@ -178,21 +178,21 @@ mod tests {
     }
 
     #[test]
-    fn p04_parts_are_directories() {
+    fn parts_are_directories() {
         let source = source("github.com/acme/app").unwrap();
         assert_eq!(source.directory(), std::path::Path::new("github.com").join("acme").join("app"));
         assert_eq!(source.host(), "github.com");
     }
 
     #[test]
-    fn p05_to_p07_scheme_fragment_and_query_are_rejected() {
+    fn scheme_fragment_and_query_are_rejected() {
         assert_eq!(source("https://github.com/acme/app"), Err(SourceError::Scheme));
         assert_eq!(source("github.com/acme/app#x"), Err(SourceError::Fragment));
         assert_eq!(source("github.com/acme/app?x=y"), Err(SourceError::Query));
     }
 
     #[test]
-    fn p08_p09_two_to_fifteen_parts_behind_the_host() {
+    fn two_to_fifteen_parts_behind_the_host() {
         let with = |parts: usize| source(&format!("h.io{}", "/p".repeat(parts)));
         assert_eq!([with(0), with(1)], [Err(SourceError::TooShort), Err(SourceError::TooShort)]);
         assert!(with(2).is_ok() && with(15).is_ok());
@@ -200,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn p10_only_slashes_separate() {
+    fn only_slashes_separate() {
         assert_eq!(source("h.io/a:b/c\\d").unwrap().name(), "c\\d");
         assert_eq!(source("h.io\\a\\b"), Err(SourceError::TooShort));
     }
 
     #[test]
-    fn p11_parts_that_lead_elsewhere_are_rejected() {
+    fn parts_that_lead_elsewhere_are_rejected() {
         for part in ["..", ".", "", "a\0b"] {
             assert_eq!(source(&format!("h.io/{part}/x")), Err(SourceError::Part(part.to_owned())));
         }
@@ -231,12 +231,12 @@ mod tests {
     }
 
     #[test]
-    fn p12_the_last_part_is_the_name() {
+    fn the_last_part_is_the_name() {
         assert_eq!(source("h.io/a/b/c").unwrap().name(), "c");
     }
 
     #[test]
-    fn p13_a_prefix_is_rejected_and_the_raw_name_proposed() {
+    fn a_prefix_is_rejected_and_the_raw_name_proposed() {
         for (name, raw) in [("rustomize-plugin-app", "app"), ("rustomize-app", "app"), ("packer-plugin-app", "app")] {
             let error = source(&format!("h.io/a/{name}")).unwrap_err();
             assert_eq!(error, SourceError::Prefixed(raw.to_owned()));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn p14_the_repository_has_the_prefix() {
+    fn the_repository_has_the_prefix() {
         assert_eq!(source("github.com/x/y").unwrap().repository(), "x/rustomize-plugin-y");
         assert_eq!(source("git.io/a/b/c").unwrap().repository(), "a/b/rustomize-plugin-c");
     }

@@ -211,7 +211,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn m01_m03_bundles_are_the_directories_of_the_module_path_the_first_of_a_name() {
+    fn bundles_are_the_directories_of_the_module_path_the_first_of_a_name() {
         let folder = tempfile::tempdir().unwrap();
         let configuration = folder.path();
         assert_eq!(Environment::read(configuration, None, None).unwrap(), None);

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn p41_requirements_have_a_source_and_a_constraint() {
+    fn requirements_have_a_source_and_a_constraint() {
         let read = parse(
             "requires:\n  app: {source: github.com/acme/app, version: '~> 1.2'}\n  other:\n    source: h.io/a/b\n    provides: [{apiVersion: ex.io/v1, kind: B}]\n",
         )

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn p23_p24_a_binary_lies_in_the_directory_of_its_source() {
+    fn a_binary_lies_in_the_directory_of_its_source() {
         let root = TempDir::new().unwrap();
         let name = "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64";
         let right = put(root.path(), "h.io/acme/app", name);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn p26_p27_without_its_sum_a_binary_is_not_considered() {
+    fn without_its_sum_a_binary_is_not_considered() {
         let root = TempDir::new().unwrap();
         let path = put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");
         let verdict = || candidates(root.path(), &source("h.io/acme/app"), &host()).remove(0).verified().verdict;
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn p43_bad_candidates_are_skipped_and_kept_with_their_reason() {
+    fn bad_candidates_are_skipped_and_kept_with_their_reason() {
         let root = TempDir::new().unwrap();
         put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");
         put(root.path(), "h.io/acme/app", "rustomize-plugin-app_v3.0.0_x1.0_linux_arm64");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn p52_p53_the_highest_version_that_a_constraint_allows() {
+    fn the_highest_version_that_a_constraint_allows() {
         let root = TempDir::new().unwrap();
         for version in ["1.0.0", "1.0.1-dev", "1.2.0", "2.0.0"] {
             put(root.path(), "h.io/acme/app", &format!("rustomize-plugin-app_v{version}_x1.0_linux_amd64"));
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn p56_one_name_from_two_sources_is_two_candidates() {
+    fn one_name_from_two_sources_is_two_candidates() {
         let root = TempDir::new().unwrap();
         for owner in ["acme", "other"] {
             put(root.path(), &format!("h.io/{owner}/app"), "rustomize-plugin-app_v1.0.0_x1.0_linux_amd64");

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn p15_p16_the_old_directory_comes_first_where_it_is() {
+    fn the_old_directory_comes_first_where_it_exists() {
         let home = tempfile::tempdir().unwrap();
         let text = home.path().to_str().unwrap();
         assert_eq!(with(&[("HOME", text)]).unwrap(), home.path().join(".config/rustomize/plugins"));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn p19_to_p21_variables_move_it() {
+    fn variables_move_the_root() {
         let home = tempfile::tempdir().unwrap();
         let text = home.path().to_str().unwrap();
         assert_eq!(with(&[("RUSTOMIZE_CONFIG_DIR", text), ("HOME", "/h")]).unwrap(), home.path().join("plugins"));
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn p18_windows_has_one_place() {
+    fn windows_has_one_place() {
         let variable = |name: &str| (name != "RUSTOMIZE_CONFIG_DIR").then(|| OsString::from(format!("/{name}")));
         assert_eq!(configuration_on(true, variable).unwrap(), Path::new("/APPDATA/rustomize.d"));
         assert_eq!(configuration_on(true, |_| None), Err(RootError::NoHome));
     }
 
     #[test]
-    fn p22_a_list_is_an_error_that_shows_the_choices() {
+    fn a_list_is_an_error_that_shows_the_choices() {
         let error = with(&[("RUSTOMIZE_PLUGIN_PATH", "/a:/b")]).unwrap_err().to_string();
         assert!(error.contains("RUSTOMIZE_PLUGIN_PATH=/a\n") && error.ends_with("RUSTOMIZE_PLUGIN_PATH=/b"), "{error}");
     }
