@@ -25,6 +25,7 @@ mod plugin;
 mod reference;
 mod remote;
 mod resolver;
+mod requirements;
 mod roots;
 mod scaling;
 mod schema;

@@ -95,6 +95,11 @@ impl Files {
         std::mem::take(&mut *self.asked.lock().unwrap()).len()
     }
 
+    /// The paths of the requests since this or `asked` was last called.
+    pub fn paths(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+
     pub fn serve(&self) -> String {
         let files = self.clone();
         serve(move |request| files.get(&request.path))

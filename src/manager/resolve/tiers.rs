@@ -343,7 +343,15 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let (protocol, permissions) = (description.protocol, description.permissions.clone());
     let runs_last = description.runs_last(&component);
-    Ok(Provider { installed: installed.clone(), command, component, protocol, parameters: String::new(), permissions })
+    Ok(Provider {
+        installed: installed.clone(),
+        command,
+        component,
+        runs_last,
+        protocol,
+        parameters: String::new(),
+        permissions,
+    })
 }
 
 /// Checks that a plugin asks for no permission that its lock entry does not have.

@@ -1,0 +1,206 @@
+//! The requirements of docs/requirements.md: one test for each, and the check that the tables are
+//! complete and name tests that exist.
+
+mod packer;
+
+use crate::install::{host, zip};
+use crate::manager::{root, script};
+use crate::servers::{Files, git_server, sha256};
+use crate::support::{Tree, files, git};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rows whose part of the program is not finished: the number goes from here when the row gets
+/// its test.
+const PENDING: [&str; 0] = [];
+
+/// The tables, each with the letter of its rows and how many it has.
+const TABLES: [(char, usize); 1] = [('P', 58)];
+
+/// A row: number, sentence, and the last cell.
+fn rows() -> Vec<(String, String, String)> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/requirements.md");
+    let text = fs::read_to_string(docs).unwrap();
+    let is_number = |cell: &str| {
+        cell.len() == 3
+            && TABLES.iter().any(|(letter, _)| cell.starts_with(*letter))
+            && cell[1..].bytes().all(|b| b.is_ascii_digit())
+    };
+    let mut rows = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        if let [number, sentence, last] = cells.as_slice()
+            && is_number(number)
+        {
+            rows.push(((*number).to_owned(), (*sentence).to_owned(), (*last).to_owned()));
+        }
+    }
+    rows
+}
+
+/// Every test of the program, by its path: of `tests` as the one test binary names it, of `src` as
+/// the library does, with `src::` before it.
+fn tests() -> BTreeSet<String> {
+    let base = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = BTreeSet::new();
+    for (folder, prefix, module) in [("tests", "", ""), ("src", "src::", "tests::")] {
+        for path in files(&base.join(folder), ".rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let below = path.strip_prefix(base.join(folder)).unwrap().with_extension("");
+            let parts: Vec<_> = below.iter().map(|part| part.to_str().unwrap()).filter(|part| *part != "mod").collect();
+            let lines: Vec<&str> = text.lines().map(str::trim).collect();
+            for at in (0..lines.len()).filter(|at| lines[*at] == "#[test]") {
+                let name = lines[at..].iter().find_map(|line| line.strip_prefix("fn ")).unwrap();
+                let name = name.split('(').next().unwrap();
+                found.insert(format!("{prefix}{}::{module}{name}", parts.join("::")));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_requirement_has_one_row() {
+    let mut want: Vec<String> = Vec::new();
+    for (letter, count) in TABLES {
+        want.extend((1..=count).map(|n| format!("{letter}{n:02}")));
+    }
+    let found: Vec<String> = rows().into_iter().map(|(number, ..)| number).collect();
+    assert_eq!(found, want, "one row for each number, in order");
+}
+
+#[test]
+fn every_row_is_a_sentence() {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for (number, sentence, _) in rows() {
+        let is_sentence = sentence.ends_with('.') && sentence.starts_with(|c: char| c.is_uppercase() || c == '`');
+        assert!(is_sentence && sentence.split(' ').count() > 3, "{number}: {sentence}");
+        if let Some(other) = known.insert(sentence, number.clone()) {
+            panic!("{number} and {other} say the same");
+        }
+    }
+}
+
+#[test]
+fn every_row_names_a_test_of_its_own_or_a_reason() {
+    let tests = tests();
+    assert!(tests.len() > 300, "the tests are not found");
+    let mut used: BTreeMap<String, String> = BTreeMap::new();
+    let mut pending = Vec::new();
+    for (number, _, last) in rows() {
+        if let Some(reason) = last.strip_prefix("Out: ") {
+            assert!(reason.split(' ').count() > 4 && reason.ends_with('.'), "{number} gives no reason: {reason}");
+            continue;
+        }
+        if last.starts_with("Pending: ") {
+            pending.push(number);
+            continue;
+        }
+        let test = last.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+        let test = test.unwrap_or_else(|| panic!("{number} names no test: {last}"));
+        assert!(tests.contains(test), "{number}: there is no test '{test}'");
+        if let Some(other) = used.insert(test.to_owned(), number.clone()) {
+            panic!("{number} and {other} share the test '{test}'");
+        }
+    }
+    assert_eq!(pending, PENDING, "the rows that are pending, and no others");
+}
+
+/// Every test of this folder is the test of a row: what no requirement asks for is elsewhere.
+#[test]
+fn every_test_of_a_requirement_has_its_row() {
+    let named: BTreeSet<String> = rows().into_iter().map(|(.., last)| last.trim_matches('`').to_owned()).collect();
+    let checks = |test: &&String| test.starts_with("requirements::every_");
+    let tests = tests();
+    let own = tests.iter().filter(|test| test.starts_with("requirements::") && !checks(test));
+    let bare: Vec<&String> = own.filter(|test| !named.contains(*test)).collect();
+    assert!(bare.is_empty(), "no row names {bare:#?}");
+}
+
+/// The documentation does not repeat a requirement's number in the name of its test: a number says
+/// nothing of what is tested.
+#[test]
+fn every_test_is_named_by_what_it_tests() {
+    let is_number = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().is_some_and(|letter| "kpum".contains(letter))
+            && word.len() == 3
+            && letters.all(|digit| digit.is_ascii_digit())
+    };
+    for test in tests().iter().filter(|test| !test.starts_with("attack::")) {
+        let name = test.rsplit("::").next().unwrap();
+        assert!(!name.split('_').any(is_number), "{test}");
+    }
+}
+
+/// A configuration object of a kind, in a file, and the list that names it.
+fn object(kind: &str, name: &str) -> String {
+    format!("apiVersion: ex.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n")
+}
+
+/// The name of a plugin's file for this machine.
+fn file_name(name: &str, version: &str, api: &str) -> String {
+    let (os, arch) = host();
+    format!("rustomize-plugin-{name}_{version}_{api}_{os}_{arch}")
+}
+
+/// Puts an executable and its sum below the root for plugins, as an installation leaves them.
+fn put(tree: &Tree, folder: &str, name: &str, script: &str) -> PathBuf {
+    tree.write(&format!("../home/.config/rustomize/plugins/{folder}/{name}"), script);
+    let path = root(tree).join(folder).join(name);
+    fs::write(path.with_file_name(format!("{name}_SHA256SUM")), sha256(script.as_bytes())).unwrap();
+    path
+}
+
+/// The names of the files and directories in a directory, sorted.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// What `plugin list -o json` prints.
+fn list(tree: &Tree) -> Vec<serde_json::Value> {
+    let text = tree.run(&["plugin", "list", "-o", "json"]).ok();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A server with the releases of one plugin, laid out as GitHub does.
+struct Releases {
+    /// The source of the plugin: the server is its host.
+    source: String,
+    server: String,
+    files: Files,
+}
+
+impl Releases {
+    /// Serves some versions of the plugin `app`; the script of each generates `v: release <version>`.
+    fn new(tree: &Tree, versions: &[&str]) -> Releases {
+        let files = Files::default();
+        let repositories = tree.home().join("repositories/acme");
+        let work = repositories.join("work");
+        fs::create_dir_all(&work).unwrap();
+        git(&work, &["init", "-q", "-b", "main"]);
+        git(&work, &["commit", "-q", "--allow-empty", "-m", "one"]);
+        for version in versions {
+            git(&work, &["tag", &format!("v{version}")]);
+            Releases::publish(&files, version, version);
+        }
+        git(&repositories, &["clone", "-q", "--bare", "work", "rustomize-plugin-app.git"]);
+        let server = git_server(tree.home().join("repositories"), files.clone());
+        Releases { source: format!("{server}/acme/app"), server, files }
+    }
+
+    /// Publishes the files of a version; the plugin says of itself that it is version `says`.
+    fn publish(files: &Files, version: &str, says: &str) {
+        let (os, arch) = host();
+        let base = format!("/acme/rustomize-plugin-app/releases/download/v{version}");
+        let stem = format!("rustomize-plugin-app_v{version}");
+        let archive = zip(&format!("{stem}_x1.0_{os}_{arch}"), &script(says, &format!("release {version}")));
+        let name = format!("{stem}_x1.0_{os}_{arch}.zip");
+        files.put(&format!("{base}/{stem}_SHA256SUMS"), format!("{}  {name}\n", sha256(&archive)));
+        files.put(&format!("{base}/{name}"), archive);
+    }
+}
