@@ -51,14 +51,15 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn command(tree: &Tree, args: &[&str]) -> Command {
+/// The command, with the variables of this machine's Go.
+pub fn command(tree: &Tree, args: &[&str]) -> Command {
     let mut command = tree.command(args);
     command.envs(variables());
     command
 }
 
 /// Whether Go plugins can be built here: tried once.
-fn can_build() -> bool {
+pub fn can_build() -> bool {
     static CAN: OnceLock<bool> = OnceLock::new();
     *CAN.get_or_init(|| {
         let directory = TempDir::new().unwrap();
@@ -156,6 +157,10 @@ fn both_forms_of_config_are_taken() {
     );
     let Some(run) = build(&old, &[]) else { return };
     assert_eq!(run.ok(), "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: of-the-file\n");
+    // The form of today.
+    let new = format!("{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n");
+    let out = build(&(new + &config("StringPrefixer", "x", "")), &[]).unwrap().ok();
+    assert!(out.contains("name: x-a\n"), "{out}");
     build(&old.replace("file: cm.yaml", "file: ../x"), &[]).unwrap().fails_with(&["no such file"]);
     build(&old.replace("file: cm.yaml", "file: /etc/passwd"), &[])
         .unwrap()

@@ -91,6 +91,9 @@ fn a_file_that_cannot_run_gives_way_to_the_shared_object_with_a_word() {
     if !place_any(&tree, "Any", r#"out = made("1")"#, &[]) {
         return;
     }
+    let run = tree.build(&[]);
+    assert!(run.stderr.is_empty(), "{}", run.stderr);
+    run.ok();
     fs::write(place(&tree, "Any").with_extension(""), "no program").unwrap();
     let run = tree.build(&[]);
     assert!(run.stderr.contains("is not executable") && run.stderr.contains("Any.so' is used"), "{}", run.stderr);

@@ -34,40 +34,6 @@ fn transform(script: &str) -> Run {
 }
 
 #[test]
-fn generators_and_transformers_are_lists_of_strings() {
-    Tree::new("-- kustomization.yaml --\ngenerators: {a: b}\n")
-        .build(&[])
-        .fails_with(&["expected a list", "generators"]);
-    Tree::new("-- kustomization.yaml --\ntransformers: [{a: b}]\n").build(&[]).fails_with(&["expected a string"]);
-}
-
-#[test]
-fn an_entry_is_a_file_a_relative_or_an_absolute_kustomization() {
-    for entry in ["conf/g.yaml", "conf", "$TREE/conf"] {
-        let tree = Tree::new(
-            "-- conf/kustomization.yaml --\nresources: [g.yaml]\n-- conf/g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
-        );
-        let entry = entry.replace("$TREE", &tree.path().to_string_lossy());
-        tree.write("kustomization.yaml", &format!("generators: ['{entry}']\n"));
-        tree.plugin("Make", &config_map("v=1"));
-        assert!(tree.build(&[]).ok().contains("name: made"), "{entry}");
-    }
-}
-
-#[test]
-fn a_kustomization_entry_is_built_in_process() {
-    let tree = Tree::new(
-        "-- kustomization.yaml --\ngenerators: [conf]\n-- conf/kustomization.yaml --\nresources: [g.yaml]\nnamePrefix: pre-\n\
-         -- conf/g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
-    );
-    // A build by another process would need a kustomize on the PATH.
-    tree.plugin("Make", &config_map("v=$(sed -n 's/^  name: //p' \"$1\")"));
-    let mut command = tree.command(&["build", "--enable-alpha-plugins"]);
-    command.env("PATH", "/usr/bin:/bin");
-    assert!(crate::support::run(&mut command).ok().contains("v: pre-g"));
-}
-
-#[test]
 fn every_object_of_an_entry_is_a_configuration() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: one\n---\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: two\n",
@@ -97,13 +63,6 @@ fn kind_is_required_and_a_missing_api_version_is_named() {
     let tree = entry("kind: Make\nmetadata:\n  name: g\n");
     tree.plugin("Make", &config_map("v=1"));
     tree.build(&[]).fails_with(&["no plugin", "no apiVersion"]);
-}
-
-#[test]
-fn the_configuration_must_be_an_object_with_a_name() {
-    let tree =
-        Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\n");
-    tree.build(&[]).fails_with(&["missing metadata.name", "g.yaml:1:1"]);
 }
 
 #[test]
@@ -148,13 +107,6 @@ fn other_files_in_the_plugins_directory_do_not_matter() {
 }
 
 #[test]
-fn the_executable_is_named_by_the_kind_with_its_case() {
-    let tree = Tree::new(GENERATOR);
-    tree.write("../home/.config/kustomize/plugin/ex.io/v1/make/make", &config_map("v=1"));
-    tree.build(&[]).fails_with(&["no plugin for Make.v1.ex.io/g", "make/Make'"]);
-}
-
-#[test]
 fn without_an_executable_the_shared_object_is_next() {
     let tree = Tree::new(GENERATOR);
     let so = "../home/.config/kustomize/plugin/ex.io/v1/make/Make.so";
@@ -179,40 +131,6 @@ fn a_plugin_that_is_missing_or_cannot_run_fails_the_build() {
     tree.build(&[]).fails_with(&["unexecutable plugin", "chmod +x"]);
     tree.plugin("Make", "#!/no/such/interpreter\n");
     tree.build(&[]).fails_with(&["cannot be started", "interpreter"]);
-}
-
-#[test]
-fn only_a_build_runs_plugins() {
-    let tree = Tree::new(GENERATOR);
-    tree.plugin("Make", "#!/bin/sh\ntouch \"$HOME/ran\"\n");
-    tree.run(&["version"]).ok();
-    tree.run(&["build", "--help"]).ok();
-    assert!(!tree.home().join("ran").exists());
-}
-
-#[test]
-fn generators_run_after_resources() {
-    let tree = Tree::new(
-        "-- kustomization.yaml --\nresources: [cm.yaml]\ngenerators: [g.yaml]\nsortOptions: {order: fifo}\n\
-         -- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: z-first\n\
-         -- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n",
-    );
-    tree.plugin("Make", &config_map("v=1"));
-    let out = tree.build(&[]).ok();
-    assert!(out.find("z-first") < out.find("made"), "{out}");
-}
-
-#[test]
-fn built_in_transformers_run_before_the_users() {
-    let tree = Tree::new(TRANSFORMER);
-    tree.write(
-        "kustomization.yaml",
-        "resources: [cm.yaml]\nnamePrefix: pre-\ncommonLabels: {l: v}\ntransformers: [t.yaml]\n",
-    );
-    tree.plugin("Change", "#!/bin/sh\nsed 's/old/saw-names/; /name: pre-a/!b' | tee \"$HOME/seen\"\n");
-    tree.build(&[]).ok();
-    let seen = fs::read_to_string(tree.home().join("seen")).unwrap();
-    assert!(seen.contains("name: pre-a") && seen.contains("l: v"), "{seen}");
 }
 
 #[test]

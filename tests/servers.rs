@@ -181,7 +181,8 @@ pub fn git_server(directory: PathBuf, files: Files) -> String {
         let out = child.wait_with_output().unwrap().stdout;
         let end = out.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
         let head = String::from_utf8_lossy(&out[..end]).into_owned();
-        let is_missing = head.contains("Status: 404");
+        // Git's program answers with a status only where something is wrong.
+        let is_missing = head.contains("Status: ");
         let pairs = head.lines().filter_map(|line| line.split_once(": "));
         let headers = pairs.filter(|(name, _)| *name != "Status").map(|(n, v)| (n.to_owned(), v.to_owned()));
         let status = if is_missing { "404 Not Found" } else { "200 OK" };

@@ -1,6 +1,7 @@
 //! The requirements of docs/requirements.md: one test for each, and the check that the tables are
 //! complete and name tests that exist.
 
+mod kustomize;
 mod packer;
 
 use crate::install::{host, zip};
@@ -13,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 /// The rows whose part of the program is not finished: the number goes from here when the row gets
 /// its test.
-const PENDING: [&str; 0] = [];
+const PENDING: [&str; 2] = ["K35", "K39"];
 
 /// The tables, each with the letter of its rows and how many it has.
-const TABLES: [(char, usize); 1] = [('P', 58)];
+const TABLES: [(char, usize); 2] = [('K', 39), ('P', 58)];
 
 /// A row: number, sentence, and the last cell.
 fn rows() -> Vec<(String, String, String)> {
