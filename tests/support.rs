@@ -190,11 +190,3 @@ pub fn files(directory: &Path, ending: &str) -> Vec<PathBuf> {
     found.sort();
     found
 }
-
-/// Says why a test looks at less than it should. Where `RUSTOMIZE_TESTS=all`, as in CI, the test
-/// fails.
-#[track_caller]
-pub fn skip(why: &str) {
-    assert!(std::env::var_os("RUSTOMIZE_TESTS").is_none_or(|which| which != "all"), "skipped: {why}");
-    println!("skipped: {why}");
-}

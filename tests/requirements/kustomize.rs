@@ -161,9 +161,9 @@ fn only_builds_and_calls_by_hand_run_plugins() {
         ("new", &["made"]),
         ("add", &["h.io/acme/app", "--from", "./app"]),
         ("describe", &["h.io/acme/app"]),
-        ("doctor", &["ex.io/v1/Made"]),
+        ("why", &["ex.io/v1/Made"]),
         ("trust", &["h.io/acme/*"]),
-        ("sync", &["--placement", "placed"]),
+        ("export", &["placed"]),
         ("adopt", &[&path]),
         ("remove", &["h.io/acme/app"]),
     ];
