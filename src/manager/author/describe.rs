@@ -1,6 +1,8 @@
 //! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46
 //! to P50).
 
+use super::rules::shape;
+use super::schema::Schema;
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, Level};
@@ -8,7 +10,8 @@ use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::process::{Call, Failed, Failure, Limits};
 use crate::stage::Mode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use std::fmt;
 use std::time::Duration;
 
@@ -19,8 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const OUTPUT_LIMIT: u64 = 1 << 20;
 
 /// What a plugin says of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Description {
     pub version: String,
     pub sdk_version: String,
@@ -30,6 +32,8 @@ pub struct Description {
     pub validators: Vec<Component>,
     /// How it speaks.
     pub protocol: Protocol,
+    /// The form in which it reads and prints objects.
+    pub format: Format,
     /// What it asks for.
     pub permissions: Permissions,
     /// Packer's words for generators and transformers.
@@ -53,36 +57,51 @@ pub enum Protocol {
     SharedObject,
 }
 
+/// The form in which a plugin gets objects and prints them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    #[default]
+    Yaml,
+    Json,
+}
+
+impl Format {
+    /// The format with a name, as authors write it.
+    pub fn named(name: &str) -> Option<Format> {
+        match name {
+            "yaml" => Some(Format::Yaml),
+            "json" => Some(Format::Json),
+            _ => None,
+        }
+    }
+}
+
 /// One thing that a plugin does: a name, or with the kinds of configuration objects that ask for
 /// it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Spelling")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Component {
     pub name: String,
     #[serde(rename = "apiVersion")]
     pub api_version: String,
     pub kind: String,
+    /// What it does, in one sentence.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// What its configuration objects look like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Schema>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Spelling {
-    Name(String),
-    Object {
-        #[serde(default)]
-        name: String,
-        #[serde(rename = "apiVersion", default)]
-        api_version: String,
-        #[serde(default)]
-        kind: String,
-    },
-}
-
-impl From<Spelling> for Component {
-    fn from(spelling: Spelling) -> Self {
-        match spelling {
-            Spelling::Name(name) => Component { name, ..Component::default() },
-            Spelling::Object { name, api_version, kind } => Component { name, api_version, kind },
+impl Component {
+    /// The fault of a component, in words, if it is none that an object can ask for.
+    pub(super) fn fault(&self) -> Option<String> {
+        let Component { name, api_version, kind, .. } = self;
+        match (name.is_empty(), api_version.is_empty(), kind.is_empty()) {
+            (true, true, true) => Some("it has neither a name nor a kind".to_owned()),
+            (_, true, false) => Some(format!("it has the kind '{kind}' and no apiVersion")),
+            (_, false, true) => Some(format!("it has the apiVersion '{api_version}' and no kind")),
+            _ => None,
         }
     }
 }
@@ -142,6 +161,12 @@ impl fmt::Display for DescribeError {
                 Failure::Io(e) => write!(f, "'describe' failed: {e}"),
             },
             DescribeError::Form(e) => write!(f, "'describe' printed no description: {e}"),
+            DescribeError::Version { file, said } if said.is_empty() => {
+                write!(f, "'describe' says no version, its file says v{file}")
+            }
+            DescribeError::ApiVersion { file, said } if said.is_empty() => {
+                write!(f, "'describe' says no api_version, its file says {file}")
+            }
             DescribeError::Version { file, said } => write!(f, "it says that it is version {said}, its file v{file}"),
             DescribeError::ApiVersion { file, said } => write!(f, "it says that it is for {said}, its file {file}"),
             DescribeError::Incompatible(api) => write!(f, "it is for {api}, this is {HOST_API}"),
@@ -179,14 +204,32 @@ impl Description {
     /// Reads one JSON object.
     ///
     /// # Errors
-    /// It is something else, or more than that.
+    /// It is something else, or more than that, or a field has another form; which field, and where
+    /// a schema is not valid.
     pub fn parse(text: &[u8]) -> Result<Description, serde_json::Error> {
-        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(text)?;
-        let description: Description = serde_json::from_value(object.into())?;
-        match description.permissions.fault() {
-            Some(fault) => Err(serde::de::Error::custom(fault)),
-            None => Ok(description),
-        }
+        serde_json::from_slice(text)
+    }
+
+    fn of(mut object: Map<String, Value>) -> Result<Description, String> {
+        let mut fields = Fields { place: String::new(), object: &mut object };
+        let description = Description {
+            version: fields.text("version")?,
+            sdk_version: fields.text("sdk_version")?,
+            api_version: fields.text("api_version")?,
+            generators: fields.components("generators")?,
+            transformers: fields.components("transformers")?,
+            validators: fields.components("validators")?,
+            protocol: fields.word("protocol", "exec or krm")?,
+            format: fields.word("format", "yaml or json")?,
+            permissions: match fields.take("permissions") {
+                None => Permissions::default(),
+                Some(value) => Permissions::deserialize(value).map_err(|e| format!("permissions: {}", short(&e)))?,
+            },
+            builders: fields.components("builders")?,
+            provisioners: fields.components("provisioners")?,
+            post_processors: fields.components("post_processors")?,
+        };
+        description.permissions.fault().map_or(Ok(description), Err)
     }
 
     /// Holds the description to what the file's name says (P48, P50, P55).
@@ -222,6 +265,78 @@ impl Description {
         ];
         lists.into_iter().flat_map(|(role, list)| list.iter().map(move |component| (role, component)))
     }
+}
+
+impl<'de> Deserialize<'de> for Description {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Description::of(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// The fields of an object that a plugin has printed. Fields that are not known are from newer
+/// plugins, and null is as good as no field.
+struct Fields<'f> {
+    /// Where the object is, with a dot behind it; empty for the whole.
+    place: String,
+    object: &'f mut Map<String, Value>,
+}
+
+impl Fields<'_> {
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.object.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn wrong<T>(&self, name: &str, wanted: &str, found: &Value) -> Result<T, String> {
+        Err(format!("{}{name}: expected {wanted}, found {}", self.place, shape(found)))
+    }
+
+    fn text(&mut self, name: &str) -> Result<String, String> {
+        match self.take(name) {
+            None => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => self.wrong(name, "a string", &other),
+        }
+    }
+
+    fn word<T: Default + for<'de> Deserialize<'de>>(&mut self, name: &str, wanted: &str) -> Result<T, String> {
+        let Some(value) = self.take(name) else { return Ok(T::default()) };
+        T::deserialize(&value).or_else(|_| self.wrong(name, wanted, &value))
+    }
+
+    fn components(&mut self, name: &str) -> Result<Vec<Component>, String> {
+        let all = match self.take(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(all)) => all,
+            Some(other) => return self.wrong(name, "a list", &other),
+        };
+        let one = |(at, value): (usize, Value)| component(format!("{}{name}[{at}]", self.place), value);
+        all.into_iter().enumerate().map(one).collect()
+    }
+}
+
+fn component(place: String, value: Value) -> Result<Component, String> {
+    let component = match value {
+        Value::String(name) => Component { name, ..Component::default() },
+        Value::Object(mut object) => {
+            let mut fields = Fields { place: format!("{place}."), object: &mut object };
+            Component {
+                name: fields.text("name")?,
+                api_version: fields.text("apiVersion")?,
+                kind: fields.text("kind")?,
+                summary: fields.text("summary")?,
+                schema: fields.take("schema").map(Schema::compile).transpose().map_err(|e| format!("{place}: {e}"))?,
+            }
+        }
+        other => return Err(format!("{place}: expected a name or an object, found {}", shape(&other))),
+    };
+    component.fault().map_or(Ok(component), |fault| Err(format!("{place}: {fault}")))
+}
+
+/// What serde says of a value, without the value where that is long.
+fn short(error: &serde_json::Error) -> String {
+    const MOST: usize = 200;
+    let text = error.to_string();
+    if text.chars().count() > MOST { text.chars().take(MOST).chain("...".chars()).collect() } else { text }
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! (U09 to U12).
 
 use super::client::{Client, clients};
-use super::describe::{Component, Description, Protocol};
+use super::describe::{Component, Description, Format, Protocol};
+use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
@@ -13,12 +14,15 @@ use crate::manager::id::requirement::{Requirement, requirements};
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
-use crate::yaml::{Arena, Node, Value};
+use crate::yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The names of the file, first that is there. The second is Pulumi's.
 pub const FILES: [&str; 2] = ["plugin.yaml", "PulumiPlugin.yaml"];
+
+/// Most bytes of the file.
+const MANIFEST_LIMIT: u64 = 1 << 20;
 
 /// What runs the files of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +134,7 @@ struct Raw<'a> {
     runtime: Node<'a>,
     entry: &'a str,
     protocol: &'a str,
+    format: &'a str,
     permissions: Permissions,
     generators: Vec<RawComponent<'a>>,
     transformers: Vec<RawComponent<'a>>,
@@ -139,30 +144,51 @@ struct Raw<'a> {
 
 #[derive(Default)]
 struct RawComponent<'a> {
+    pos: Pos,
     name: &'a str,
     api_version: &'a str,
     kind: &'a str,
+    summary: &'a str,
+    schema: Node<'a>,
 }
 
 // Not a record alone: a component may be just its name.
 impl<'a> Decode<'a> for RawComponent<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        self.pos = node.pos();
         if let Some(name) = node.as_scalar() {
             self.name = name.text();
             return Ok(());
         }
         cx.object(
             node,
-            &mut [("name", &mut self.name), ("apiVersion", &mut self.api_version), ("kind", &mut self.kind)],
+            &mut [
+                ("name", &mut self.name),
+                ("apiVersion", &mut self.api_version),
+                ("kind", &mut self.kind),
+                ("summary", &mut self.summary),
+                ("schema", &mut self.schema),
+            ],
         )?;
         Ok(())
     }
 }
 
-fn components(raw: &[RawComponent<'_>]) -> Vec<Component> {
-    raw.iter()
-        .map(|c| Component { name: c.name.to_owned(), api_version: c.api_version.to_owned(), kind: c.kind.to_owned() })
-        .collect()
+impl RawComponent<'_> {
+    /// The component. Files with schemas lie below `directory`.
+    fn component(&self, cx: &Decoder<'_>, directory: &Path) -> Result<Component> {
+        let text = |text: &str| text.to_owned();
+        let schema = written_schema::read(&self.schema, directory).map_err(|e| e.in_field("schema"))?;
+        let (name, api_version, kind) = (text(self.name), text(self.api_version), text(self.kind));
+        let component = Component { name, api_version, kind, summary: text(self.summary), schema };
+        match component.fault() {
+            None => Ok(component),
+            Some(fault) => {
+                let hint = "write it as in {apiVersion: example.com/v1, kind: TeamLabel}";
+                Err(cx.error(self.pos, fault).hint(hint))
+            }
+        }
+    }
 }
 
 impl Manifest {
@@ -183,29 +209,31 @@ impl Manifest {
                 Error::new(Code::Plugin, message).hint("a directory is a plugin if that file says how it is run")
             );
         };
-        let text = FileLimit::default()
+        let text = FileLimit(MANIFEST_LIMIT)
             .read_to_string(&path)
             .map_err(|e| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display())))?;
-        Manifest::parse(&path.display().to_string(), name == FILES[1], text)
+        Manifest::parse(&path.display().to_string(), name == FILES[1], text, directory)
     }
 
     /// Reads the text of a manifest, which errors call `shown`. `is_pulumi` says whose form it has.
+    /// The files that it names lie below `directory`.
     ///
     /// # Errors
     /// It is not of its form.
-    pub fn parse(shown: &str, is_pulumi: bool, text: String) -> Result<Manifest> {
+    pub fn parse(shown: &str, is_pulumi: bool, text: String, directory: &Path) -> Result<Manifest> {
         read_alone(shown, text, |arena, node| match node {
-            Some(node) => Manifest::decode(arena, node, is_pulumi),
+            Some(node) => Manifest::decode(arena, node, is_pulumi, directory),
             None => Err(Error::input(format!("'{shown}' is empty"))),
         })
     }
 
-    fn decode<'a>(arena: Arena<'a>, node: &Node<'a>, is_pulumi: bool) -> Result<Manifest> {
+    fn decode<'a>(arena: Arena<'a>, node: &Node<'a>, is_pulumi: bool, directory: &Path) -> Result<Manifest> {
         // Pulumi's file says more than concerns us.
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
         let mut raw = Raw::default();
         raw.decode(node, &cx)?;
-        let wrong = |message: String| cx.error(node.pos(), message);
+        let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
+        let wrong = |field: &str, message: String| cx.error(pos(field), message);
         if !is_pulumi {
             check_head(&cx, node.pos(), (raw.api_version, raw.kind), "Plugin")?;
         }
@@ -215,52 +243,65 @@ impl Manifest {
             _ => "",
         };
         let names = RUNTIMES.map(|(name, _)| name).join(", ");
-        let runtime = Runtime::of(runtime).ok_or_else(|| {
-            wrong(format!(
-                "the runtime '{runtime}' is none of {names}, nor the name of a program 'rustomize-runtime-<name>'"
-            ))
+        let runtime = Runtime::of(runtime).ok_or_else(|| match runtime {
+            "" => wrong("runtime", "missing field \"runtime\"".to_owned())
+                .hint(format!("it is one of {names}, or NAME for a program 'rustomize-runtime-NAME' in PATH")),
+            other => wrong(
+                "runtime",
+                format!(
+                    "the runtime '{other}' is none of {names}, nor the name of a program 'rustomize-runtime-<name>'"
+                ),
+            ),
         })?;
         let protocol = match (&runtime, raw.protocol) {
             (Runtime::SharedObject, "") => Protocol::SharedObject,
             (_, "" | "exec") => Protocol::Exec,
             (_, "krm") => Protocol::Krm,
-            (_, other) => return Err(wrong(format!("the protocol is 'exec' or 'krm', not '{other}'"))),
+            (_, other) => return Err(wrong("protocol", format!("the protocol is 'exec' or 'krm', not '{other}'"))),
+        };
+        let format = match raw.format {
+            "" => Format::default(),
+            name => Format::named(name)
+                .ok_or_else(|| wrong("format", format!("the format is 'yaml' or 'json', not '{name}'")))?,
         };
         let version = (!raw.version.is_empty()).then(|| raw.version.parse()).transpose();
-        let version = version.map_err(|e: crate::manager::id::version::VersionError| wrong(e.to_string()))?;
+        let version =
+            version.map_err(|e: crate::manager::id::version::VersionError| wrong("version", e.to_string()))?;
         let api = if raw.api.is_empty() { Ok(HOST_API) } else { raw.api.parse() };
-        let api: ApiVersion = api.map_err(|e: crate::manager::id::version::VersionError| wrong(e.to_string()))?;
+        let api: ApiVersion =
+            api.map_err(|e: crate::manager::id::version::VersionError| wrong("api", e.to_string()))?;
         let entry = if raw.entry.is_empty() { runtime.entry() } else { raw.entry };
-        let leaves = |entry: &str| entry.starts_with('/') || entry.split('/').any(|part| part == "..");
         if entry.starts_with('-') {
-            let place = match node.value() {
-                Value::Mapping(m) => m.get("entry").map_or(node.pos(), |entry| entry.pos()),
-                _ => node.pos(),
-            };
-            let error = cx.error(place, format!("the entry '{entry}' begins with '-', as an option does"));
+            let error = wrong("entry", format!("the entry '{entry}' begins with '-', as an option does"));
             return Err(error.hint(format!("write ./{entry}, if the file is called so")));
         }
-        if leaves(entry) {
-            return Err(wrong(format!("the entry '{entry}' is not in the directory")));
+        if written_schema::leaves(entry) {
+            return Err(wrong("entry", format!("the entry '{entry}' is not in the directory")));
         }
+        let components = |field: &'static str, raw: &[RawComponent<'_>]| -> Result<Vec<Component>> {
+            let all = raw.iter().map(|raw| raw.component(&cx, directory));
+            all.collect::<Result<_>>().map_err(|e| e.in_field(field))
+        };
         let description = Description {
             version: version.as_ref().map(ToString::to_string).unwrap_or_default(),
             api_version: api.to_string(),
-            generators: components(&raw.generators),
-            transformers: components(&raw.transformers),
-            validators: components(&raw.validators),
+            generators: components("generators", &raw.generators)?,
+            transformers: components("transformers", &raw.transformers)?,
+            validators: components("validators", &raw.validators)?,
             protocol,
+            format,
             permissions: raw.permissions.clone(),
             ..Description::default()
         };
         if runtime == Runtime::SharedObject && description.components().next().is_none() {
-            return Err(wrong("it says nothing of what the shared object does".to_owned())
+            return Err(wrong("runtime", "it says nothing of what the shared object does".to_owned())
                 .hint("as in generators: [{apiVersion: example.com/v1, kind: Made}]"));
         }
         let dependencies = requirements(&cx, &raw.dependencies, "dependencies")?;
         let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
         if let Some(local) = dependencies.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
-            return Err(wrong(format!("the dependency '{}' is a path of one machine", local.name)));
+            let message = format!("the dependency '{}' is a path of one machine", local.name);
+            return Err(wrong("dependencies", message));
         }
         Ok(Manifest {
             name: raw.name.to_owned(),
@@ -318,8 +359,10 @@ impl Manifest {
     /// What a plugin said when it was asked, with what the file says of how it speaks and what it
     /// asks for.
     pub fn complete(&self, said: Description) -> Description {
-        let permissions = self.description.permissions.clone();
-        Description { protocol: self.description.protocol, permissions, ..said }
+        let Description { protocol, format, permissions, .. } = self.description.clone();
+        // YAML is what a file says that says nothing of it.
+        let format = if format == Format::default() { said.format } else { format };
+        Description { protocol, format, permissions, ..said }
     }
 
     /// What the plugin does, if the file says that.
@@ -331,11 +374,12 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::{Manifest, Runtime};
+    use std::path::Path;
 
     const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: Plugin\n";
 
     fn parse(text: &str) -> Result<Manifest, String> {
-        Manifest::parse("plugin.yaml", false, format!("{HEAD}{text}")).map_err(|e| e.to_string())
+        Manifest::parse("plugin.yaml", false, format!("{HEAD}{text}"), Path::new(".")).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -348,16 +392,16 @@ mod tests {
         assert_eq!(manifest.version.unwrap().to_string(), "1.2.3");
         let pulumi =
             "runtime:\n  name: nodejs\n  options: {typescript: true}\nrequiredPulumiVersion: '>=3'\npackages: {}\n";
-        let pulumi = Manifest::parse("PulumiPlugin.yaml", true, pulumi.to_owned()).unwrap();
+        let pulumi = Manifest::parse("PulumiPlugin.yaml", true, pulumi.to_owned(), Path::new(".")).unwrap();
         assert_eq!((pulumi.runtime, pulumi.entry.as_str()), (Runtime::Nodejs, "index.js"));
         let other = parse("runtime: ruby\n").unwrap();
-        assert_eq!(other.command(std::path::Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
+        assert_eq!(other.command(Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
     }
 
     #[test]
     fn no_shim_is_needed() {
         let manifest = parse("runtime: bash\nentry: run.sh\n").unwrap();
-        let command = manifest.command(std::path::Path::new("/p"));
+        let command = manifest.command(Path::new("/p"));
         assert_eq!((command.program.to_str(), command.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));
     }
 
@@ -368,7 +412,11 @@ mod tests {
             ("runtime: so\n", "what the shared object does"),
             ("runtime: bash\nprotocol: grpc\n", "'exec' or 'krm'"),
             ("runtime: bash\npermissions: {read: [x]}\n", "for no path"),
-            ("version: 1.2.3\n", "the runtime ''"),
+            ("version: 1.2.3\n", "missing field \"runtime\""),
+            ("runtime: bash\nformat: toml\n", "'yaml' or 'json'"),
+            ("runtime: bash\ngenerators: [{kind: X}]\n", "no apiVersion"),
+            ("runtime: bash\ngenerators: [{name: x, schema: {type: objct}}]\n", "plugin.yaml:4:39"),
+            ("runtime: bash\ngenerators: [{name: x, schema: ../s.json}]\n", "not in the plugin's directory"),
             ("runtime: bash\nversion: 1.2\n", "quotes"),
             ("runtime: bash\nversion: 1.2.3-rc1\n", "pre-release"),
             ("runtime: bash\nentry: ../x.sh\n", "not in the directory"),

@@ -4,6 +4,7 @@
 use super::inputs::Inputs;
 use super::{COMPONENT, Chosen, Provider, Request, Resolver, Tier};
 use crate::diag::{Code, Error, Result};
+use crate::manager::author::conform::conform;
 use crate::manager::author::describe::Protocol;
 use crate::manager::policy::Policy;
 use crate::plugin::exec::ExecPlugin;
@@ -73,6 +74,9 @@ impl ManagedPlugins {
         entry: PluginEntry<'_, 'a>,
         found: Provider,
     ) -> Result<Box<dyn Plugin<'a>>> {
+        if let Some(schema) = &found.component.schema {
+            conform(build.arena, entry.config, schema, &found.installed.source.to_string())?;
+        }
         let options = &self.runners.options;
         let isolation = options.isolation.of_installed(&found.permissions, options.variable);
         let held = self.held(&found)?;

@@ -1,0 +1,121 @@
+//! Reads the schema that a manifest has for a kind: in place, or in a file of the plugin's directory.
+
+use super::schema::{SCHEMA_LIMIT, Schema};
+use crate::config::read_alone;
+use crate::diag::{Code, Error, Result};
+use crate::load::FileLimit;
+use crate::yaml::scalar::{self, Kind};
+use crate::yaml::{Node, Pos, Value};
+use std::io;
+use std::path::Path;
+
+/// Most values in a schema.
+const MOST_VALUES: usize = 200_000;
+
+/// Deepest nesting of the values in a schema.
+const MOST_DEPTH: usize = 96;
+
+/// Whether a path in a manifest leads out of the plugin's directory.
+pub(super) fn leaves(path: &str) -> bool {
+    path.starts_with('/') || path.split('/').any(|part| part == "..")
+}
+
+/// Reads a schema: a mapping, or the path of a file below `directory`. None where there is none.
+///
+/// # Errors
+/// It is not a valid schema, or the file cannot be read or is not the plugin's own.
+pub(super) fn read(node: &Node<'_>, directory: &Path) -> Result<Option<Schema>> {
+    match node.value() {
+        _ if node.is_null() => Ok(None),
+        Value::Scalar(scalar) if scalar.kind() == Kind::Str => {
+            of_file(scalar.text(), directory).map(Some).map_err(|e| e.at(node.pos()))
+        }
+        _ => of_node(node).map(Some),
+    }
+}
+
+/// Reads a file in JSON or YAML below a plugin's directory.
+fn of_file(path: &str, directory: &Path) -> Result<Schema> {
+    let fault = |why: &str| Error::new(Code::Field, format!("the schema '{path}' {why}"));
+    if path.is_empty() || leaves(path) {
+        return Err(fault("is not in the plugin's directory").hint("write a path as in schema.json"));
+    }
+    let cannot = |e: io::Error| fault(&format!("cannot be read: {e}"));
+    let real = directory.join(path).canonicalize().map_err(cannot)?;
+    if !real.starts_with(directory.canonicalize().map_err(cannot)?) {
+        return Err(fault("is a link that leads out of the plugin's directory"));
+    }
+    // A pipe would be read without end.
+    if !real.is_file() {
+        return Err(fault("is not a file"));
+    }
+    let text = FileLimit(SCHEMA_LIMIT).read_to_string(&real).map_err(|e| match e.kind() {
+        io::ErrorKind::FileTooLarge => {
+            let hint = "a schema says which fields there are: it does not list all their values";
+            fault(&format!("has more than {SCHEMA_LIMIT} bytes")).hint(hint)
+        }
+        _ => cannot(e),
+    })?;
+    if path.ends_with(".json") {
+        let value = serde_json::from_str(&text).map_err(|e| fault(&format!("is not valid JSON: {e}")))?;
+        return Schema::compile(value).map_err(|e| fault(&format!("is refused: {e}")));
+    }
+    read_alone(directory.join(path).display().to_string(), text, |_, node| match node {
+        Some(node) => of_node(node),
+        None => Err(fault("is empty")),
+    })
+}
+
+fn of_node(node: &Node<'_>) -> Result<Schema> {
+    let mut left = MOST_VALUES;
+    let value = json_of(node, 0, &mut left)?;
+    Schema::compile(value).map_err(|e| Error::new(Code::Field, e.to_string()).at(place_of(node, &e.place)))
+}
+
+/// The place that a JSON pointer leads to, as far as the way exists.
+fn place_of(node: &Node<'_>, pointer: &str) -> Pos {
+    let mut at = node;
+    for name in pointer.split('/').skip(1) {
+        let item = at.as_sequence().and_then(|items| items.get(name.parse::<usize>().ok()?));
+        let field = at.as_mapping().and_then(|mapping| mapping.get(&name.replace("~1", "/").replace("~0", "~")));
+        let Some(found) = item.or(field) else { break };
+        at = found;
+    }
+    at.pos()
+}
+
+/// A tree of YAML as JSON.
+fn json_of(node: &Node<'_>, depth: usize, left: &mut usize) -> Result<serde_json::Value> {
+    let wrong = |message: String| Err(Error::new(Code::Field, message).at(node.pos()));
+    if depth > MOST_DEPTH {
+        return wrong(format!("the schema is nested more than {MOST_DEPTH} levels deep"));
+    }
+    let Some(fewer) = left.checked_sub(1) else {
+        return wrong(format!("the schema has more than {MOST_VALUES} values"));
+    };
+    *left = fewer;
+    Ok(match node.value() {
+        Value::Scalar(scalar) => match scalar.kind() {
+            Kind::Null => serde_json::Value::Null,
+            Kind::Bool => scalar::truth(scalar.text()).into(),
+            Kind::Int | Kind::Float => match (scalar::int(scalar.text()), scalar::float(scalar.text())) {
+                (Some(scalar::Int::Signed(n)), _) => n.into(),
+                (Some(scalar::Int::Unsigned(n)), _) => n.into(),
+                (None, Some(f)) if f.is_finite() => f.into(),
+                _ => return wrong("the schema has a number that JSON has no text for".to_owned()),
+            },
+            _ => scalar.text().into(),
+        },
+        Value::Sequence(items) => {
+            let items: Result<Vec<_>> = items.iter().map(|item| json_of(item, depth + 1, left)).collect();
+            items?.into()
+        }
+        Value::Mapping(mapping) => {
+            let mut object = serde_json::Map::new();
+            for entry in mapping.iter() {
+                object.insert(entry.key().text().to_owned(), json_of(entry.value(), depth + 1, left)?);
+            }
+            object.into()
+        }
+    })
+}
