@@ -13,6 +13,7 @@ mod managed;
 mod output;
 mod plugin;
 mod plugin_args;
+mod plugin_author;
 mod plugin_flags;
 pub mod plugin_host;
 mod plugin_install;

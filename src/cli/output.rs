@@ -34,6 +34,21 @@ pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
     }
 }
 
+/// Writes a text that is not the result of a build to stdout, or as a file that appears whole.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_text(text: &str, path: Option<&Path>) -> Result<()> {
+    match path {
+        Some(file) => write_file(file, &[text.to_owned()]).with_context(|| format!("open {}", file.display())),
+        None => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            Ok(out.flush()?)
+        }
+    }
+}
+
 fn write_all(out: &mut impl Write, pieces: &[String]) -> std::io::Result<()> {
     pieces.iter().try_for_each(|piece| out.write_all(piece.as_bytes()))
 }

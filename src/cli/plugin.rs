@@ -4,7 +4,7 @@ use super::args::Format;
 use super::plugin_args::{Language, Plugin, PluginCommand, Printing};
 use super::report::Report;
 use super::{
-    cache, managed, plugin_host, plugin_install, plugin_look, plugin_run, plugin_share, plugin_trust, plugin_why,
+    cache, managed, plugin_author, plugin_host, plugin_install, plugin_look, plugin_run, plugin_share, plugin_trust, plugin_why,
     signals,
 };
 use crate::manager::author::scaffold;
@@ -58,7 +58,9 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
         }
         Plugin::Add(args) => return plugin_install::add(args, json(args.printing), &options),
-        Plugin::Describe { what, offline } => return plugin_look::describe(what, *offline, &options),
+        Plugin::Describe(args) => return plugin_author::describe(args, &options),
+        Plugin::Header(args) => return plugin_author::header(args),
+        Plugin::Package(args) => return plugin_author::package(args, is_json, &options),
         Plugin::Verify { project, printing } => {
             return plugin_look::verify(project.path(), json(*printing), &options);
         }

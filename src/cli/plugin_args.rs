@@ -1,6 +1,7 @@
 //! The flags of `plugin`, exactly as typed.
 
 use super::args::{Format, size};
+use super::plugin_author::{Describe, Header, Package};
 use super::plugin_flags::PluginFlags;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::install::PARALLEL;
@@ -74,17 +75,15 @@ pub enum Plugin {
     },
     /// Add a plugin to plugins.yaml, and install and lock it
     Add(Add),
-    /// Print what a plugin says of itself, as JSON; one that is not installed is installed first
-    Describe {
-        /// The source of a plugin, or its name in plugins.yaml, or the path of an executable or a
-        /// directory
-        #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME|PATH")]
-        what: String,
-
-        /// Fetch nothing: the plugin is installed
-        #[arg(long)]
-        offline: bool,
-    },
+    /// Print what a plugin says of itself: as JSON, as a plugin.yaml, as a page of documentation, or
+    /// the schema of its configuration; a plugin that is not installed is installed first
+    #[command(after_long_help = DESCRIBE_EXAMPLES)]
+    Describe(Describe),
+    /// Print the C header of plugins that are shared objects
+    Header(Header),
+    /// Write the files of a release of a plugin: an archive for each platform and their sums
+    #[command(long_about = PACKAGE_PLUGIN, after_long_help = PACKAGE_EXAMPLES)]
+    Package(Package),
     /// Check every installed plugin: its name, its content, and its description
     Verify {
         #[command(flatten)]
@@ -567,3 +566,25 @@ const RUN_EXAMPLES: &str = "Examples:
 
   # a component of an installed plugin, by its name
   rustomize plugin run app-coffees";
+
+const DESCRIBE_EXAMPLES: &str = "Examples:
+  # a plugin.yaml to begin with, for a script that describes itself
+  rustomize plugin describe ./label.py -o yaml > plugin.yaml
+
+  # a page of documentation
+  rustomize plugin describe ./label -o markdown > docs/label.md
+
+  # the schema of a kind, for an editor
+  rustomize plugin describe github.com/acme/label --schema --kind TeamLabel > team-label.json";
+
+const PACKAGE_PLUGIN: &str = "Write the files of a release of a plugin, as installing from a release reads them: an archive for each platform, \
+    <name>_SHA256SUMS with the sums, and with --key a signature of each. What could not be installed is not packaged, and the same input gives the same \
+    archives.\n\nPATH is a directory with plugin.yaml, or with plugin/plugin.yaml as 'plugin new' makes it, or an executable for this machine.";
+
+const PACKAGE_EXAMPLES: &str = "Examples:
+  # a plugin in a language that a runtime runs: one archive for all platforms
+  rustomize plugin package -o dist
+
+  # a compiled plugin, for two platforms, signed
+  rustomize plugin package target/release/label --name label \\
+    --platform linux_arm64=target/aarch64-unknown-linux-gnu/release/label --key ~/.minisign/minisign.key -o dist";

@@ -1,4 +1,4 @@
-//! `plugin list`, `describe`, `verify` and `prune`: installed plugins, and those that nothing
+//! `plugin list`, `verify` and `prune`: installed plugins, and those that nothing
 //! needs.
 
 use super::managed::{environment, inputs, policy};
@@ -22,46 +22,6 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Runs `plugin describe`.
-///
-/// # Errors
-/// There is no such plugin, or it does not describe itself.
-pub fn describe(what: &str, offline: bool, options: &PluginOptions) -> Result<()> {
-    let path = Path::new(what);
-    let description = if path.is_dir() {
-        let manifest = Manifest::read(path)?;
-        match manifest.says_what() {
-            true => manifest.description,
-            false => Description::ask(&manifest.command(&path.canonicalize()?), options)
-                .map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?,
-        }
-    } else if path.is_file() {
-        Description::ask(&Command::of_binary(&path.canonicalize()?), options)
-            .map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?
-    } else {
-        let inputs = inputs(Path::new("."), None, &policy(None)?)?;
-        let projects = inputs.own_projects()?;
-        let named = projects.iter().find_map(|project| project.requirement(what));
-        let (source, constraint) = halves(what);
-        let source = named.map_or_else(|| parse(source), |wanted| Ok(wanted.source.clone()))?;
-        let found = choose(candidates(&inputs.root, &source, &Platform::host()), &constraint_of(constraint)?);
-        let installed = match found {
-            Some(installed) => Some(installed),
-            None => {
-                let transfer = TransferFlags { offline, ..TransferFlags::default() };
-                install_one(&Install::of(what, transfer), what, options)?
-                    .into_iter()
-                    .find(|installed| installed.source == source)
-            }
-        };
-        let Some(installed) = installed else { bail!("no plugin of '{source}' is installed") };
-        let description = inputs.describe(options, &installed);
-        (*description.map_err(|e| anyhow!("'{}': {e}", installed.path.display()))?).clone()
-    };
-    writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&description)?)?;
-    Ok(())
-}
 
 /// Runs `plugin list`.
 ///

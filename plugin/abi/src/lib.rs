@@ -24,6 +24,9 @@ pub use guest::{Asked, Guest};
 pub use open::OpenError;
 pub use plugin::{CallError, Output, Plugin};
 
+/// The C header, which is the specification of the interface.
+pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
+
 /// The function that every plugin exports first.
 pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";
 

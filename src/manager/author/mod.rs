@@ -7,13 +7,18 @@
 //! * [`client`]: the plugins that a plugin needs, as its directory names them.
 //! * [`manifest`]: `plugin.yaml`, which makes a directory a plugin.
 //! * [`scaffold`]: a new plugin to begin with.
+//! * [`export`]: a description as `plugin.yaml`, as a page, as a schema for editors.
+//! * [`package`]: the files of a release; [`sign`]: their signatures.
 
 pub mod client;
 pub mod conform;
 pub mod describe;
+pub mod export;
 mod fault;
 pub mod manifest;
+pub mod package;
 mod rules;
 pub mod scaffold;
 pub mod schema;
+pub mod sign;
 mod written_schema;

@@ -1,0 +1,258 @@
+//! `plugin describe`, `plugin header` and `plugin package`: for authors of plugins.
+
+use super::managed::{self, inputs, policy};
+use super::output;
+use super::plugin::{constraint_of, halves, parse};
+use super::plugin_args::{Install, TransferFlags};
+use super::plugin_install::install_one;
+use super::report::Report;
+use crate::diag::{Code, Error};
+use crate::manager::author::describe::Description;
+use crate::manager::author::export::{self, Head};
+use crate::manager::author::manifest::Manifest;
+use crate::manager::author::package::{self, Wanted};
+use crate::manager::author::sign::SigningKey;
+use crate::manager::id::name::Platform;
+use crate::manager::store::discover::{candidates, choose};
+use crate::plugin::PluginOptions;
+use crate::plugin::program::Command;
+use anyhow::{Result, anyhow, bail};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// `plugin describe`
+#[derive(Args)]
+pub struct Describe {
+    /// The source of a plugin, or its name in plugins.yaml, or the path of an executable or a
+    /// directory
+    #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME|PATH")]
+    pub what: String,
+
+    /// Fetch nothing: the plugin is installed
+    #[arg(long)]
+    pub offline: bool,
+
+    /// Print the JSON Schema of its configuration objects
+    #[arg(long, conflicts_with = "output")]
+    pub schema: bool,
+
+    /// The kind whose schema is printed, where the plugin has several
+    #[arg(long, value_name = "KIND", requires = "schema")]
+    pub kind: Option<String>,
+
+    /// How to print: json; yaml, as a plugin.yaml that says the same; or markdown, as a page of
+    /// documentation
+    #[arg(short, long, value_name = "FORMAT", default_value = "json")]
+    pub output: Form,
+}
+
+/// How a description is printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    Json,
+    Yaml,
+    Markdown,
+}
+
+/// `plugin header`
+#[derive(Args)]
+pub struct Header {
+    /// Write it to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `plugin package`
+#[derive(Args)]
+pub struct Package {
+    /// A directory with plugin.yaml, or an executable for this machine
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub what: PathBuf,
+
+    /// The directory for the files
+    #[arg(short, long, value_name = "DIR", default_value = "dist")]
+    pub output: PathBuf,
+
+    /// The plugin's name [default: what plugin.yaml says, or the name of the file or directory]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// An executable, or a shared object, for another platform, as in linux_arm64=FILE; may be
+    /// repeated
+    #[arg(long = "platform", value_name = "OS_ARCH=FILE", value_parser = platform)]
+    pub platforms: Vec<(Platform, PathBuf)>,
+
+    /// Sign the files with this secret key of minisign; its password is asked for, or in
+    /// RUSTOMIZE_MINISIGN_PASSWORD
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+/// Reads `linux_arm64=FILE`.
+fn platform(text: &str) -> Result<(Platform, PathBuf), String> {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    let parts = text.split_once('=').and_then(|(platform, file)| Some((platform.split_once('_')?, file)));
+    match parts {
+        Some(((os, arch), file)) if is_word(os) && is_word(arch) && !file.is_empty() => {
+            Ok((Platform { os: os.to_owned(), arch: arch.to_owned() }, file.into()))
+        }
+        _ => Err("expected OS_ARCH=FILE, as in linux_arm64=build/label".to_owned()),
+    }
+}
+
+/// What was described.
+struct Described {
+    description: Description,
+    name: String,
+    /// The file or directory that is the plugin.
+    path: PathBuf,
+}
+
+/// Runs `plugin describe`.
+///
+/// # Errors
+/// There is no such plugin, or it does not describe itself, or has no such form.
+pub fn describe(args: &Describe, options: &PluginOptions) -> Result<()> {
+    let described = described(args, options)?;
+    let Described { description, name, .. } = &described;
+    let text = if args.schema {
+        serde_json::to_string_pretty(&export::schema(description, args.kind.as_deref())?)? + "\n"
+    } else {
+        match args.output {
+            Form::Json => serde_json::to_string_pretty(description)? + "\n",
+            Form::Yaml => as_manifest(&described)?,
+            Form::Markdown => export::page(name, description)?,
+        }
+    };
+    output::write_text(&text, None)
+}
+
+fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
+    let what = args.what.as_str();
+    let path = Path::new(what);
+    let ask = |command: &Command| {
+        Description::ask(command, options).map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))
+    };
+    if path.is_dir() {
+        let own = path.canonicalize()?;
+        let manifest = Manifest::read(path)?;
+        let description = match manifest.says_what() {
+            true => manifest.description.clone(),
+            false => manifest.complete(ask(&manifest.command(&own))?),
+        };
+        let name = if manifest.name.is_empty() { file_name(&own) } else { manifest.name.clone() };
+        return Ok(Described { description, name, path: own });
+    }
+    if path.is_file() {
+        let own = path.canonicalize()?;
+        let name = own.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        return Ok(Described { description: ask(&Command::of_binary(&own))?, name, path: own });
+    }
+    let inputs = inputs(Path::new("."), None, &policy(None)?)?;
+    let projects = inputs.own_projects()?;
+    let named = projects.iter().find_map(|project| project.requirement(what));
+    let (source, constraint) = halves(what);
+    let source = named.map_or_else(|| parse(source), |wanted| Ok(wanted.source.clone()))?;
+    let found = choose(candidates(&inputs.root, &source, &Platform::host()), &constraint_of(constraint)?);
+    let installed = match found {
+        Some(installed) => Some(installed),
+        None => {
+            let transfer = TransferFlags { offline: args.offline, ..TransferFlags::default() };
+            install_one(&Install::of(what, transfer), what, options)?
+                .into_iter()
+                .find(|installed| installed.source == source)
+        }
+    };
+    let Some(installed) = installed else { bail!("no plugin of '{source}' is installed") };
+    let description = inputs.describe(options, &installed);
+    let description = (*description.map_err(|e| anyhow!("'{}': {e}", installed.path.display()))?).clone();
+    Ok(Described { description, name: source.name().to_owned(), path: installed.path })
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A manifest to begin with.
+fn as_manifest(described: &Described) -> Result<String> {
+    let Described { description, name, path } = described;
+    if path.is_dir() {
+        let manifest = Manifest::read(path)?;
+        let head = Head { name, runtime: manifest.runtime.name(), entry: &manifest.entry };
+        return Ok(export::manifest(&head, description)?);
+    }
+    let entry = file_name(path);
+    let Some(runtime) = runtime_of(path)? else {
+        let message = format!("'{}' is not a script that a runtime runs, so it has no plugin.yaml", path.display());
+        let hint = format!("a compiled plugin installs as it is: rustomize plugin package {}", path.display());
+        return Err(Error::new(Code::Usage, message).hint(hint).into());
+    };
+    Ok(export::manifest(&Head { name, runtime, entry: &entry }, description)?)
+}
+
+/// The runtime that runs a script, by its first line.
+fn runtime_of(path: &Path) -> Result<Option<&'static str>> {
+    const MOST: u64 = 256;
+    let mut line = Vec::new();
+    BufReader::new(std::fs::File::open(path)?.take(MOST)).read_until(b'\n', &mut line)?;
+    let line = String::from_utf8_lossy(&line).into_owned();
+    let Some(command) = line.strip_prefix("#!") else { return Ok(None) };
+    let mut words = command.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let program = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='));
+    let program = program.unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    Ok(match program {
+        "sh" | "bash" | "dash" => Some("bash"),
+        "python" => Some("python"),
+        "node" | "nodejs" => Some("nodejs"),
+        "deno" => Some("deno"),
+        _ => None,
+    })
+}
+
+/// Runs `plugin header`.
+///
+/// # Errors
+/// It cannot be written.
+pub fn header(args: &Header) -> Result<()> {
+    output::write_text(rustomize_plugin_abi::HEADER, args.output.as_deref())
+}
+
+/// The variable with the password of a key.
+const PASSWORD: &str = "RUSTOMIZE_MINISIGN_PASSWORD";
+
+/// Runs `plugin package`.
+///
+/// # Errors
+/// The plugin could not be installed, or the key cannot be used. Nothing is written then.
+pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result<()> {
+    let password = || {
+        if let Some(password) = managed::variable(PASSWORD) {
+            return Ok(password.to_string_lossy().into_owned());
+        }
+        rpassword::prompt_password("Password of the key: ").map_err(|_| {
+            Error::new(Code::Usage, "the key has a password, and there is no terminal to ask for it")
+                .hint(format!("put it into the variable {PASSWORD}"))
+        })
+    };
+    let key = args.key.as_deref().map(|path| SigningKey::read(path, password)).transpose()?;
+    let wanted = Wanted {
+        what: &args.what,
+        name: args.name.as_deref(),
+        files: &args.platforms,
+        out: &args.output,
+        key: key.as_ref(),
+    };
+    let mut report = Report::default();
+    for path in package::package(&wanted, options)? {
+        report.add(path.display().to_string(), json!({ "path": path }));
+    }
+    report.print(is_json)?;
+    if let Some(key) = key {
+        let line =
+            format!("Whoever installs it checks that with: rustomize plugin trust SOURCE --key {}", key.public());
+        writeln!(std::io::stderr(), "{line}")?;
+    }
+    Ok(())
+}
