@@ -4,8 +4,8 @@ use super::args::Format;
 use super::plugin_args::{Language, Plugin, PluginCommand, Printing};
 use super::report::Report;
 use super::{
-    cache, managed, plugin_author, plugin_host, plugin_install, plugin_look, plugin_run, plugin_share, plugin_trust, plugin_why,
-    signals,
+    cache, managed, plugin_author, plugin_host, plugin_install, plugin_look, plugin_run, plugin_share, plugin_trust,
+    plugin_why, signals,
 };
 use crate::manager::author::scaffold;
 use crate::manager::id::name::Platform;

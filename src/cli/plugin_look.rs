@@ -2,25 +2,21 @@
 //! needs.
 
 use super::managed::{environment, inputs, policy};
-use super::plugin::{constraint_of, halves, parse};
-use super::plugin_args::{Install, Prune, TransferFlags};
-use super::plugin_install::{install_one, locked_root};
+use super::plugin_args::Prune;
+use super::plugin_install::locked_root;
 use super::report::Report;
-use crate::manager::author::describe::{Component, Description};
-use crate::manager::author::manifest::Manifest;
+use crate::manager::author::describe::Component;
 use crate::manager::id::name::Platform;
 use crate::manager::policy::lock::Lock;
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::{Row, State};
-use crate::manager::store::discover::{Candidate, Refusal, all, candidates, choose};
+use crate::manager::store::discover::{Candidate, Refusal, all};
 use crate::manager::store::place;
 use crate::plugin::PluginOptions;
-use crate::plugin::program::Command;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Runs `plugin list`.
