@@ -1,8 +1,8 @@
 //! Exec plugins: any executable that takes the name of a file with its configuration (K21).
 //!
 //! A generator reads nothing and prints resources; a transformer reads all resources and prints
-//! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted. *Cost*:
-//! the process, and printing and reading the resources once each.
+//! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted, and
+//! `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. *Cost*: the process, and printing and reading the resources once each.
 
 use super::PluginOptions;
 use super::isolation::Confined;
@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = if cfg!(windows) { 32_766 } else { 131_071 };
+
+/// The variable in which a plugin finds where it stands: `generator`, `transformer`, `validator`.
+const ROLE: &str = "RUSTOMIZE_PLUGIN_ROLE";
 
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
@@ -54,12 +57,13 @@ impl ExecPlugin {
         let pos = config.pos();
         let args = arguments(build, root, config).map_err(|e| e.at(pos))?;
         build.cx.files.note(&program.path);
+        let config_text = program.format.print_config(arena, config)?;
         Ok(ExecPlugin {
             options: Arc::clone(options),
             program,
             args,
             root: root.clone(),
-            config: wire::print_config(arena, config)?,
+            config: config_text,
             file_name: file_name(arena, config),
             name: format!("plugin {}", config.id()),
             pos,
@@ -98,6 +102,8 @@ impl ExecPlugin {
     fn environment(&self, build: &mut Build<'_>) -> Vec<(Cow<'static, str>, OsString)> {
         let mut variables: Vec<(Cow<'static, str>, OsString)> = vec![
             ("KUSTOMIZE_PLUGIN_MODE".into(), self.mode.as_str().into()),
+            // kustomize's variable does not tell a validator from a transformer.
+            (ROLE.into(), self.mode.role().into()),
             ("KUSTOMIZE_PLUGIN_CONFIG_STRING".into(), self.config.as_str().into()),
             ("KUSTOMIZE_PLUGIN_CONFIG_ROOT".into(), self.root.real.as_os_str().into()),
         ];
@@ -121,7 +127,7 @@ impl ExecPlugin {
 impl<'a> Generator<'a> for ExecPlugin {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let printed = self.call(build, None)?;
-        let resources = wire::parse(build, self.output_name(), printed)?;
+        let resources = self.program.format.parse(build, self.output_name(), printed)?;
         wire::generated(build, resources)
     }
 }
@@ -132,9 +138,9 @@ impl<'a> Transformer<'a> for ExecPlugin {
         // What the plugin prints takes the place of everything: the old resources make room for it
         // first.
         let (places, resources) = map.take_all(arena)?;
-        let input = wire::print(arena, resources.into_iter(), wire::Ids::With)?;
+        let input = self.program.format.print(arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(build, Some(input.into_bytes()))?;
-        let resources = wire::parse(build, self.output_name(), printed)?;
+        let resources = self.program.format.parse(build, self.output_name(), printed)?;
         *map = wire::merge_output(&places, resources, &self.program.path.display().to_string())?;
         Ok(())
     }
@@ -142,9 +148,9 @@ impl<'a> Transformer<'a> for ExecPlugin {
 
 impl<'a> Plugin<'a> for ExecPlugin {
     fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
-        let input = wire::print(build.arena, map.iter().cloned(), wire::Ids::With)?;
+        let input = self.program.format.print(build.arena, map.iter().cloned(), wire::Ids::With)?;
         let printed = self.call(build, Some(input.into_bytes()))?;
-        wire::parse(build, self.output_name(), printed)
+        self.program.format.parse(build, self.output_name(), printed)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::PluginOptions;
 use super::isolation::{Confined, Isolation, Level};
 use crate::process::PrivateDirectory;
+use crate::stage::format::Format;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
@@ -86,6 +87,8 @@ pub struct Program {
     pub environment: Vec<(&'static str, OsString)>,
     /// How much of the user's rights it gets.
     pub isolation: Isolation,
+    /// The notation that it reads and prints as an exec plugin.
+    pub format: Format,
 }
 
 impl Program {
@@ -103,6 +106,7 @@ impl Program {
             parameters,
             environment,
             isolation,
+            format: Format::Yaml,
         }
     }
 

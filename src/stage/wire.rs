@@ -28,11 +28,19 @@ const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 /// # Errors
 /// It cannot be printed.
 pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
+    let mut text = String::new();
+    print_one(&annotated_config(arena, config)?, &mut text)?;
+    Ok(text)
+}
+
+/// A configuration object with its build annotations, if it has any.
+///
+/// # Errors
+/// Its id cannot be printed.
+pub(super) fn annotated_config<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
     let mut config = config.clone();
     annotate(arena, &mut config, Ids::Without)?;
-    let mut text = String::new();
-    print_one(&config, &mut text)?;
-    Ok(text)
+    Ok(config)
 }
 
 /// Resources whose annotations share one piece of memory, which is freed before the next ones get
@@ -72,15 +80,30 @@ pub fn print_each<'a>(
     each: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let mut text = String::new();
+    annotate_each(resources, ids, &mut |resource| {
+        text.clear();
+        print_one(resource, &mut text)?;
+        each(&text);
+        Ok(())
+    })
+}
+
+/// Hands resources with their build annotations to `each`, and frees each one afterwards.
+///
+/// # Errors
+/// Those of `each`, or an id cannot be printed.
+pub(super) fn annotate_each<'a>(
+    resources: impl Iterator<Item = Resource<'a>>,
+    ids: Ids,
+    each: &mut dyn FnMut(&Resource<'_>) -> Result<()>,
+) -> Result<()> {
     let mut rest = resources.peekable();
     while rest.peek().is_some() {
         let heap = Heap::new();
         let scratch = heap.arena();
         for mut resource in rest.by_ref().take(CHUNK) {
-            text.clear();
             annotate(scratch, &mut resource, ids)?;
-            print_one(&resource, &mut text)?;
-            each(&text);
+            each(&resource)?;
         }
     }
     Ok(())

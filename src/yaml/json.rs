@@ -62,6 +62,21 @@ pub fn write_with(
     true
 }
 
+/// Appends a tree as compact JSON with sorted keys, for programs: numbers keep their value, in the
+/// digits of the text where JSON has these; an infinite one is a string. O(size of the text).
+pub fn write_exact(out: &mut String, node: &Node<'_>) {
+    let scalar = |out: &mut String, s: &Scalar<'_>| {
+        match (s.kind(), scalar::int(s.text)) {
+            (Kind::Int, Some(int)) => out.push_str(&int.to_string()),
+            (Kind::Float, _) if serde_json::from_str::<f64>(s.text).is_ok() => out.push_str(s.text),
+            (Kind::Timestamp, _) => write_string(out, s.text),
+            _ => write_scalar(out, s),
+        }
+        true
+    };
+    write_with(out, node, None, &scalar);
+}
+
 fn write_scalar(out: &mut String, s: &Scalar<'_>) {
     match s.kind() {
         Kind::Str | Kind::Binary => write_string(out, s.text),
@@ -194,6 +209,19 @@ pub fn parse<'a>(arena: Arena<'a>, text: &str) -> Result<Node<'a>, serde_json::E
     let node = Seed(arena).deserialize(&mut reader)?;
     reader.end()?;
     Ok(node)
+}
+
+/// Reads JSON values one behind the other, in lines or not, as [`parse`] reads one.
+///
+/// # Errors
+/// The parser's message, with line and column in it.
+pub fn parse_all<'a>(arena: Arena<'a>, text: &str) -> Result<Vec<Node<'a>>, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let mut nodes = Vec::new();
+    while reader.end().is_err() {
+        nodes.push(Seed(arena).deserialize(&mut reader)?);
+    }
+    Ok(nodes)
 }
 
 /// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings

@@ -10,6 +10,7 @@ use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::process::{Call, Failed, Failure, Limits};
 use crate::stage::Mode;
+use crate::stage::format::Format;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -55,26 +56,6 @@ pub enum Protocol {
     /// Through the functions of a shared object. Its directory says so by its runtime.
     #[serde(skip)]
     SharedObject,
-}
-
-/// The form in which a plugin gets objects and prints them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    #[default]
-    Yaml,
-    Json,
-}
-
-impl Format {
-    /// The format with a name, as authors write it.
-    pub fn named(name: &str) -> Option<Format> {
-        match name {
-            "yaml" => Some(Format::Yaml),
-            "json" => Some(Format::Json),
-            _ => None,
-        }
-    }
 }
 
 /// One thing that a plugin does: a name, or with the kinds of configuration objects that ask for

@@ -1,7 +1,8 @@
 //! A description in other forms: `plugin.yaml`, a page of documentation, a JSON Schema for editors.
 
-use super::describe::{Component, Description, Format, Protocol, Role};
+use super::describe::{Component, Description, Protocol, Role};
 use crate::diag::{Code, Error, Result};
+use crate::stage::format::Format;
 use crate::yaml::{Heap, emit, json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

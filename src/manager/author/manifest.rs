@@ -2,7 +2,7 @@
 //! (U09 to U12).
 
 use super::client::{Client, clients};
-use super::describe::{Component, Description, Format, Protocol};
+use super::describe::{Component, Description, Protocol};
 use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
@@ -14,6 +14,7 @@ use crate::manager::id::requirement::{Requirement, requirements};
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
+use crate::stage::format::Format;
 use crate::yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -26,6 +26,7 @@ use crate::plugin::locate::Placed;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::resource::ResId;
+use crate::stage::format::Format;
 use inputs::Inputs;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -135,6 +136,8 @@ pub struct Provider {
     /// Whether the component is a post-processor, which runs after all other transformers.
     pub runs_last: bool,
     pub protocol: Protocol,
+    /// The notation that it reads and prints as an exec plugin.
+    pub format: Format,
     /// What each call is told, as JSON; empty for nothing.
     pub parameters: String,
     /// The permissions that the plugin asks for, and was granted.

@@ -105,6 +105,7 @@ impl ManagedPlugins {
             parameters: found.parameters,
             environment,
             isolation,
+            format: found.format,
         };
         match found.protocol {
             Protocol::Krm => Ok(in_order(Function::of(build, options, entry, program)?, runs_last)),

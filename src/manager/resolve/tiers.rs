@@ -341,7 +341,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     let command = installed.command().map_err(wrong)?;
     made::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
-    let (protocol, permissions) = (description.protocol, description.permissions.clone());
+    let (protocol, format, permissions) = (description.protocol, description.format, description.permissions.clone());
     let runs_last = description.runs_last(&component);
     Ok(Provider {
         installed: installed.clone(),
@@ -349,6 +349,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
         component,
         runs_last,
         protocol,
+        format,
         parameters: String::new(),
         permissions,
     })

@@ -1,0 +1,91 @@
+//! [`Format`]: the notation in which an exec plugin reads and prints objects.
+
+use super::Build;
+use super::wire::{self, Ids};
+use crate::diag::{Code, Error, Result};
+use crate::resource::Resource;
+use crate::yaml::{Arena, json};
+use serde::{Deserialize, Serialize};
+
+/// The notation in which an exec plugin reads its configuration and its resources, and prints
+/// resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// YAML documents, as kustomize prints them.
+    #[default]
+    Yaml,
+    /// JSON objects. The plugin gets each in a line of its own, and prints them in lines or not.
+    /// Comments and the style of scalars are lost.
+    Json,
+}
+
+impl Format {
+    /// The format with a name, as authors write it.
+    pub fn named(name: &str) -> Option<Format> {
+        match name {
+            "yaml" => Some(Format::Yaml),
+            "json" => Some(Format::Json),
+            _ => None,
+        }
+    }
+
+    /// Prints a configuration object for a plugin, with its build annotations if it has any.
+    ///
+    /// # Errors
+    /// It cannot be printed.
+    pub fn print_config<'a>(self, arena: Arena<'a>, config: &Resource<'a>) -> Result<String> {
+        match self {
+            Format::Yaml => wire::print_config(arena, config),
+            Format::Json => {
+                let mut text = String::new();
+                write_line(&mut text, &wire::annotated_config(arena, config)?);
+                Ok(text)
+            }
+        }
+    }
+
+    /// Prints resources for a transformer, and frees each when it is printed. O(size).
+    ///
+    /// # Errors
+    /// One cannot be printed.
+    pub fn print<'a>(
+        self,
+        arena: Arena<'a>,
+        resources: impl Iterator<Item = Resource<'a>>,
+        ids: Ids,
+    ) -> Result<String> {
+        if self == Format::Yaml {
+            return wire::print(arena, resources, ids);
+        }
+        let mut text = String::with_capacity(2 * arena.size());
+        wire::annotate_each(resources, ids, &mut |resource| {
+            write_line(&mut text, resource);
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// Makes resources of what a plugin printed. `name` is what errors call the text.
+    ///
+    /// # Errors
+    /// It is not valid UTF-8, or not of this notation, or a document is not a resource.
+    pub fn parse<'a>(self, build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+        if self == Format::Yaml {
+            return wire::parse(build, name, bytes);
+        }
+        let fault = |message: String| Error::new(Code::Plugin, message);
+        let text = String::from_utf8(bytes)
+            .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
+        let nodes = json::parse_all(build.arena, &text).map_err(|e| {
+            fault(format!("{name} is not valid JSON: {e}"))
+                .hint("the plugin's plugin.yaml or 'describe' says 'format: json': it prints JSON objects, no YAML")
+        })?;
+        wire::resources(build, nodes)
+    }
+}
+
+fn write_line(out: &mut String, resource: &Resource<'_>) {
+    json::write_exact(out, resource.node());
+    out.push('\n');
+}
