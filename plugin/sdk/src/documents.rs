@@ -12,10 +12,11 @@ pub struct Documents<'t> {
 }
 
 impl<'t> Documents<'t> {
-    /// Reads documents that stand between lines `---`. A line of a text in a document is never just that: it is indented.
+    /// Reads documents that are separated by lines `---`. No line of a text in a document is just
+    /// that: it is indented.
     ///
     /// # Errors
-    /// One is no YAML, or no resource.
+    /// A document is not valid YAML, or not a resource.
     pub fn parse(text: &'t str) -> Result<Self> {
         let mut read = Vec::new();
         let mut rest = text;
@@ -63,10 +64,11 @@ fn id(object: &DynamicObject) -> Id<'_> {
     )
 }
 
-/// Reads one document by the rules of kustomize's own reader. Errors show no content: it may be secret.
+/// Reads one document by the rules of kustomize's own reader. Errors show no content: it may be
+/// secret.
 ///
 /// # Errors
-/// It is no YAML, or not of the type.
+/// It is not valid YAML, or not of the type.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     let options = serde_saphyr::options! {
         budget: None,
@@ -87,9 +89,14 @@ fn join(documents: impl Iterator<Item = String>) -> String {
 }
 
 fn print_one(object: &DynamicObject) -> String {
-    let mut out = String::new();
     // A DynamicObject is always a JSON object.
-    write(&mut out, &serde_json::to_value(object).unwrap_or_default(), 0);
+    print_value(&serde_json::to_value(object).unwrap_or_default())
+}
+
+/// Prints a value as a document.
+pub fn print_value(value: &Value) -> String {
+    let mut out = String::new();
+    write(&mut out, value, 0);
     out
 }
 
@@ -140,7 +147,8 @@ fn write(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// A text as it is, where no reader takes it for anything else; else as a JSON string, which is a YAML string.
+/// Appends a text as it is, where no reader takes it for anything else; otherwise as a JSON string,
+/// which is a YAML string.
 fn write_text(out: &mut String, text: &str) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -1,22 +1,26 @@
 //! Plugins for rustomize, and for kustomize, in Rust.
 //!
-//! A plugin is a type that is read from the configuration object and says what it does with resources. One source serves as a shared
-//! object (a `cdylib` with [`export!`]), as an exec plugin and as a KRM function (a program whose `main` is [`main`]).
+//! A plugin is a type that is read from the configuration object and says what it does with
+//! resources. One source serves as a shared object (a `cdylib` with [`export!`]), as an exec plugin
+//! and as a KRM function (a program whose `main` is [`main`]).
 //!
 //! ```
-//! use rustomize_plugin::{Call, DynamicObject, Mode, Plugin, Result};
+//! use rustomize_plugin::{Call, DynamicObject, JsonSchema, Plugin, Result, Role};
 //! use serde::Deserialize;
 //!
 //! /// Sets the label `team`.
-//! #[derive(Deserialize)]
+//! #[derive(Deserialize, JsonSchema)]
 //! struct TeamLabel {
+//!     /// The team that owns the resources.
 //!     team: String,
 //! }
 //!
 //! impl Plugin for TeamLabel {
 //!     const NAME: &'static str = "team-label";
 //!     const VERSION: &'static str = "1.0.0";
-//!     const MODES: &'static [Mode] = &[Mode::Transform];
+//!     const API_VERSION: &'static str = "example.com/v1";
+//!     const KIND: &'static str = "TeamLabel";
+//!     const ROLES: &'static [Role] = &[Role::Transformer];
 //!
 //!     fn transform(&self, _call: &Call, resources: &mut Vec<DynamicObject>) -> Result<()> {
 //!         for resource in resources {
@@ -29,7 +33,7 @@
 //!
 //! rustomize_plugin::export!(TeamLabel);
 //!
-//! // What a test of the plugin looks like: the real encoding, the real functions.
+//! // A test of the plugin: the real encoding, the real functions.
 //! let config = "apiVersion: example.com/v1\nkind: TeamLabel\nmetadata: {name: x}\nteam: blue\n";
 //! let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
 //! let out = rustomize_plugin::test::transform::<TeamLabel>(config, pod)?;
@@ -37,26 +41,35 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Resources that a plugin does not change pass through as they came, byte for byte, whatever this crate understands of them.
-//! A crate that uses this one has to choose a version of Kubernetes for kube-core:
+//! The doc comments of the type and of its fields are the plugin's documentation: [`describe`]
+//! makes a JSON Schema of the type, and rustomize holds a configuration object to the schema before
+//! the plugin runs. A field that the schema does not name is an error there.
+//!
+//! Resources that a plugin does not change pass through as they came, byte for byte, whatever this
+//! crate understands of them. A plugin's own crate depends on `serde` and on `schemars` 1 for the
+//! two derives, and chooses a version of Kubernetes for kube-core:
 //! `k8s-openapi = { version = "0.29", features = ["latest"] }`.
 
 #![forbid(unsafe_code)]
 
+mod describe;
 mod documents;
 #[expect(clippy::disallowed_methods, reason = "a plugin as a program is told by its environment what is wanted")]
 mod program;
 pub mod test;
 
+pub use describe::{describe, manifest, schema};
 pub use kube_core::{DynamicObject, TypeMeta};
 pub use program::main;
 pub use rustomize_plugin_abi as abi;
-pub use rustomize_plugin_abi::Mode;
+pub use schemars::{self, JsonSchema};
 pub use serde_json::json;
 
 use documents::Documents;
-use rustomize_plugin_abi::{Asked, CallError, Guest};
+use rustomize_plugin_abi::{Asked, CallError, Guest, Mode};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -66,14 +79,50 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 /// A result of a plugin.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where a plugin is called.
+/// The field of a kustomization under which a plugin can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `generators`: it makes resources.
+    Generator,
+    /// `transformers`: it changes, adds and removes resources.
+    Transformer,
+    /// `validators`: it refuses resources, and changes nothing.
+    Validator,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Generator => "generator",
+            Role::Transformer => "transformer",
+            Role::Validator => "validator",
+        })
+    }
+}
+
+/// The role as the interface of shared objects says it.
+fn mode(role: Role) -> Mode {
+    match role {
+        Role::Generator => Mode::Generate,
+        Role::Transformer => Mode::Transform,
+        Role::Validator => Mode::Validate,
+    }
+}
+
+/// Where a plugin is called, and for which configuration object.
 #[derive(Clone, Debug)]
 pub struct Call {
+    name: String,
     root: PathBuf,
     options: serde_json::Value,
 }
 
 impl Call {
+    /// `metadata.name` of the configuration object; empty if the object has none.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The directory of the kustomization that lists the plugin; it is the working directory too.
     pub fn root(&self) -> &Path {
         &self.root
@@ -85,16 +134,20 @@ impl Call {
     }
 }
 
-/// A plugin: its fields are read from the configuration object, where fields that are not known do not count.
+/// A plugin: its fields are read from the configuration object.
 ///
-/// A method is called if its mode is among [`Plugin::MODES`].
-pub trait Plugin: DeserializeOwned {
-    /// Its name, for messages and lists.
+/// A plugin implements the method of each of its [`Plugin::ROLES`]; no other method is called.
+pub trait Plugin: DeserializeOwned + JsonSchema {
+    /// The plugin's name, for messages and lists.
     const NAME: &'static str;
-    /// Its version.
+    /// The plugin's version: `env!("CARGO_PKG_VERSION")`.
     const VERSION: &'static str;
-    /// What it can do.
-    const MODES: &'static [Mode];
+    /// The apiVersion of its configuration objects, as in `example.com/v1`.
+    const API_VERSION: &'static str;
+    /// The kind of its configuration objects, as in `TeamLabel`.
+    const KIND: &'static str;
+    /// The fields of a kustomization under which it can be listed.
+    const ROLES: &'static [Role];
 
     /// Makes resources.
     ///
@@ -104,7 +157,8 @@ pub trait Plugin: DeserializeOwned {
         Err("this plugin does not generate".into())
     }
 
-    /// Changes, adds and removes resources. What is not there afterwards is gone.
+    /// Changes, adds and removes resources. A resource that is not in the list afterwards is
+    /// removed.
     ///
     /// # Errors
     /// What fails the build.
@@ -134,21 +188,38 @@ pub struct Exported<P>(PhantomData<P>);
 
 impl<P: Plugin> Guest for Exported<P> {
     fn describe() -> String {
-        let modes: Vec<&str> = P::MODES.iter().map(|mode| mode_name(*mode)).collect();
-        serde_json::json!({ "name": P::NAME, "version": P::VERSION, "modes": modes, "language": "rust" }).to_string()
+        describe::describe::<P>().to_string()
     }
 
     fn run(asked: Asked<'_>) -> std::result::Result<String, CallError> {
-        if !P::MODES.contains(&asked.mode) {
+        if !P::ROLES.iter().any(|role| mode(*role) == asked.mode) {
             return Err(CallError::Unsupported);
         }
         run::<P>(&asked).map_err(|e| CallError::Failed(words(&*e)))
     }
 }
 
+/// The part of every configuration object that a plugin's own fields do not say.
+#[derive(Default, Deserialize)]
+struct Head {
+    #[serde(default)]
+    metadata: HeadMetadata,
+}
+
+#[derive(Default, Deserialize)]
+struct HeadMetadata {
+    #[serde(default)]
+    name: String,
+}
+
 fn run<P: Plugin>(asked: &Asked<'_>) -> Result<String> {
     let plugin: P = documents::parse(asked.config).map_err(|e| format!("the configuration: {e}"))?;
-    let call = Call { root: asked.root.into(), options: serde_json::from_str(asked.options).unwrap_or_default() };
+    let head: Head = documents::parse(asked.config).unwrap_or_default();
+    let call = Call {
+        name: head.metadata.name,
+        root: asked.root.into(),
+        options: serde_json::from_str(asked.options).unwrap_or_default(),
+    };
     let mut documents = Documents::parse(asked.resources)?;
     match asked.mode {
         Mode::Generate => Ok(documents::print(&plugin.generate(&call)?)),
@@ -161,14 +232,6 @@ fn run<P: Plugin>(asked: &Asked<'_>) -> Result<String> {
             plugin.validate(&call, &documents.objects())?;
             Ok(asked.resources.to_owned())
         }
-    }
-}
-
-fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Generate => "generate",
-        Mode::Transform => "transform",
-        Mode::Validate => "validate",
     }
 }
 

@@ -1,7 +1,7 @@
 //! A plugin as a program: an exec plugin where it is given a file, a KRM function where it is not.
 
 use crate::documents;
-use crate::{Error, Exported, Plugin, Result};
+use crate::{Error, Exported, Plugin, Result, Role, mode};
 use kube_core::DynamicObject;
 use rustomize_plugin_abi::{Asked, CallError, Guest, Mode};
 use serde::Deserialize;
@@ -10,16 +10,28 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
+/// The variable in which rustomize says where the plugin is listed. kustomize does not set it.
+const ROLE: &str = "RUSTOMIZE_PLUGIN_ROLE";
+
 /// The `main` of a program that is a plugin.
 ///
-/// With an argument it is an exec plugin: the argument names the file with the configuration, `KUSTOMIZE_PLUGIN_MODE` says what is wanted,
-/// and resources come on stdin. Without one it is a KRM function: a ResourceList comes on stdin and goes to stdout. As a function, a plugin
-/// that transforms does so; else it validates; else it generates. An exec plugin is not told that it stands under `validators`: one that
-/// transforms does so there, too, and the build refuses what it changes.
+/// With an argument it is an exec plugin: the argument names the file with the configuration, the
+/// environment says what is wanted, and resources come on stdin. The argument `describe` prints
+/// [`describe`](crate::describe) as JSON, and `describe --manifest FILE.so` the `plugin.yaml` of a
+/// directory with that shared object; a configuration file of that name is `./describe`.
+///
+/// Without an argument it is a KRM function: a ResourceList comes on stdin and goes to stdout. As a
+/// function, a plugin that transforms does so; otherwise it validates; otherwise it generates.
+///
+/// rustomize says in `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. kustomize says
+/// `KUSTOMIZE_PLUGIN_MODE`, which is the same for a transformer and a validator: under kustomize, a
+/// plugin that is both transforms.
 pub fn main<P: Plugin>() -> ExitCode {
-    let config = std::env::args_os().nth(1);
-    let is_function = config.is_none();
-    let done = match config {
+    let mut args = std::env::args_os().skip(1);
+    let first = args.next();
+    let is_function = first.is_none();
+    let done = match first {
+        Some(word) if word == "describe" => describe::<P>(args),
         Some(file) => exec::<P>(&file),
         None => function::<P>(),
     };
@@ -43,6 +55,18 @@ pub fn main<P: Plugin>() -> ExitCode {
     }
 }
 
+/// What the plugin says of itself, in the form that the other arguments ask for.
+fn describe<P: Plugin>(mut args: impl Iterator<Item = OsString>) -> Result<String> {
+    let usage = "expected: describe, or describe --manifest FILE.so";
+    match (args.next(), args.next(), args.next()) {
+        (None, ..) => Ok(serde_json::to_string_pretty(&crate::describe::<P>())? + "\n"),
+        (Some(flag), Some(entry), None) if flag == "--manifest" => {
+            Ok(crate::manifest::<P>(entry.to_str().ok_or("the name of the shared object is not valid UTF-8")?))
+        }
+        _ => Err(usage.into()),
+    }
+}
+
 fn call<P: Plugin>(mode: Mode, config: &str, resources: &str) -> Result<String> {
     let root = std::env::var("KUSTOMIZE_PLUGIN_CONFIG_ROOT")
         .or_else(|_| std::env::current_dir().map(|path| path.to_string_lossy().into_owned()))?;
@@ -60,25 +84,42 @@ fn read_stdin() -> Result<String> {
 }
 
 fn exec<P: Plugin>(file: &OsString) -> Result<String> {
-    let config = std::fs::read_to_string(file)?;
-    let asked = std::env::var("KUSTOMIZE_PLUGIN_MODE").unwrap_or_default();
-    let can = |mode| P::MODES.contains(&mode);
-    match asked.as_str() {
-        // kustomize itself does not say: a plugin that does one thing knows, one that does several looks at stdin.
-        "generate" => call::<P>(Mode::Generate, &config, ""),
-        "" if can(Mode::Generate) && !can(Mode::Transform) => call::<P>(Mode::Generate, &config, ""),
-        "transform" if !can(Mode::Transform) && can(Mode::Validate) => {
-            call::<P>(Mode::Validate, &config, &read_stdin()?)
-        }
-        "" | "transform" => {
-            let resources = read_stdin()?;
-            let mode = match asked.as_str() {
-                "" if resources.is_empty() && can(Mode::Generate) => Mode::Generate,
-                _ => Mode::Transform,
-            };
-            call::<P>(mode, &config, &resources)
-        }
-        other => Err(format!("KUSTOMIZE_PLUGIN_MODE is '{other}'; it is generate or transform").into()),
+    let config = std::fs::read_to_string(file)
+        .map_err(|e| format!("cannot read the configuration '{}': {e}", file.to_string_lossy()))?;
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let (role, mode) = (variable(ROLE), variable("KUSTOMIZE_PLUGIN_MODE"));
+    let wanted = match (role.as_str(), mode.as_str()) {
+        ("generator", _) | ("", "generate") => Some(Mode::Generate),
+        ("transformer", _) | ("", "transform") => Some(Mode::Transform),
+        ("validator", _) => Some(Mode::Validate),
+        ("", "") => None,
+        ("", other) => return Err(format!("KUSTOMIZE_PLUGIN_MODE is '{other}': expected generate or transform").into()),
+        (other, _) => return Err(format!("{ROLE} is '{other}': expected generator, transformer or validator").into()),
+    };
+    let resources = if wanted == Some(Mode::Generate) || only_generates::<P>() { String::new() } else { read_stdin()? };
+    // Nothing says it outside of a build: a plugin with several roles looks at stdin.
+    let mode = wanted.unwrap_or(match resources.is_empty() && can::<P>(Role::Generator) {
+        true => Mode::Generate,
+        false => Mode::Transform,
+    });
+    call::<P>(nearest::<P>(mode), &config, &resources)
+}
+
+fn can<P: Plugin>(role: Role) -> bool {
+    P::ROLES.contains(&role)
+}
+
+fn only_generates<P: Plugin>() -> bool {
+    P::ROLES == [Role::Generator]
+}
+
+/// What a plugin does where a mode is wanted: a transformer that changes nothing is a validator, and
+/// kustomize tells a validator to transform.
+fn nearest<P: Plugin>(mode: Mode) -> Mode {
+    match mode {
+        Mode::Transform if !can::<P>(Role::Transformer) && can::<P>(Role::Validator) => Mode::Validate,
+        Mode::Validate if !can::<P>(Role::Validator) && can::<P>(Role::Transformer) => Mode::Transform,
+        mode => mode,
     }
 }
 
@@ -97,8 +138,8 @@ fn function<P: Plugin>() -> Result<String> {
     let config = list.config.to_string();
     let given: Vec<DynamicObject> =
         list.items.into_iter().map(serde_json::from_value).collect::<std::result::Result<_, _>>()?;
-    let mode = [Mode::Transform, Mode::Validate, Mode::Generate].into_iter().find(|mode| P::MODES.contains(mode));
-    let mode = mode.ok_or("this plugin does nothing")?;
+    let role = [Role::Transformer, Role::Validator, Role::Generator].into_iter().find(|role| can::<P>(*role));
+    let mode = mode(role.ok_or("this plugin has no role")?);
     let resources = if mode == Mode::Generate { String::new() } else { documents::print(&given) };
     let printed = call::<P>(mode, &config, &resources)?;
     let mut made = documents::Documents::parse(&printed)?.objects();

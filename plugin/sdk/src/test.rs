@@ -1,4 +1,5 @@
-//! For tests of plugins: calls through the structs and functions of the interface, with the encoding that a build uses.
+//! For tests of plugins: calls through the structs and functions of the interface, with the
+//! encoding that a build uses.
 
 use crate::{Exported, Plugin};
 use rustomize_plugin_abi::{Asked, Mode, guest};
@@ -36,11 +37,11 @@ fn call<P: Plugin>(mode: Mode, config: &str, resources: &str) -> Result<String, 
 
 #[cfg(test)]
 mod tests {
-    use crate::{Call, DynamicObject, Mode, Plugin, Result};
+    use crate::{Call, DynamicObject, JsonSchema, Plugin, Result, Role};
     use serde::Deserialize;
 
     /// A plugin that does what its configuration says.
-    #[derive(Deserialize)]
+    #[derive(Deserialize, JsonSchema)]
     struct Any {
         act: String,
     }
@@ -48,7 +49,9 @@ mod tests {
     impl Plugin for Any {
         const NAME: &'static str = "any";
         const VERSION: &'static str = "0.0.1";
-        const MODES: &'static [Mode] = &[Mode::Transform];
+        const API_VERSION: &'static str = "example.com/v1";
+        const KIND: &'static str = "Any";
+        const ROLES: &'static [Role] = &[Role::Transformer];
 
         fn transform(&self, call: &Call, resources: &mut Vec<DynamicObject>) -> Result<()> {
             match self.act.as_str() {

@@ -1,15 +1,18 @@
-//! Says on every resource which team it belongs to; as a generator, makes a ConfigMap with the team's address; as a validator, refuses
-//! resources of other teams.
+//! Says on every resource which team it belongs to; as a generator, makes a ConfigMap with the
+//! team's address; as a validator, refuses resources of other teams.
 
 #![forbid(unsafe_code)]
 
-use rustomize_plugin::{Call, DynamicObject, Mode, Plugin, Result};
+use rustomize_plugin::{Call, DynamicObject, JsonSchema, Plugin, Result, Role};
 use serde::Deserialize;
 
-/// The configuration.
-#[derive(Deserialize)]
+/// Labels resources with their team, generates the team's address, and refuses resources of other
+/// teams.
+#[derive(Deserialize, JsonSchema)]
 pub struct TeamLabel {
+    /// The team that owns the resources.
     team: String,
+    /// The address of the team, for the generated ConfigMap.
     #[serde(default)]
     address: String,
 }
@@ -20,7 +23,9 @@ const TEAM: &str = "example.com/team";
 impl Plugin for TeamLabel {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const MODES: &'static [Mode] = &[Mode::Generate, Mode::Transform, Mode::Validate];
+    const API_VERSION: &'static str = "example.com/v1";
+    const KIND: &'static str = "TeamLabel";
+    const ROLES: &'static [Role] = &[Role::Generator, Role::Transformer, Role::Validator];
 
     fn generate(&self, _call: &Call) -> Result<Vec<DynamicObject>> {
         let mut map = DynamicObject {
