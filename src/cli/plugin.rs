@@ -45,14 +45,15 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             add_built(&mut report, &built);
         }
         Plugin::Install(args) => return plugin_install::install(args, json(args.printing), &options),
-        Plugin::New { directory, lang } => {
+        Plugin::New { directory, lang, role } => {
             let language = match lang {
                 Language::Bash => scaffold::Language::Bash,
                 Language::Python => scaffold::Language::Python,
                 Language::Go => scaffold::Language::Go,
                 Language::Rust => scaffold::Language::Rust,
+                Language::C => scaffold::Language::C,
             };
-            for path in scaffold::scaffold(directory, language)? {
+            for path in scaffold::scaffold(directory, language, (*role).into())? {
                 report.add(path.display().to_string(), json!({ "path": path }));
             }
             writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;

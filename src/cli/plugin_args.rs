@@ -3,6 +3,7 @@
 use super::args::{Format, size};
 use super::plugin_author::{Describe, Header, Package};
 use super::plugin_flags::PluginFlags;
+use crate::manager::author::describe::Role;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::install::PARALLEL;
 use clap::{Args, Subcommand, ValueEnum};
@@ -63,15 +64,19 @@ pub enum Plugin {
     /// Install the plugins that plugins.yaml names, or one
     #[command(long_about = INSTALL_PLUGIN, after_long_help = INSTALL_EXAMPLES)]
     Install(Install),
-    /// Write a new plugin, a generator, with an example that tests it
+    /// Write a new plugin, with an example that tests it
     New {
-        /// The directory, which is not there yet; its name is the plugin's
+        /// The directory, which does not exist yet; its name is the plugin's
         #[arg(value_name = "DIR")]
         directory: PathBuf,
 
-        /// What it is written in
+        /// The language of the plugin
         #[arg(long, value_name = "LANGUAGE", default_value = "bash")]
         lang: Language,
+
+        /// The field of a kustomization that the plugin is for
+        #[arg(long, value_name = "ROLE", default_value = "generator")]
+        role: RunAs,
     },
     /// Add a plugin to plugins.yaml, and install and lock it
     Add(Add),
@@ -174,6 +179,16 @@ pub enum RunAs {
     Generator,
     Transformer,
     Validator,
+}
+
+impl From<RunAs> for Role {
+    fn from(role: RunAs) -> Role {
+        match role {
+            RunAs::Generator => Role::Generator,
+            RunAs::Transformer => Role::Transformer,
+            RunAs::Validator => Role::Validator,
+        }
+    }
 }
 
 /// `plugin install`
@@ -336,6 +351,7 @@ pub enum Language {
     Python,
     Go,
     Rust,
+    C,
 }
 
 /// `plugin add`

@@ -1,7 +1,7 @@
 //! `plugin why`: which plugin a build uses for a configuration object, and why.
 
 use super::managed::{environment, inputs, policy, variable};
-use super::plugin_args::{RunAs, Why};
+use super::plugin_args::Why;
 use super::report::Report;
 use crate::config::read_alone;
 use crate::manager::author::describe::Role;
@@ -79,9 +79,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
         clone: None,
     };
     let roles = match args.role {
-        Some(RunAs::Generator) => vec![Role::Generator],
-        Some(RunAs::Transformer) => vec![Role::Transformer],
-        Some(RunAs::Validator) => vec![Role::Validator],
+        Some(role) => vec![role.into()],
         None => vec![Role::Generator, Role::Transformer, Role::Validator],
     };
     // A role with a plugin, else one whose plugin cannot be used, else the first.

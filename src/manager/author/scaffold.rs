@@ -1,49 +1,105 @@
 //! `plugin new`: a plugin that works, with an example that tests it. The files are those of
-//! `plugin/new`.
+//! `plugin/new`, with the plugin's name and kind in the place of `@NAME@` and `@KIND@`.
 
+use super::describe::Role;
+use crate::atomic::folder_of;
 use crate::diag::{Code, Error, Result};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a plugin is written in.
+/// The language of a new plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
+    /// A script that reads and prints JSON with `jq`.
     Bash,
+    /// A file, with the SDK beside it.
     Python,
+    /// A module, with the SDK as a package in it.
     Go,
+    /// A crate that depends on the SDK.
     Rust,
+    /// A shared object that reads and prints YAML with libyaml.
+    C,
 }
 
-/// Writes a new plugin, a generator, into a directory that is not there yet. Gives the files.
+/// Names that a language or a template uses itself, of crates and of types.
+const TAKEN: [&str; 26] = [
+    "alloc",
+    "call",
+    "core",
+    "default",
+    "deserialize",
+    "dynamic-object",
+    "err",
+    "error",
+    "exit-code",
+    "false",
+    "json-schema",
+    "k8s-openapi",
+    "none",
+    "ok",
+    "plugin",
+    "proc-macro",
+    "result",
+    "role",
+    "rustomize-plugin",
+    "schemars",
+    "self",
+    "serde",
+    "some",
+    "std",
+    "true",
+    "type-meta",
+];
+
+/// Writes a new plugin into a directory that does not exist yet, in one step. Gives the files.
 ///
 /// # Errors
-/// The directory is there, its name is none for a plugin, or it cannot be written.
-pub fn scaffold(directory: &Path, language: Language) -> Result<Vec<PathBuf>> {
+/// The directory exists, its name is not a valid name of a plugin, or it cannot be written.
+pub fn scaffold(directory: &Path, language: Language, role: Role) -> Result<Vec<PathBuf>> {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    check_name(name)?;
+    let usage = |message: String| Error::new(Code::Usage, message);
+    if directory.symlink_metadata().is_ok() {
+        return Err(usage(format!("'{}' already exists", directory.display()))
+            .hint("a new plugin gets a directory of its own: name one that does not exist"));
+    }
+    let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", directory.display()));
+    let parent = folder_of(directory);
+    fs::create_dir_all(parent).map_err(cannot)?;
+    // Whatever fails, no half of a plugin is left behind.
+    let staged = tempfile::Builder::new().prefix(".rustomize-new-").tempdir_in(parent).map_err(cannot)?;
+    let whole = staged.path().join(name);
+    let files = files(name, language, role);
+    for (path, text, is_executable) in &files {
+        let path = whole.join(path);
+        let write = || {
+            fs::create_dir_all(folder_of(&path))?;
+            fs::write(&path, text)?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(if *is_executable { 0o755 } else { 0o644 }))
+        };
+        write().map_err(cannot)?;
+    }
+    fs::rename(&whole, directory).map_err(cannot)?;
+    Ok(files.into_iter().map(|(path, ..)| directory.join(path)).collect())
+}
+
+/// Refuses names that are not of a plugin, or that its source cannot have.
+fn check_name(name: &str) -> Result<()> {
+    let usage = |message: String| Error::new(Code::Usage, message);
     let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if !is_name {
-        let message = format!("'{name}' is no name for a plugin");
-        return Err(Error::new(Code::Usage, message).hint("lower-case letters, digits and dashes, as in team-label"));
+        return Err(usage(format!("invalid plugin name '{name}'"))
+            .hint("the directory's name is the plugin's: lower-case letters, digits and dashes, as in team-label"));
     }
-    if directory.exists() {
-        return Err(Error::new(Code::Usage, format!("'{}' is there already", directory.display())));
+    if TAKEN.contains(&name) {
+        return Err(usage(format!("the plugin name '{name}' has a meaning in the plugin's source"))
+            .hint(format!("add a word to it, as in team-{name}")));
     }
-    let cannot = |path: &Path, e: io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display()));
-    let mut written = Vec::new();
-    for (path, text, is_executable) in files(name, language) {
-        let path = directory.join(path);
-        let write = || {
-            fs::create_dir_all(path.parent().unwrap_or(directory))?;
-            fs::write(&path, text)?;
-            fs::set_permissions(&path, fs::Permissions::from_mode(if is_executable { 0o755 } else { 0o644 }))
-        };
-        write().map_err(|e| cannot(&path, e))?;
-        written.push(path);
-    }
-    Ok(written)
+    Ok(())
 }
 
 /// `team-label` as a kind: `TeamLabel`.
@@ -52,55 +108,256 @@ fn kind(name: &str) -> String {
     name.split('-').filter(|part| !part.is_empty()).map(capital).collect()
 }
 
-/// The files: their paths, their content, and whether they run.
-fn files(name: &str, language: Language) -> Vec<(&'static str, String, bool)> {
-    let kind = kind(name);
-    let fill = |text: &str| text.replace("NAME", name).replace("KIND", &kind);
-    let from = if language == Language::Rust { fill("../target/release/NAME") } else { "../plugin".to_owned() };
-    let build = if language == Language::Rust { "cargo build --release\n" } else { "" };
-    let mut files = vec![
-        ("README.md", fill(README), false),
-        ("test.sh", fill(TEST).replace("BUILD", build), true),
-        ("example/kustomization.yaml", "generators: [object.yaml]\n".to_owned(), false),
-        ("example/object.yaml", fill(OBJECT), false),
-        ("example/plugins.yaml", fill(REQUIREMENTS).replace("FROM", &from), false),
-        ("example/expected.yaml", EXPECTED.to_owned(), false),
-        (".gitignore", "target/\nexample/plugins.lock\n.rustomize/\n".to_owned(), false),
-    ];
-    let manifest = |runtime: &str| ("plugin/plugin.yaml", fill(MANIFEST).replace("RUNTIME", runtime), false);
-    match language {
-        Language::Bash => files.extend([manifest("bash"), ("plugin/main.sh", fill(BASH), true)]),
-        Language::Python => files.extend([manifest("python"), ("plugin/main.py", fill(PYTHON), true)]),
-        Language::Go => {
-            files.extend([
-                manifest("go"),
-                ("plugin/main.go", fill(GO), false),
-                ("plugin/go.mod", fill("module NAME\n\ngo 1.21\n"), false),
-            ]);
-        }
-        Language::Rust => files.extend([("Cargo.toml", fill(CARGO), false), ("src/main.rs", fill(RUST), false)]),
-    }
-    files
+/// A file of a new plugin: its path, its text, and whether it is executable.
+type File = (&'static str, String, bool);
+
+/// What the plugin of a role does: the texts that its files are filled with.
+struct Example {
+    summary: &'static str,
+    field: &'static str,
+    field_doc: &'static str,
+    object: &'static str,
+    kustomization: &'static str,
+    /// The resources that the example builds, and a resource that a validator refuses.
+    resources: &'static [(&'static str, &'static str)],
+    expected: &'static str,
+    /// The part of `test.sh` that a validator has beside the others'.
+    refused: &'static str,
 }
 
-const README: &str = include_str!("../../../plugin/new/README.md");
-const TEST: &str = include_str!("../../../plugin/new/test.sh");
-const OBJECT: &str = include_str!("../../../plugin/new/object.yaml");
-const REQUIREMENTS: &str = include_str!("../../../plugin/new/plugins.yaml");
-const EXPECTED: &str = include_str!("../../../plugin/new/expected.yaml");
-const MANIFEST: &str = include_str!("../../../plugin/new/plugin.yaml");
-const BASH: &str = include_str!("../../../plugin/new/main.sh");
-const PYTHON: &str = include_str!("../../../plugin/new/main.py");
-const GO: &str = include_str!("../../../plugin/new/main.go");
-const CARGO: &str = include_str!("../../../plugin/new/Cargo.toml.in");
-const RUST: &str = include_str!("../../../plugin/new/main.rs");
+fn example(role: Role) -> Example {
+    match role {
+        Role::Generator => Example {
+            summary: "Generates a ConfigMap with a message.",
+            field: "message",
+            field_doc: "The message of the ConfigMap.",
+            object: include_str!("../../../plugin/new/generator/object.yaml"),
+            kustomization: include_str!("../../../plugin/new/generator/kustomization.yaml"),
+            resources: &[],
+            expected: include_str!("../../../plugin/new/generator/expected.yaml"),
+            refused: "",
+        },
+        Role::Transformer => Example {
+            summary: "Sets the label team on all resources.",
+            field: "team",
+            field_doc: "The team that owns the resources.",
+            object: include_str!("../../../plugin/new/transformer/object.yaml"),
+            kustomization: include_str!("../../../plugin/new/transformer/kustomization.yaml"),
+            resources: &[("example/resources.yaml", include_str!("../../../plugin/new/transformer/resources.yaml"))],
+            expected: include_str!("../../../plugin/new/transformer/expected.yaml"),
+            refused: "",
+        },
+        Role::Validator => Example {
+            summary: "Refuses resources without a label.",
+            field: "label",
+            field_doc: "The label that every resource has to have.",
+            object: include_str!("../../../plugin/new/validator/object.yaml"),
+            kustomization: include_str!("../../../plugin/new/validator/kustomization.yaml"),
+            resources: &[
+                ("example/resources.yaml", include_str!("../../../plugin/new/validator/resources.yaml")),
+                ("example/refused.yaml", include_str!("../../../plugin/new/validator/refused.yaml")),
+            ],
+            expected: include_str!("../../../plugin/new/validator/expected.yaml"),
+            refused: include_str!("../../../plugin/new/validator/refused.sh"),
+        },
+    }
+}
+
+/// What a language needs.
+struct Layout {
+    /// The part of the README that is about the language.
+    readme: &'static str,
+    /// The programs that `test.sh` needs beside the tool.
+    needs: &'static str,
+    /// The part of `test.sh` that makes the plugin out of its source.
+    build: &'static str,
+    /// Where `example/plugins.yaml` finds the plugin.
+    from: &'static str,
+    /// What the tests of a plugin leave behind, beside the lock file.
+    ignored: &'static str,
+    files: Vec<(&'static str, &'static str, bool)>,
+}
+
+const SCHEMA: (&str, &str, bool) = ("plugin/schema.json", include_str!("../../../plugin/new/schema.json"), false);
+
+fn layout(language: Language, role: Role) -> Layout {
+    let of_role = |generator: &'static str, transformer: &'static str, validator: &'static str| match role {
+        Role::Generator => generator,
+        Role::Transformer => transformer,
+        Role::Validator => validator,
+    };
+    match language {
+        Language::Bash => {
+            let main = of_role(
+                include_str!("../../../plugin/new/bash/generator.sh"),
+                include_str!("../../../plugin/new/bash/transformer.sh"),
+                include_str!("../../../plugin/new/bash/validator.sh"),
+            );
+            let manifest = include_str!("../../../plugin/new/bash/plugin.yaml");
+            Layout {
+                readme: include_str!("../../../plugin/new/bash/README.md"),
+                needs: ", bash and jq",
+                build: "",
+                from: "../plugin",
+                ignored: "",
+                files: vec![("plugin/plugin.yaml", manifest, false), SCHEMA, ("plugin/main.sh", main, true)],
+            }
+        }
+        Language::Python => {
+            let main = of_role(
+                include_str!("../../../plugin/new/python/generator.py"),
+                include_str!("../../../plugin/new/python/transformer.py"),
+                include_str!("../../../plugin/new/python/validator.py"),
+            );
+            let manifest = include_str!("../../../plugin/new/python/plugin.yaml");
+            let sdk = include_str!("../../../plugin/sdk/python/rustomize_plugin.py");
+            Layout {
+                readme: include_str!("../../../plugin/new/python/README.md"),
+                needs: ", and Python 3.9 or later",
+                build: "",
+                from: "../plugin",
+                ignored: "__pycache__/\n",
+                files: vec![
+                    ("plugin/plugin.yaml", manifest, false),
+                    ("plugin/main.py", main, false),
+                    ("plugin/rustomize_plugin.py", sdk, false),
+                ],
+            }
+        }
+        Language::Go => {
+            let main = of_role(
+                include_str!("../../../plugin/new/go/generator.go"),
+                include_str!("../../../plugin/new/go/transformer.go"),
+                include_str!("../../../plugin/new/go/validator.go"),
+            );
+            let manifest = include_str!("../../../plugin/new/go/plugin.yaml");
+            let sdk = include_str!("../../../plugin/sdk/go/rustomize.go");
+            Layout {
+                readme: include_str!("../../../plugin/new/go/README.md"),
+                needs: ", and Go 1.21 or later",
+                build: "",
+                from: "../plugin",
+                ignored: "",
+                files: vec![
+                    ("plugin/plugin.yaml", manifest, false),
+                    ("plugin/go.mod", include_str!("../../../plugin/new/go/go.mod.in"), false),
+                    ("plugin/main.go", main, false),
+                    ("plugin/rustomize/rustomize.go", sdk, false),
+                ],
+            }
+        }
+        Language::Rust => {
+            let main = of_role(
+                include_str!("../../../plugin/new/rust/generator.rs.in"),
+                include_str!("../../../plugin/new/rust/transformer.rs.in"),
+                include_str!("../../../plugin/new/rust/validator.rs.in"),
+            );
+            Layout {
+                readme: include_str!("../../../plugin/new/rust/README.md"),
+                needs: ", and cargo",
+                build: include_str!("../../../plugin/new/rust/build.sh"),
+                from: "../bin/@NAME@",
+                ignored: "bin/\ntarget/\n",
+                files: vec![
+                    ("Cargo.toml", include_str!("../../../plugin/new/rust/Cargo.toml.in"), false),
+                    ("src/main.rs", main, false),
+                ],
+            }
+        }
+        Language::C => {
+            let main = of_role(
+                include_str!("../../../plugin/new/c/generator.c"),
+                include_str!("../../../plugin/new/c/transformer.c"),
+                include_str!("../../../plugin/new/c/validator.c"),
+            );
+            let manifest = include_str!("../../../plugin/new/c/plugin.yaml");
+            let header = include_str!("../../../plugin/abi/include/rustomize_plugin.h");
+            Layout {
+                readme: include_str!("../../../plugin/new/c/README.md"),
+                needs: ", a C compiler as cc, pkg-config and libyaml",
+                build: include_str!("../../../plugin/new/c/build.sh"),
+                from: "../plugin",
+                ignored: "plugin.so\n",
+                files: vec![
+                    ("plugin/plugin.yaml", manifest, false),
+                    SCHEMA,
+                    ("src/plugin.c", main, false),
+                    ("src/yaml_plugin.h", include_str!("../../../plugin/new/c/yaml_plugin.h"), false),
+                    ("src/rustomize_plugin.h", header, false),
+                ],
+            }
+        }
+    }
+}
+
+/// The files of a new plugin.
+fn files(name: &str, language: Language, role: Role) -> Vec<File> {
+    let (layout, example, kind, role) = (layout(language, role), example(role), kind(name), role.to_string());
+    let fill = |text: &str| {
+        // Those that hold others come first.
+        let values = [
+            ("@FROM@", layout.from),
+            ("@BUILD@", layout.build),
+            ("@REFUSED@", example.refused),
+            ("@LANGUAGE@", layout.readme),
+            ("@OBJECT@", example.object),
+            ("@NEEDS@", layout.needs),
+            ("@SUMMARY@", example.summary),
+            ("@FIELD_DOC@", example.field_doc),
+            ("@FIELD@", example.field),
+            ("@ROLE@", &role),
+            ("@KIND@", &kind),
+            ("@NAME@", name),
+        ];
+        values.iter().fold(text.to_owned(), |text, (word, value)| text.replace(word, value))
+    };
+    let ignored = format!("{}example/plugins.lock\n.rustomize/\n", layout.ignored);
+    let of_all = [
+        ("README.md", include_str!("../../../plugin/new/README.md"), false),
+        ("test.sh", include_str!("../../../plugin/new/test.sh"), true),
+        (".gitignore", ignored.as_str(), false),
+        ("example/kustomization.yaml", example.kustomization, false),
+        ("example/object.yaml", example.object, false),
+        ("example/plugins.yaml", include_str!("../../../plugin/new/plugins.yaml"), false),
+        ("example/expected.yaml", example.expected, false),
+    ];
+    let resources = example.resources.iter().map(|(path, text)| (*path, *text, false));
+    let all = of_all.into_iter().chain(resources).chain(layout.files.iter().copied());
+    all.map(|(path, text, is_executable)| (path, fill(text), is_executable)).collect()
+}
 
 #[cfg(test)]
 mod tests {
-    use super::kind;
+    use super::{Language, Role, check_name, files, kind};
 
     #[test]
     fn names_become_kinds() {
         assert_eq!([kind("team-label"), kind("a"), kind("x1-y")], ["TeamLabel", "A", "X1Y"]);
+    }
+
+    #[test]
+    fn names_that_a_source_cannot_have_are_refused() {
+        for (name, words) in
+            [("Team", "invalid plugin name 'Team'"), ("", "invalid"), ("-x", "invalid"), ("self", "has a meaning")]
+        {
+            let error = check_name(name).unwrap_err().to_string();
+            assert!(error.contains(words), "{name}: {error}");
+        }
+        assert!(check_name("team-label").is_ok());
+    }
+
+    #[test]
+    fn no_file_keeps_a_placeholder() {
+        for language in [Language::Bash, Language::Python, Language::Go, Language::Rust, Language::C] {
+            for role in [Role::Generator, Role::Transformer, Role::Validator] {
+                for (path, text, _) in files("team-label", language, role) {
+                    // An at sign before a capital letter is a placeholder that nothing has filled.
+                    let left = text
+                        .match_indices('@')
+                        .find(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_uppercase()));
+                    assert_eq!(left, None, "{language:?} {role}: {path}");
+                }
+            }
+        }
     }
 }
