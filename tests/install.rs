@@ -760,39 +760,3 @@ fn a_plugin_from_git_brings_what_it_needs_from_its_own_repository() {
     tree.run(&["plugin", "install", "--from", &from("greedy"), "h.io/acme/greedy"])
         .fails_with(&["leads out of the repository that names it"]);
 }
-
-#[test]
-fn a_new_plugin_passes_its_own_test() {
-    let mut tree = Tree::new("");
-    let tool = Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap().to_owned();
-    #[expect(clippy::disallowed_methods, reason = "where the tools of other languages are")]
-    let path = std::env::var("PATH").unwrap();
-    #[expect(clippy::disallowed_methods, reason = "where cargo and rustup keep what they need")]
-    let own = std::env::var("HOME").unwrap_or_default();
-    tree.variables.insert("PATH", format!("{}:{path}", tool.display()));
-    for (language, needs) in [("bash", "bash"), ("python", "python3"), ("go", "go"), ("rust", "cargo")] {
-        let name = format!("team-{language}");
-        tree.run(&["plugin", "new", &name, "--lang", language]).ok();
-        #[expect(clippy::disallowed_methods, reason = "the script that comes with the plugin")]
-        let mut test = std::process::Command::new("bash");
-        let found = std::env::split_paths(&path).any(|folder| folder.join(needs).is_file());
-        if !found {
-            crate::support::skip(&format!("no {needs}"));
-            continue;
-        }
-        test.arg(tree.path().join(&name).join("test.sh"))
-            .env("PATH", format!("{}:{path}", tool.display()))
-            .env("HOME", tree.home());
-        for (name, below) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
-            // Said already, or below the home that the script does not get.
-            if std::env::vars_os().all(|(known, _)| known != name) {
-                test.env(name, Path::new(&own).join(below));
-            }
-        }
-        test.env_remove("CARGO_TARGET_DIR");
-        let said = crate::support::run(&mut test).ok();
-        assert!(said.ends_with("ok\n"), "{said}");
-    }
-    tree.run(&["plugin", "new", "team-bash"]).fails_with(&["is there already"]);
-    tree.run(&["plugin", "new", "Team"]).fails_with(&["no name for a plugin"]);
-}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod attack;
+mod author;
 mod bad_documents;
 mod cli;
 mod differential;

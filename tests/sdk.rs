@@ -4,7 +4,7 @@ use crate::support::Tree;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// The Rust example: its shared object and its program. Cargo has mostly built them with these
@@ -63,11 +63,12 @@ fn all_ways(tree: impl Fn(&str, &str) -> Tree) {
         assert!(out.contains("address: \"12\"\n") && out.contains("name: team-blue-"), "{way}: {out}");
         let validates = tree("validators", "");
         place(&validates);
-        // An exec plugin is told 'transform' there, too: one that does both cannot stand there.
-        match way {
-            "exec" => drop(validates.build(&[]).fails_with(&["validator shouldn't modify"])),
-            _ => assert!(validates.build(&[]).ok().contains("name: a\n")),
-        }
+        assert!(validates.build(&[]).ok().contains("name: a\n"), "{way}");
+        validates.write(
+            "cm.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {example.com/team: red}\n",
+        );
+        validates.build(&[]).fails_with(&["a belongs to team red"]);
     }
 }
 
@@ -89,6 +90,39 @@ fn one_rust_source_is_a_function() {
     let broken = tree("transformers", &annotation);
     broken.write("t.yaml", &CONFIG.replace('@', &annotation).replace("team: blue\n", ""));
     run(&broken).fails_with(&["missing field `team`"]);
+}
+
+#[test]
+fn the_rust_example_describes_itself() {
+    let (library, program) = team_label();
+    let folder = tempfile::TempDir::new().unwrap();
+    let run = |args: &[&str], variables: &[(&str, &str)]| {
+        #[expect(clippy::disallowed_methods, reason = "the plugin itself")]
+        let mut command = Command::new(&program);
+        command.args(args).envs(variables.iter().copied()).current_dir(folder.path()).stdin(Stdio::null());
+        crate::support::run(&mut command)
+    };
+    let said: serde_json::Value = serde_json::from_str(&run(&["describe"], &[]).ok()).unwrap();
+    let schema = &said["transformers"][0]["schema"];
+    assert_eq!(schema["properties"]["team"]["description"], "The team that owns the resources.");
+    assert_eq!(schema["required"], serde_json::json!(["team", "apiVersion", "kind"]));
+    assert_eq!((&said["generators"], &said["validators"]), (&said["transformers"], &said["transformers"]));
+    assert_eq!(said["modes"], serde_json::json!(["generate", "transform", "validate"]));
+    // The shared object says the same.
+    let tree = tree("transformers", "");
+    tree.write("../home/plugins/team/plugin.yaml", &run(&["describe", "--manifest", "libteam_label.so"], &[]).ok());
+    fs::copy(&library, tree.home().join("plugins/team/libteam_label.so")).unwrap();
+    let from = tree.home().join("plugins/team");
+    tree.write("t.yaml", &CONFIG.replace('@', "").replace("ex.io", "example.com"));
+    tree.run(&["plugin", "install", "--path", &from.to_string_lossy(), "h.io/acme/team-label"]).ok();
+    assert_eq!(tree.build(&[]).ok(), LABELED);
+    // A file of that name is a configuration where it is a path.
+    fs::write(folder.path().join("describe"), CONFIG.replace('@', "")).unwrap();
+    let generated = run(&["./describe"], &[("KUSTOMIZE_PLUGIN_MODE", "generate")]).ok();
+    assert!(generated.contains("name: team-blue\n"), "{generated}");
+    run(&["describe", "--manifest"], &[]).fails_with(&["expected: describe, or describe --manifest FILE.so"]);
+    run(&["./describe"], &[("RUSTOMIZE_PLUGIN_ROLE", "dancer")]).fails_with(&["'dancer'", "transformer or validator"]);
+    run(&["nothing"], &[]).fails_with(&["cannot read the configuration 'nothing'"]);
 }
 
 #[test]

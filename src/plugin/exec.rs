@@ -149,7 +149,8 @@ impl<'a> Transformer<'a> for ExecPlugin {
 impl<'a> Plugin<'a> for ExecPlugin {
     fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let input = self.program.format.print(build.arena, map.iter().cloned(), wire::Ids::With)?;
-        let printed = self.call(build, Some(input.into_bytes()))?;
+        let printed = self.call(build, Some(input.clone().into_bytes()))?;
+        let printed = self.program.format.without_echo(&input, printed);
         self.program.format.parse(build, self.output_name(), printed)
     }
 }

@@ -6,6 +6,8 @@ use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::{Arena, json};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The notation in which an exec plugin reads its configuration and its resources, and prints
 /// resources.
@@ -64,6 +66,28 @@ impl Format {
             Ok(())
         })?;
         Ok(text)
+    }
+
+    /// What a validator printed, without the objects that it passed on as it got them: JSON does not
+    /// say all that YAML does, so these would read as changed. O(n log n).
+    pub fn without_echo(self, input: &str, printed: Vec<u8>) -> Vec<u8> {
+        if self == Format::Yaml {
+            return printed;
+        }
+        let values = |text| serde_json::Deserializer::from_str(text).into_iter::<Value>();
+        let known: BTreeSet<String> = values(input).filter_map(|value| Some(value.ok()?.to_string())).collect();
+        let Ok(text) = str::from_utf8(&printed) else { return printed };
+        let (mut rest, mut start) = (Vec::new(), 0);
+        let mut read = values(text);
+        while let Some(value) = read.next() {
+            // What is not JSON is refused where it is read.
+            let Ok(value) = value else { return printed };
+            if !known.contains(&value.to_string()) {
+                rest.extend_from_slice(&text.as_bytes()[start..read.byte_offset()]);
+            }
+            start = read.byte_offset();
+        }
+        rest
     }
 
     /// Makes resources of what a plugin printed. `name` is what errors call the text.
