@@ -189,6 +189,33 @@ fn new_plugins_in_c_pass_their_tests() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_writing_plugins_work() {
+    if !has(&["bash", "python3"]) {
+        return;
+    }
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plugin/write.md")).unwrap();
+    let blocks: Vec<&str> =
+        page.split("```console\n").skip(1).map(|after| after.split("```").next().unwrap()).collect();
+    let [start, kustomization, shared_object] = blocks[..] else { panic!("the page has {} blocks", blocks.len()) };
+    let tree = Tree::new(
+        "-- app/kustomization.yaml --\nresources: [cm.yaml]\ntransformers: [team.yaml]\n\
+         -- app/cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n\
+         -- app/team.yaml --\napiVersion: example.com/v1\nkind: TeamLabel\nmetadata: {name: t}\nteam: blue\n",
+    );
+    let shell = |folder: &str, commands: &str| {
+        let mut bash = tool(&tree, "bash");
+        run(bash.args(["-euo", "pipefail", "-c", commands]).current_dir(tree.path().join(folder))).ok()
+    };
+    assert!(shell("", start).ends_with("ok\n"));
+    assert!(shell("app", kustomization).ends_with("  labels:\n    team: blue\n  name: a\n"));
+    // The example in Rust has this name and lies beside the tool.
+    crate::sdk::team_label();
+    shell("", shared_object);
+    let manifest = fs::read_to_string(tree.path().join("plugin.yaml")).unwrap();
+    assert!(manifest.contains("entry: libteam_label.so\n") && manifest.contains("kind: TeamLabel\n"), "{manifest}");
+}
+
+#[test]
 fn a_new_plugin_appears_whole_or_not_at_all() {
     let tree = Tree::new("-- file --\n");
     let nothing_new = |names: &[&str]| {

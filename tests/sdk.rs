@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// The Rust example: its shared object and its program. Cargo has mostly built them with these
 /// tests.
-fn team_label() -> (PathBuf, PathBuf) {
+pub fn team_label() -> (PathBuf, PathBuf) {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let folder = BUILT.get_or_init(|| {
         #[expect(clippy::disallowed_methods, reason = "a real cargo")]

@@ -2,7 +2,8 @@
 //!
 //! A generator reads nothing and prints resources; a transformer reads all resources and prints
 //! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted, and
-//! `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. *Cost*: the process, and printing and reading the resources once each.
+//! `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. *Cost*: the process, and
+//! printing and reading the resources once each.
 
 use super::PluginOptions;
 use super::isolation::Confined;

@@ -68,8 +68,8 @@ impl Format {
         Ok(text)
     }
 
-    /// What a validator printed, without the objects that it passed on as it got them: JSON does not
-    /// say all that YAML does, so these would read as changed. O(n log n).
+    /// Gives what a validator printed, without the objects that it passed on as it got them. JSON
+    /// does not say all that YAML does, so these would read as changed. O(n log n).
     pub fn without_echo(self, input: &str, printed: Vec<u8>) -> Vec<u8> {
         if self == Format::Yaml {
             return printed;
