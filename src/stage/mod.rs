@@ -6,8 +6,8 @@
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
-//!   back; [`format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema of a
-//!   build; [`trace`]: who wrote what.
+//!   back; [`mod@format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema
+//!   of a build; [`trace`]: who wrote what.
 
 pub mod documents;
 pub mod format;

@@ -113,8 +113,8 @@ fn only_generates<P: Plugin>() -> bool {
     P::ROLES == [Role::Generator]
 }
 
-/// What a plugin does where a mode is wanted: a transformer that changes nothing is a validator, and
-/// kustomize tells a validator to transform.
+/// What a plugin does where a mode is wanted: a transformer that changes nothing is a validator,
+/// and kustomize tells a validator to transform.
 fn nearest<P: Plugin>(mode: Mode) -> Mode {
     match mode {
         Mode::Transform if !can::<P>(Role::Transformer) && can::<P>(Role::Validator) => Mode::Validate,
@@ -144,7 +144,8 @@ fn function<P: Plugin>() -> Result<String> {
     let printed = call::<P>(mode, &config, &resources)?;
     let mut made = documents::Documents::parse(&printed)?.objects();
     if mode == Mode::Generate {
-        // What was there stays, but for the configuration itself, which kustomize hands to a generator as an item.
+        // The items stay, but for the configuration itself, which kustomize hands to a generator as
+        // an item.
         let config: Option<DynamicObject> = serde_json::from_value(list.config).ok();
         let is_config = |item: &DynamicObject| {
             config
