@@ -1,5 +1,5 @@
-//! Bundles, environments, `plugin serve` and `plugin sync`: M01 to M18, M28, M32 to M34. Real
-//! servers and clients, each a process of its own.
+//! Bundles, environments, `plugin serve` and `plugin sync`. Real servers and clients, each a process
+//! of its own.
 
 use crate::manager::{require, script};
 use crate::support::Tree;
@@ -16,19 +16,19 @@ fn tree() -> Tree {
     Tree::new(TREE)
 }
 
-fn environments(tree: &Tree) -> PathBuf {
+pub fn environments(tree: &Tree) -> PathBuf {
     tree.home().join(".config/rustomize/environments")
 }
 
 /// Puts a plugin into a bundle of an environment.
-fn bundle(tree: &Tree, path: &str, v: &str) {
+pub fn bundle(tree: &Tree, path: &str, v: &str) {
     let script = format!(
         "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: {v}}}\\n'\n"
     );
     tree.write(&format!("../home/.config/rustomize/environments/{path}/plugin/ex.io/v1/made/Made"), &script);
 }
 
-fn environment(tree: &Tree, name: &str, text: &str) {
+pub fn environment(tree: &Tree, name: &str, text: &str) {
     let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\n{text}");
     tree.write(&format!("../home/.config/rustomize/environments/{name}/environment.yaml"), &text);
 }
@@ -173,7 +173,7 @@ impl Drop for Server {
     }
 }
 
-fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
+pub fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
     let current = tree.home().join(".cache/rustomize/sync").join(name).join("current");
     let mut found = BTreeMap::new();
     let mut queue = vec![(String::new(), current)];
@@ -330,7 +330,7 @@ fn a_server_that_lies_changes_nothing() {
 
 /// A kind that Kubernetes does not have: of the whole cluster, with a list that is a map and a
 /// reference.
-const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
+pub const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: fleets.ex.io}
 spec:
@@ -394,7 +394,7 @@ spec:
 ";
 
 /// The same kind of knowledge as OpenAPI.
-const OPEN_API: &str = r##"{"definitions": {
+pub const OPEN_API: &str = r##"{"definitions": {
   "ex.Raft": {"x-kubernetes-group-version-kind": [{"group": "ex.io", "version": "v1", "kind": "Raft"}], "properties": {"spec": {"$ref": "#/definitions/ex.Spec"}}},
   "ex.Spec": {"properties": {"logs": {"type": "array", "items": {"$ref": "#/definitions/ex.Log"}, "x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "id"}}},
   "ex.Log": {"properties": {"id": {"type": "string"}}}}}"##;

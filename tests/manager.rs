@@ -1,5 +1,4 @@
-//! The plugin manager, from the outside: P01 to P58 where the command is needed to show them. Real
-//! executables, installed and run.
+//! The plugin manager, from the outside. Real executables, installed and run.
 
 use crate::support::{Run, Tree};
 use std::fs;

@@ -163,17 +163,35 @@ fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
 
 #[test]
 fn what_is_synced_goes_the_way_of_remote_files() {
-    // One way to servers: a redirect that gives up encryption, or leaves what was named, is refused
-    // for both with the same words.
-    let server = serve(|_| Reply("302 Found", vec![("Location".to_owned(), "ftp://h.io/x".to_owned())], Vec::new()));
-    let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
-    tree.write("kustomization.yaml", &format!("resources: ['http://{server}/cm.yaml']\n"));
-    let remote = tree.run(&["build"]).fails_with(&["redirects to 'ftp://h.io/x'"]);
-    let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: http://{server}\n");
-    tree.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
-    let synced = tree.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&["redirects to 'ftp://h.io/x'"]);
-    let why = |text: &str| text.split("redirects to ").nth(1).unwrap().lines().next().unwrap().to_owned();
-    assert_eq!(why(&remote), why(&synced));
+    // One way to servers: each answer that is refused is refused for both, with the same words.
+    type Answer = fn(&str) -> Reply;
+    let answers: [(&str, Answer); 5] = [
+        ("redirects to 'ftp://h.io/x'", |_| {
+            Reply("302 Found", vec![("Location".to_owned(), "ftp://h.io/x".to_owned())], Vec::new())
+        }),
+        ("redirects more than 10 times", |path| {
+            Reply("302 Found", vec![("Location".to_owned(), path.to_owned())], Vec::new())
+        }),
+        ("403", |_| Reply("403 Forbidden", Vec::new(), Vec::new())),
+        ("503", |_| Reply("503 Service Unavailable", Vec::new(), Vec::new())),
+        ("cannot be read", |_| {
+            Reply("200 OK", vec![("Content-Length".to_owned(), "1000".to_owned())], b"a: b".to_vec())
+        }),
+    ];
+    for (words, answer) in answers {
+        let server = serve(move |request| answer(&request.path));
+        let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
+        tree.write("kustomization.yaml", &format!("resources: ['http://{server}/cm.yaml']\n"));
+        let remote = tree.run(&["build"]).fails_with(&[words]);
+        let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: http://{server}\n");
+        tree.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
+        let synced = tree.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&[words]);
+        // The first line, without the URL.
+        let why =
+            |said: &str, path: &str| said.lines().next().unwrap().replace(&format!("'http://{server}{path}'"), "'URL'");
+        let listed = "/v3/file_metadatas/plugins?environment=prod";
+        assert_eq!(why(&remote, "/cm.yaml"), why(&synced, listed));
+    }
 }
 
 #[test]

@@ -1,1 +1,378 @@
-//! placeholder
+//! Bundles of plugins, environments, and how machines get them from a server: the table M of
+//! docs/requirements.md. Real servers and clients, each a process of its own.
+
+use super::{names, object};
+use crate::environment::{CRD, OPEN_API, Server, bundle, environment, environments, synced};
+use crate::manager::tree;
+use crate::servers::sha256;
+use crate::support::{Tree, skip};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::PathBuf;
+
+/// A file of a bundle in the environment `prod`.
+fn file(tree: &Tree, path: &str, text: &str) {
+    tree.write(&format!("../home/.config/rustomize/environments/prod/modules/{path}"), text);
+}
+
+/// A generator, a transformer or a validator, as it is called.
+const ANY: &str = "#!/bin/sh\nname=$(sed -n 's/^  name: //p' \"$1\")\n\
+    if [ \"$KUSTOMIZE_PLUGIN_MODE\" = generate ]; then\n  printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: old}\\n'\n\
+    elif [ \"$name\" = check ]; then\n  all=$(cat); case $all in *old-change*) exit 0;; esac; echo 'it is not changed' >&2; exit 1\n\
+    else\n  sed \"s/v: old/&-$name/\"\nfi\n";
+
+/// A machine that serves the environment `prod`, with two bundles.
+fn host() -> Tree {
+    let host = tree();
+    bundle(&host, "prod/modules/a", "first");
+    file(&host, "a/plugin/ex.io/v1/made/data/lines.txt", "data");
+    file(&host, "b/plugin/ex.io/v1/unused/Unused", "#!/bin/sh\n");
+    file(&host, "a/schemas/fleet.yaml", CRD);
+    file(&host, "b/schemas/deep/raft.json", OPEN_API);
+    host
+}
+
+/// A machine whose environment `prod` is that of a server.
+fn client(server: &Server) -> Tree {
+    let client = tree();
+    environment(&client, "prod", &format!("sync: {}\n", server.url));
+    client
+}
+
+/// What `plugin sync` says it has done.
+fn sync(client: &Tree) -> String {
+    client.run(&["plugin", "sync", "--environment", "prod"]).ok()
+}
+
+/// Where a file of the environment is after a sync.
+fn place(client: &Tree, path: &str) -> PathBuf {
+    client.home().join(".cache/rustomize/sync/prod/current").join(path)
+}
+
+const MADE: &str = "plugin/ex.io/v1/made/Made";
+
+/// The files of a mount, as the server lists them.
+fn listed(server: &Server, mount: &str) -> (u16, Vec<serde_json::Value>) {
+    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
+    let url = format!("{}/v3/file_metadatas/{mount}?environment=prod", server.url);
+    let mut response = agent.get(url).call().unwrap();
+    let text = response.body_mut().read_to_string().unwrap();
+    (response.status().as_u16(), serde_json::from_str(&text).unwrap_or_default())
+}
+
+fn paths(files: &[serde_json::Value]) -> Vec<String> {
+    files.iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_bundle_has_several_kinds_of_plugins() {
+    let tree = tree();
+    for kind in ["Made", "Changed", "Checked"] {
+        file(&tree, &format!("b/plugin/ex.io/v1/{}/{kind}", kind.to_lowercase()), ANY);
+        tree.write(&format!("{kind}.yaml"), &object(kind, if kind == "Checked" { "check" } else { "change" }));
+    }
+    let all = "generators: [Made.yaml]\ntransformers: [Changed.yaml]\nvalidators: [Checked.yaml]\n";
+    tree.write("kustomization.yaml", all);
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: old-change\n"));
+    tree.write("kustomization.yaml", &all.replace("transformers: [Changed.yaml]\n", ""));
+    tree.build(&["--environment", "prod"]).fails_with(&["it is not changed", "running the validator"]);
+}
+
+#[test]
+fn a_bundle_is_for_the_environment_that_has_it_on_its_module_path() {
+    let tree = tree();
+    bundle(&tree, "prod/modules/one", "prod");
+    bundle(&tree, "prod/shared/one", "shared");
+    bundle(&tree, "other/modules/one", "other");
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: prod\n"));
+    assert!(tree.build(&["--environment", "other"]).ok().contains("v: other\n"));
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    environment(&tree, "prod", "modulePath: [shared]\n");
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: shared\n"));
+    environment(&tree, "prod", "modulePath: [nowhere]\n");
+    tree.build(&["--environment", "prod"]).fails_with(&["unable to find plugin root"]);
+}
+
+#[test]
+fn a_build_reads_bundles_where_they_are() {
+    let tree = tree();
+    let script =
+        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: \"%s\"}\\n' \"$0\"\n";
+    file(&tree, "one/plugin/ex.io/v1/made/Made", script);
+    let own = environments(&tree).join("prod/modules/one/plugin/ex.io/v1/made/Made");
+    assert!(tree.build(&["--environment", "prod"]).ok().contains(&format!("v: {}\n", own.display())));
+    assert!(!tree.home().join(".cache/rustomize/sync").exists(), "nothing was copied");
+    file(&tree, "one/plugin/ex.io/v1/made/Made", &script.replace("$0", "changed"));
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: changed\n"));
+}
+
+#[test]
+fn every_build_of_an_environment_with_a_server_syncs_first() {
+    let host = host();
+    let mut server = Server::start(&host, "prod");
+    let client = client(&server);
+    for round in ["first", "second", "third"] {
+        bundle(&host, "prod/modules/a", round);
+        let out = client.build(&["--environment", "prod"]).ok();
+        assert!(out.contains(&format!("v: {round}\n")), "{out}");
+        assert_eq!(server.asked().0, 2, "both mounts were asked for");
+    }
+    bundle(&host, "prod/modules/a", "fourth");
+    for flag in ["--no-sync", "--offline"] {
+        assert!(client.build(&["--environment", "prod", flag]).ok().contains("v: third\n"));
+        assert_eq!(server.asked(), (0, 0), "{flag}");
+    }
+}
+
+#[test]
+fn what_a_build_has_synced_it_uses() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let client = client(&server);
+    assert!(!client.home().join(".cache").exists());
+    assert!(client.build(&["--environment", "prod"]).ok().contains("v: first\n"));
+}
+
+#[test]
+fn the_files_of_every_bundle_are_synced_whether_used_or_not() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let client = client(&server);
+    client.build(&["--environment", "prod"]).ok();
+    let found = synced(&client, "prod");
+    let want = [
+        MADE,
+        "plugin/ex.io/v1/made/data/lines.txt",
+        "plugin/ex.io/v1/unused/Unused",
+        "schemas/deep/raft.json",
+        "schemas/fleet.yaml",
+    ];
+    assert_eq!(found.keys().map(String::as_str).collect::<Vec<_>>(), want);
+}
+
+#[test]
+fn a_server_has_two_mounts_with_the_files_of_all_bundles() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let (status, plugins) = listed(&server, "plugins");
+    assert_eq!(status, 200);
+    assert_eq!(paths(&plugins), ["ex.io/v1/made/Made", "ex.io/v1/made/data/lines.txt", "ex.io/v1/unused/Unused"]);
+    let (status, schemas) = listed(&server, "schemas");
+    assert_eq!(status, 200);
+    assert_eq!(paths(&schemas), ["deep/raft.json", "fleet.yaml"]);
+    for other in ["plugin", "pluginfacts", "modules", ""] {
+        assert_eq!(listed(&server, other).0, 404, "{other}");
+    }
+    // A bundle that comes later is in them.
+    file(&host, "c/schemas/late.yaml", CRD);
+    assert_eq!(paths(&listed(&server, "schemas").1), ["deep/raft.json", "fleet.yaml", "late.yaml"]);
+}
+
+#[test]
+fn the_mounts_become_two_directories_with_all_that_is_below_them() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let client = client(&server);
+    sync(&client);
+    let mut folders = names(&place(&client, ""));
+    folders.retain(|name| name != "server");
+    assert_eq!(folders, ["plugin", "schemas"]);
+    assert_eq!(fs::read_to_string(place(&client, "plugin/ex.io/v1/made/data/lines.txt")).unwrap(), "data");
+    assert_eq!(fs::read_to_string(place(&client, "schemas/deep/raft.json")).unwrap(), OPEN_API);
+}
+
+#[test]
+fn a_list_of_a_mount_has_path_sum_size_mode_and_owner() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let (_, plugins) = listed(&server, "plugins");
+    let path = environments(&host).join("prod/modules/a").join(MADE);
+    let (text, metadata) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap());
+    let want = serde_json::json!({
+        "path": "ex.io/v1/made/Made",
+        "sha256": sha256(&text),
+        "size": text.len(),
+        "mode": metadata.mode() & 0o777,
+        "uid": metadata.uid(),
+        "gid": metadata.gid(),
+    });
+    assert_eq!(plugins[0], want);
+    assert_eq!(want["mode"], 0o755);
+}
+
+#[test]
+fn sums_and_owners_are_compared_with_the_local_files() {
+    let host = host();
+    let mut server = Server::start(&host, "prod");
+    let client = client(&server);
+    sync(&client);
+    let before = synced(&client, "prod");
+    server.asked();
+    // As many bytes, and the time of before: the sum alone tells.
+    let made = place(&client, MADE);
+    let (text, modified) = (fs::read_to_string(&made).unwrap(), fs::metadata(&made).unwrap().modified().unwrap());
+    fs::write(&made, text.replace("first", "worst")).unwrap();
+    fs::File::options().write(true).open(&made).unwrap().set_modified(modified).unwrap();
+    assert_eq!(sync(&client), "prod: 5 files, 1 fetched, 0 removed\n");
+    assert_eq!((synced(&client, "prod"), server.asked().1), (before, 1));
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root has files of other owners");
+    }
+    let owner = |path: &PathBuf| fs::metadata(path).map(|of| (of.uid(), of.gid())).unwrap();
+    chown(&made, Some(1), Some(1)).unwrap();
+    assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 0 removed\n");
+    assert_eq!((owner(&made), server.asked().1), ((0, 0), 0), "the owner is right again, and nothing was fetched");
+    // The owner is that of the server's file.
+    let source = environments(&host).join("prod/modules/a").join(MADE);
+    chown(&source, Some(1), Some(2)).unwrap();
+    sync(&client);
+    assert_eq!(owner(&made), (1, 2));
+}
+
+#[test]
+fn local_files_that_the_server_does_not_have_are_deleted() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let client = client(&server);
+    sync(&client);
+    let before = synced(&client, "prod");
+    fs::write(place(&client, "plugin/ex.io/v1/made/stray"), "").unwrap();
+    fs::create_dir_all(place(&client, "schemas/own")).unwrap();
+    fs::write(place(&client, "schemas/own/stray.yaml"), "").unwrap();
+    assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 2 removed\n");
+    assert_eq!(synced(&client, "prod"), before);
+    fs::remove_dir_all(environments(&host).join("prod/modules/b")).unwrap();
+    assert_eq!(sync(&client), "prod: 3 files, 0 fetched, 2 removed\n");
+    assert!(!place(&client, "plugin/ex.io/v1/unused").exists());
+}
+
+#[test]
+fn only_missing_files_and_those_that_differ_are_fetched() {
+    let host = host();
+    let mut server = Server::start(&host, "prod");
+    let client = client(&server);
+    assert_eq!(sync(&client), "prod: 5 files, 5 fetched, 0 removed\n");
+    assert_eq!(server.asked(), (2, 5));
+    assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 0 removed\n");
+    assert_eq!(server.asked(), (2, 0));
+    fs::remove_file(place(&client, "schemas/fleet.yaml")).unwrap();
+    bundle(&host, "prod/modules/a", "newer");
+    assert_eq!(sync(&client), "prod: 5 files, 2 fetched, 0 removed\n");
+    assert_eq!(server.asked(), (2, 2));
+}
+
+#[test]
+fn permissions_are_those_of_the_server() {
+    let host = host();
+    let server = Server::start(&host, "prod");
+    let client = client(&server);
+    sync(&client);
+    let mode = |path: &str| fs::metadata(place(&client, path)).unwrap().permissions().mode() & 0o777;
+    let lines = "plugin/ex.io/v1/made/data/lines.txt";
+    assert_eq!((mode(MADE), mode(lines)), (0o755, 0o644));
+    fs::set_permissions(place(&client, MADE), fs::Permissions::from_mode(0o600)).unwrap();
+    let source = environments(&host).join("prod/modules/a").join(lines);
+    fs::set_permissions(source, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 0 removed\n");
+    assert_eq!((mode(MADE), mode(lines)), (0o755, 0o755));
+}
+
+#[test]
+fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
+    let host = host();
+    file(&host, "b/schemas/README", "no schema");
+    file(&host, "b/facts.d/datacenter.yaml", "a: b");
+    let server = Server::start(&host, "prod");
+    assert_eq!(paths(&listed(&server, "schemas").1), ["deep/raft.json", "fleet.yaml"]);
+    let client = client(&server);
+    sync(&client);
+    assert_eq!(names(&place(&client, "schemas")), ["deep", "fleet.yaml"]);
+    // A build knows them: the kind of the schema has no namespace.
+    client.write("kustomization.yaml", "resources: [fleet.yaml]\nnamespace: sea\n");
+    client.write("fleet.yaml", "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n");
+    assert!(!client.build(&["--environment", "prod"]).ok().contains("namespace"));
+    assert!(client.run(&["build"]).ok().contains("namespace: sea"));
+}
+
+#[test]
+fn the_plugins_of_bundles_have_a_mount_and_a_directory_of_their_own() {
+    let host = host();
+    file(&host, "b/lib/other/Other", "#!/bin/sh\n");
+    let server = Server::start(&host, "prod");
+    assert_eq!(paths(&listed(&server, "plugins").1).len(), 3);
+    let client = client(&server);
+    sync(&client);
+    assert_eq!(names(&place(&client, "plugin/ex.io/v1")), ["made", "unused"]);
+    assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("v: first\n"));
+}
+
+#[test]
+fn files_that_are_not_named_by_the_rules_are_not_loaded() {
+    let tree = tree();
+    bundle(&tree, "prod/modules/one", "one");
+    let home = environments(&tree).join("prod/modules/one/plugin");
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: one\n"));
+    let good = home.join("ex.io/v1/made/Made");
+    for (place, is_listed) in [
+        ("ex.io/v1/made/made-it", true),
+        ("ex.io/v1/Made", true),
+        ("ex.io/made/Made", false),
+        ("Made", false),
+        ("v1/ex.io/made/Made", false),
+    ] {
+        let to = home.join(place);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::rename(&good, &to).unwrap();
+        tree.build(&["--environment", "prod"]).fails_with(&["unable to find plugin root"]);
+        let said = tree.run(&["plugin", "doctor"]);
+        let mut command = tree.command(&["plugin", "doctor"]);
+        let said = said.stdout + &crate::support::run(command.env("RUSTOMIZE_ENVIRONMENT", "prod")).stdout;
+        assert!(!is_listed || said.contains("not loaded: it is not named as <apiVersion>/"), "{place}: {said}");
+        fs::create_dir_all(good.parent().unwrap()).unwrap();
+        fs::rename(&to, &good).unwrap();
+    }
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: one\n"));
+}
+
+#[test]
+fn a_bundle_with_one_of_each_kind_is_loaded_completely() {
+    let mut tree = tree();
+    tree.variables.insert("RUSTOMIZE_ENVIRONMENT", "prod".to_owned());
+    for kind in ["Made", "Changed", "Checked"] {
+        file(&tree, &format!("all/plugin/ex.io/v1/{}/{kind}", kind.to_lowercase()), ANY);
+        tree.write(&format!("{kind}.yaml"), &object(kind, if kind == "Checked" { "check" } else { "change" }));
+    }
+    file(&tree, "all/schemas/fleet.yaml", CRD);
+    file(&tree, "all/schemas/raft.json", OPEN_API);
+    let base = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let include = format!("-I{}", base.join("plugin/abi/include").display());
+    let folder = environments(&tree).join("prod/modules/all/plugin/ex.io/v1/loaded");
+    fs::create_dir_all(&folder).unwrap();
+    let act = "-DACT=out = made(\"of-c\")";
+    let arguments = ["-shared", "-fPIC", &include, act];
+    let source = base.join("testdata/plugin/any.c");
+    if crate::shared_object::cc(&source, &folder.join("Loaded.so"), &arguments).is_none() {
+        return skip("no C compiler");
+    }
+    tree.write("Loaded.yaml", &object("Loaded", "l"));
+    tree.write(
+        "kustomization.yaml",
+        "resources: [fleet.yaml]\nnamespace: sea\ngenerators: [Made.yaml]\ntransformers: [Changed.yaml]\nvalidators: [Checked.yaml]\npatches: [{path: patch.yaml}]\n",
+    );
+    tree.write(
+        "fleet.yaml",
+        "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n---\napiVersion: ex.io/v1\nkind: Raft\nmetadata: {name: raft}\nspec: {logs: [{id: a}, {id: b}]}\n",
+    );
+    tree.write(
+        "patch.yaml",
+        "apiVersion: ex.io/v1\nkind: Raft\nmetadata: {name: raft}\nspec: {logs: [{id: b, size: 2}]}\n",
+    );
+    let out = tree.build(&[]).ok();
+    // The three executables, the two schemas.
+    assert!(out.contains("v: old-change\n"), "{out}");
+    assert!(out.contains("kind: Fleet\nmetadata:\n  name: fleet\n---"), "no namespace: {out}");
+    assert!(out.contains("  - id: b\n    size: 2\n  - id: a\n"), "merged by id: {out}");
+    // The shared object.
+    tree.write("kustomization.yaml", "generators: [Loaded.yaml]\n");
+    assert!(tree.build(&[]).ok().contains("v: of-c\n"));
+}
