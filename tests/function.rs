@@ -1,7 +1,7 @@
 //! KRM functions: executables, and containers through a stand-in for the engine that records what
 //! it is called with.
 
-use crate::support::Tree;
+use crate::support::{Tree, in_path};
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: one\n";
 
@@ -90,7 +90,8 @@ fn a_wrong_annotation_is_told_with_its_field() {
 #[test]
 fn a_function_that_fails_fails_the_build() {
     let exits = tree(EXEC, "#!/bin/sh\ncat >/dev/null\necho oh no >&2\nexit 4\n");
-    build(&exits, &[]).fails_with(&["exit status: 4", "oh no", "f.yaml"]);
+    let said = build(&exits, &[]).fails_with(&["exit status: 4", "oh no", "f.yaml"]);
+    assert_eq!(said.matches("oh no").count(), 1, "what a function says is shown once:\n{said}");
     let prints = tree(EXEC, "#!/bin/sh\ncat >/dev/null\necho 'a: [b'\n");
     build(&prints, &[]).fails_with(&["the plugin printed no YAML", "the output of function F.v1.ex.io/f.[noNs]"]);
     let missing = tree("    config.kubernetes.io/function: |\n      exec: {path: no-such-function}\n", "");
@@ -124,6 +125,9 @@ fn container(spec: &str, args: &[&str]) -> (crate::support::Run, Vec<String>) {
 fn a_container_runs_as_nobody_without_network() {
     let (run, args) = container("{image: example.com/f:v1}", &[]);
     assert!(run.ok().contains("x: two"));
+    let cidfile = args.iter().position(|arg| arg == "--cidfile").unwrap();
+    assert!(args[cidfile + 1].ends_with("/id"), "{args:?}");
+    let args = [&args[..cidfile], &args[cidfile + 2..]].concat();
     let wanted = "run --rm -i -a STDIN -a STDOUT -a STDERR --network none --user nobody --security-opt=no-new-privileges \
                   -e LOG_TO_STDERR=true -e STRUCTURED_RESULTS=true example.com/f:v1";
     assert_eq!(args.join(" "), wanted);
@@ -148,6 +152,123 @@ fn what_a_container_gets_is_asked_for_and_allowed() {
         let spec = format!("{{image: i, mounts: [{{type: bind, src: {source}, dst: /x}}]}}");
         container(&spec, &[]).0.fails_with(&["mount paths must be under the current kustomization directory"]);
     }
+}
+
+/// A tree with a container function and programs in a PATH of its own, each of which notes in
+/// `asked` that it was called.
+fn engines(programs: &[(&str, &str)]) -> Tree {
+    let mut tree = tree("    config.kubernetes.io/container: example.com/f:v1\n", "");
+    for (name, script) in programs {
+        let note = format!("echo \"{name} $1\" >> {}/asked", tree.path().display());
+        tree.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{note}\n{script}\n"));
+    }
+    // What the scripts need, and no engine of this machine.
+    for program in ["sh", "cat", "sed", "sleep", "dirname"] {
+        std::os::unix::fs::symlink(in_path(program).unwrap(), tree.path().join("bin").join(program)).unwrap();
+    }
+    tree.variables.insert("PATH", format!("{}/bin", tree.path().display()));
+    tree
+}
+
+fn asked(tree: &Tree) -> String {
+    std::fs::read_to_string(tree.path().join("asked")).unwrap_or_default().replace('\n', ", ")
+}
+
+const NO_DAEMON: &str = "echo 'Cannot connect to the Docker daemon at unix:///x.sock.' >&2; exit 1";
+const WORKS: &str = "[ $1 = ps ] || sed 's/x: one/x: two/'";
+
+#[test]
+fn the_first_engine_that_answers_runs_containers() {
+    let tree = engines(&[("docker", NO_DAEMON), ("podman", WORKS), ("nerdctl", WORKS)]);
+    assert!(tree.build(&[]).ok().contains("x: two"));
+    assert_eq!(asked(&tree), "docker ps, podman ps, podman run, ");
+    let tree = engines(&[("docker", WORKS), ("podman", WORKS)]);
+    assert!(tree.build(&[]).ok().contains("x: two"));
+    assert_eq!(asked(&tree), "docker ps, docker run, ", "docker comes first, as under kustomize");
+}
+
+#[test]
+fn engines_are_asked_once_and_only_for_containers() {
+    let tree = engines(&[("docker", NO_DAEMON), ("podman", WORKS)]);
+    std::fs::create_dir_all(tree.path().join("b")).unwrap();
+    for name in ["kustomization.yaml", "a.yaml", "f.yaml"] {
+        std::fs::copy(tree.path().join(name), tree.path().join("b").join(name)).unwrap();
+    }
+    tree.build(&[".", "b"]).ok();
+    assert_eq!(asked(&tree).matches("docker").count(), 1, "{}", asked(&tree));
+    assert_eq!(asked(&tree).matches("podman ps").count(), 1, "{}", asked(&tree));
+    assert_eq!(asked(&tree).matches("podman run").count(), 2, "{}", asked(&tree));
+    let tree = engines(&[("docker", WORKS)]);
+    tree.write("kustomization.yaml", "resources: [a.yaml]\n");
+    tree.build(&[]).ok();
+    assert_eq!(asked(&tree), "");
+}
+
+#[test]
+fn without_an_engine_the_error_says_what_was_tried() {
+    let tree = engines(&[("docker", NO_DAEMON)]);
+    tree.build(&[]).fails_with(&[
+        "function F.v1.ex.io/f.[noNs] is the image 'example.com/f:v1'",
+        "no container engine answers: docker (Cannot connect to the Docker daemon at unix:///x.sock.), podman (not in PATH), nerdctl (not in PATH)",
+        "KRM_FN_RUNTIME=podman rustomize build",
+        "f.yaml:1:1",
+    ]);
+    let doctor = tree.run(&["doctor"]).ok();
+    assert!(doctor.contains("missing  container engine: docker (Cannot connect to"), "{doctor}");
+    let report: serde_json::Value = serde_json::from_str(&tree.run(&["doctor", "-o", "json"]).ok()).unwrap();
+    let engine = report["programs"].as_array().unwrap().iter().find(|p| p["name"] == "container engine").unwrap();
+    assert_eq!(engine["asked"][2]["failure"], "not in PATH", "{engine}");
+    let tree = engines(&[("docker", NO_DAEMON), ("podman", WORKS)]);
+    let doctor = tree.run(&["doctor"]).ok();
+    assert!(doctor.contains(&format!("ok       container engine: {}/bin/podman", tree.path().display())), "{doctor}");
+}
+
+#[test]
+fn an_engine_that_is_named_is_not_asked() {
+    let mut tree = engines(&[("docker", WORKS), ("mine", WORKS)]);
+    tree.variables.insert("KRM_FN_RUNTIME", "mine".to_owned());
+    assert!(tree.build(&[]).ok().contains("x: two"));
+    assert_eq!(asked(&tree), "mine run, ");
+    let doctor = tree.run(&["doctor"]).ok();
+    assert!(doctor.contains(&format!("ok       container engine: {}/bin/mine", tree.path().display())), "{doctor}");
+    tree.variables.insert("KRM_FN_RUNTIME", "/nowhere/engine".to_owned());
+    tree.build(&[]).fails_with(&["'/nowhere/engine' cannot be started"]);
+    let doctor = tree.run(&["doctor"]).ok();
+    assert!(doctor.contains("KRM_FN_RUNTIME names a program that is not there"), "{doctor}");
+}
+
+/// A client of an engine whose container goes on when the client is ended, as that of a daemon
+/// does: it notes the container's id, and then does `end`.
+fn client(end: &str) -> Tree {
+    let client = "cd $(dirname $0)/..\n[ $1 = ps ] && exit\n[ $1 = rm ] && { echo \"$2 $3\" > removed; exit; }\n\
+                  while [ $1 != --cidfile ]; do shift; done\necho 0123abcd > $2\n: > started\n";
+    engines(&[("docker", &format!("{client}{end}"))])
+}
+
+#[test]
+fn a_container_that_fails_or_does_not_end_is_removed() {
+    let limit = ["--plugin-timeout", "500ms"];
+    for (end, args, words) in
+        [("exit 125", &[][..], "exit status: 125"), ("sleep 60", &limit, "took longer than 0.5 s")]
+    {
+        let tree = client(end);
+        tree.build(args).fails_with(&[words]);
+        assert_eq!(std::fs::read_to_string(tree.path().join("removed")).unwrap(), "-f 0123abcd\n");
+    }
+}
+
+#[test]
+fn an_interrupted_build_removes_its_container() {
+    let tree = client("sleep 60");
+    let mut command = tree.command(&["build", "--enable-alpha-plugins"]);
+    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    while !tree.path().join("started").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(std::fs::read_to_string(tree.path().join("removed")).unwrap(), "-f 0123abcd\n");
+    tree.assert_nothing_left();
 }
 
 #[test]

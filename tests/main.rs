@@ -6,6 +6,7 @@ mod attack;
 mod author;
 mod bad_documents;
 mod cli;
+mod containers;
 mod differential;
 mod environment;
 mod errors;

@@ -132,11 +132,8 @@ fn say_once(first: bool, warning: &str) {
     }
 }
 
-/// What runs containers, first that is there.
-pub const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
-
 /// The first file of a name in the directories of `PATH`.
-pub fn in_path(name: &str) -> Option<PathBuf> {
+pub fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&paths).map(|path| path.join(&name)).find(|path| path.is_file())
 }

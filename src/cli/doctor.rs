@@ -1,14 +1,15 @@
 //! `doctor`: what this machine can do for builds.
 
 use super::args::{Doctor, Format};
-use super::build::{ENGINES, in_path};
-use super::{plugin_host, signals};
+use super::build::in_path;
+use super::{plugin_flags, plugin_host, signals};
+use crate::plugin::engine;
 use crate::plugin::isolation::parts;
 use crate::plugin::locate;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs `doctor`. What a machine lacks is no error.
 ///
@@ -25,10 +26,9 @@ pub fn run(args: &Doctor) -> Result<()> {
 }
 
 /// What some builds call, and what for.
-const PROGRAMS: [(&str, &[&str], &str); 5] = [
+const PROGRAMS: [(&str, &[&str], &str); 4] = [
     ("git", &["git"], "remote kustomizations"),
     ("helm", &["helm"], "helmCharts"),
-    ("container engine", &ENGINES, "KRM functions in containers"),
     ("Go", &["go"], "rustomize plugin build"),
     ("C compiler", &["cc", "gcc", "clang"], "rustomize plugin build"),
 ];
@@ -37,18 +37,41 @@ fn report() -> Value {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let homes = locate::homes(variable);
     let home = homes.iter().find(|home| home.is_dir());
-    let programs: Vec<Value> = PROGRAMS
+    let mut programs: Vec<Value> = PROGRAMS
         .iter()
         .map(|(what, names, used_for)| {
-            let path = names.iter().find_map(|name| in_path(name));
+            let path = names.iter().find_map(in_path);
             json!({ "name": what, "usedFor": used_for, "path": path })
         })
         .collect();
+    programs.insert(2, container_engine());
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "isolation": isolation(),
         "pluginHome": { "path": home, "lookedFor": homes },
         "programs": programs,
+    })
+}
+
+/// The program that runs containers: the one that the user names, or the first that answers; and
+/// what each program answered that was asked.
+fn container_engine() -> Value {
+    let engine = plugin_flags::engine();
+    let answers = match engine.named() {
+        Some(_) => Vec::new(),
+        None => engine.answers(signals::children()),
+    };
+    let found = engine
+        .named()
+        .or_else(|| answers.iter().find(|answer| answer.failure.is_none()).map(|answer| Path::new(answer.name)));
+    let path = found
+        .and_then(|program| if program.components().count() > 1 { Some(program.to_owned()) } else { in_path(program) });
+    let asked: Vec<Value> =
+        answers.iter().map(|answer| json!({ "name": answer.name, "failure": answer.failure })).collect();
+    let variable = engine.named().map(|_| engine::VARIABLE);
+    json!({
+        "name": "container engine", "usedFor": "KRM functions in containers", "path": path.filter(|path| path.is_file()),
+        "namedBy": variable, "asked": asked,
     })
 }
 
@@ -60,6 +83,19 @@ fn isolation() -> Value {
     };
     let missing: Vec<&str> = parts.iter().filter_map(|part| part.missing.as_deref()).collect();
     json!({ "enforced": missing.is_empty(), "missing": missing, "parts": parts })
+}
+
+/// Why there is no program: what each answered that was asked, or that there is none.
+fn lack(program: &Value) -> String {
+    let asked = program["asked"].as_array().into_iter().flatten();
+    let words: Vec<String> = asked
+        .filter_map(|asked| Some(format!("{} ({})", asked["name"].as_str()?, asked["failure"].as_str()?)))
+        .collect();
+    match program["namedBy"].as_str() {
+        Some(variable) => format!("{variable} names a program that is not there"),
+        None if words.is_empty() => "not in PATH".to_owned(),
+        None => words.join(", "),
+    }
 }
 
 fn text(report: &Value) -> String {
@@ -89,7 +125,7 @@ fn text(report: &Value) -> String {
         let text = |key: &str| program[key].as_str().unwrap_or_default().to_owned();
         let (state, place) = match program["path"].as_str() {
             Some(path) => ("ok", path.to_owned()),
-            None => ("missing", "not in PATH".to_owned()),
+            None => ("missing", lack(program)),
         };
         out.push_str(&format!("  {state:<8} {}: {place} (for {})\n", text("name"), text("usedFor")));
     }

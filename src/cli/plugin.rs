@@ -30,6 +30,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
         host: plugin_host::program(),
         go_hosts: cache::go_hosts(),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        shows_stderr: true,
         variable: managed::variable,
         children: signals::children().clone(),
         ..PluginOptions::default()

@@ -1,12 +1,12 @@
 //! What the user says of plugins, for builds and for single calls.
 
 use super::args::{duration, size};
-use super::build::{ENGINES, in_path};
 use super::cache;
 use super::plugin_share::sync_environment;
 use super::{managed, plugin_host, signals};
 use crate::manager::policy::environment::{Bundle, Environment};
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
+use crate::plugin::engine::{self, Engine};
 use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::options::{FailOn, FunctionOptions};
 use crate::plugin::{PluginOptions, locate};
@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// How plugins run.
 #[derive(Args, Default)]
@@ -149,10 +150,11 @@ pub fn options(
         host: plugin_host::program(),
         homes: locate::homes(|name| variable(name).map(Into::into)),
         stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        shows_stderr: true,
         variable: managed::variable,
         go_hosts: cache::go_hosts(),
         children: signals::children().clone(),
-        functions: functions(flags, variable),
+        functions: functions(flags),
     };
     Ok((ManagedPlugins::new(options, managed), schemas))
 }
@@ -191,9 +193,14 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
     }
 }
 
-fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -> FunctionOptions {
-    let engine = variable("KRM_FN_RUNTIME").filter(|v| !v.is_empty()).map(PathBuf::from);
-    let found = || ENGINES.into_iter().find(|name| in_path(name).is_some()).unwrap_or(ENGINES[0]);
+/// What runs containers, which all builds of this process share: it is looked for once.
+pub(super) fn engine() -> &'static Engine {
+    static ENGINE: LazyLock<Engine> =
+        LazyLock::new(|| Engine::new(managed::variable(engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from)));
+    &ENGINE
+}
+
+fn functions(flags: &PluginFlags) -> FunctionOptions {
     let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     FunctionOptions {
         exec: flags.enable_exec.unwrap_or(false),
@@ -202,7 +209,7 @@ fn functions(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         mounts: flags.mount.clone(),
         variables: flags.env.clone(),
         user: flags.as_current_user.unwrap_or(false).then(current_user),
-        runtime: engine.unwrap_or_else(|| found().into()),
+        engine: engine().clone(),
         fail_on: match flags.fail_on_results {
             None => FailOn::Nothing,
             Some(Severity::Error) => FailOn::Error,

@@ -97,7 +97,7 @@ impl ExecPlugin {
             stdin,
         };
         let printed = self.options.children.run(call, &self.options.limits());
-        printed.map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))
+        printed.map_err(|failed| explain(&self.options, &failed, &self.program.path, &self.name, self.pos))
     }
 
     fn environment(&self, build: &mut Build<'_>) -> Vec<(Cow<'static, str>, OsString)> {
@@ -156,8 +156,8 @@ impl<'a> Plugin<'a> for ExecPlugin {
     }
 }
 
-/// What happened, in words, with the end of what the plugin said.
-pub(super) fn explain(failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
+/// What happened, in words, with the end of what the plugin said, unless the user has seen that.
+pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
     let program = program.display();
     let (what, hint) = match &failed.failure {
         Failure::NotStarted(e) => (
@@ -180,7 +180,7 @@ pub(super) fn explain(failed: &Failed, program: &Path, name: &str, pos: Pos) -> 
     };
     let mut message = format!("{name}: {what}");
     let said = failed.stderr.trim_end();
-    if !said.is_empty() {
+    if !said.is_empty() && !options.shows_stderr {
         let lines: Vec<&str> = said.lines().collect();
         message.push_str("; it said last:");
         for line in &lines[lines.len().saturating_sub(10)..] {

@@ -6,13 +6,12 @@
 
 use super::container::Container;
 use super::exec::explain;
-use super::isolation::Confined;
 use super::options::{FailOn, PluginOptions};
 use super::program::Program;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
-use crate::process::Call;
+use crate::process::{Call, Removal};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Node, Pos, first_document, reprint};
@@ -61,7 +60,8 @@ pub struct Function {
     name: String,
     api_name: String,
     pos: Pos,
-    is_container: bool,
+    /// The image, if the function is a container: the engine is not known before it is needed.
+    image: Option<String>,
     /// Nothing runs: the annotation says nothing.
     is_empty: bool,
 }
@@ -120,7 +120,7 @@ impl Function {
             name: format!("function {id}"),
             api_name: format!("api: {api_version}, kind: {}, name: {}", id.gvk.kind, id.name),
             pos: config.pos(),
-            is_container: false,
+            image: None,
             is_empty: false,
         })
     }
@@ -135,12 +135,11 @@ impl Function {
         let spec = spec(arena, config).map_err(|e| e.at(config.pos()))?;
         let program = Program::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
-        function.is_container = !spec.container.image.is_empty();
         let options = &options.functions;
         let fault = |message: String| Error::new(Code::Plugin, message).at(function.pos);
         if !spec.container.image.is_empty() {
-            (function.program.path, function.program.args) =
-                (options.runtime.clone(), spec.container.arguments(options, root).map_err(fault)?);
+            function.program.args = spec.container.arguments(options, root).map_err(fault)?;
+            function.image = Some(spec.container.image.to_owned());
         } else if spec.exec.path.is_empty() {
             build.warn(
                 Code::Plugin,
@@ -174,14 +173,25 @@ impl Function {
     /// Runs the function on a ResourceList, and gives what it printed.
     fn call<'a>(&self, build: &mut Build<'a>, items: &[String]) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
-        let input = self.resource_list(items);
+        let input = self.resource_list(items).into_bytes();
+        let printed = match &self.image {
+            Some(image) => self.run_container(image, input)?,
+            None => self.run_executable(input)?,
+        };
+        let mut resources = self.read(build, printed)?;
+        for resource in &mut resources {
+            note_path(arena, resource);
+            // Upstream prints what it has read from a function, and reads that.
+            reprint::reprinted(arena, resource.node_mut())?;
+        }
+        Ok(resources)
+    }
+
+    /// Runs the executable of the function, and gives what it printed.
+    fn run_executable(&self, input: Vec<u8>) -> Result<Vec<u8>> {
         let options = &self.options;
         let fault = |e: std::io::Error| Error::new(Code::Plugin, format!("{}: {e}", self.name)).at(self.pos);
-        // A container has walls of its own, and its engine needs to be outside of ours.
-        let confined = match self.is_container {
-            true => Confined::as_it_is(&self.program.path, self.program.args.clone()),
-            false => self.program.confined(options, [], &[&self.root.real]).map_err(fault)?,
-        };
+        let confined = self.program.confined(options, [], &[&self.root.real]).map_err(fault)?;
         let environment = self
             .environment
             .iter()
@@ -196,20 +206,38 @@ impl Function {
             environment,
             inherits: confined.grants.inherits,
             without: &[],
-            stdin: Some(input.into_bytes()),
+            stdin: Some(input),
         };
-        let printed = self
-            .options
-            .children
-            .run(call, &self.options.limits())
-            .map_err(|failed| explain(&failed, &self.program.path, &self.name, self.pos))?;
-        let mut resources = self.read(build, printed)?;
-        for resource in &mut resources {
-            note_path(arena, resource);
-            // Upstream prints what it has read from a function, and reads that.
-            reprint::reprinted(arena, resource.node_mut())?;
-        }
-        Ok(resources)
+        let printed = options.children.run(call, &options.limits());
+        printed.map_err(|failed| explain(options, &failed, &self.program.path, &self.name, self.pos))
+    }
+
+    /// Runs the container of the function, and gives what it printed. A container that fails, or
+    /// that does not end, is removed.
+    fn run_container(&self, image: &str, input: Vec<u8>) -> Result<Vec<u8>> {
+        let options = &self.options;
+        let fault = |e: std::io::Error| Error::new(Code::Plugin, format!("{}: {e}", self.name)).at(self.pos);
+        let found = options.functions.engine.program(&options.children);
+        let engine = found.map_err(|e| e.context(format!("{} is the image '{image}'", self.name)).at(self.pos))?;
+        // The engine is ended with its time limit, and its daemon goes on: the container has to be
+        // known by its id.
+        let directory = options.children.directory("rustomize-container-").map_err(fault)?;
+        let file = directory.path().join("id");
+        let mut args = self.program.args.clone();
+        args.splice(1..1, ["--cidfile".into(), file.clone().into_os_string()]);
+        // A container has walls of its own, and its engine needs to be outside of ours.
+        let call = Call {
+            program: &engine,
+            args,
+            directory: Some(&self.root.real),
+            environment: self.program.variables().collect(),
+            inherits: true,
+            without: &[],
+            stdin: Some(input),
+        };
+        let removal = Removal { program: engine.clone(), args: vec!["rm".into(), "-f".into()], file };
+        let printed = options.children.run_or_remove(call, &options.limits(), removal);
+        printed.map_err(|failed| explain(options, &failed, &engine, &self.name, self.pos))
     }
 
     fn resource_list(&self, items: &[String]) -> String {

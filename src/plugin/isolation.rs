@@ -91,14 +91,6 @@ pub struct Confined {
     pub inherited: Option<File>,
 }
 
-impl Confined {
-    /// A program that may do what the user may.
-    pub fn as_it_is(program: &Path, args: Vec<OsString>) -> Confined {
-        let grants = Grants { confinement: Confinement::default(), environment: Vec::new(), inherits: true, own: None };
-        Confined { program: program.to_owned(), args, grants, inherited: None }
-    }
-}
-
 /// The parts of a sandbox, as a process of `host` says that confines itself; `None` if there is no
 /// such process.
 pub fn parts(children: &Children, host: &Path) -> Option<Vec<Part>> {

@@ -3,7 +3,8 @@
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables;
 //!   [`function`]: KRM functions, executables and containers; [`container`]: the arguments of a
-//!   container's engine; [`options`]: which plugins may run, and how.
+//!   container's engine; [`engine`]: which program that is; [`options`]: which plugins may run, and
+//!   how.
 //! * [`shared_object`]: plugins that are shared objects; `host`: the process that one runs in, on
 //!   Unix.
 //! * [`go`]: plugins written in Go for kustomize.
@@ -18,6 +19,7 @@ mod calls;
 pub mod classify;
 pub mod confine;
 pub mod container;
+pub mod engine;
 pub mod exec;
 pub mod function;
 pub mod go;

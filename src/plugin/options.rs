@@ -1,5 +1,6 @@
 //! [`PluginOptions`]: whether and how external plugins run.
 
+use super::engine::Engine;
 use super::isolation::{Isolation, Level};
 use crate::process::{Children, Limits};
 use std::ffi::OsString;
@@ -19,6 +20,8 @@ pub struct PluginOptions {
     pub homes: Vec<PathBuf>,
     /// Takes what plugins print on stderr, as it comes.
     pub stderr: fn(&[u8]),
+    /// Whether `stderr` shows that to the user: errors do not repeat it then.
+    pub shows_stderr: bool,
     /// How much of the user's rights plugins get.
     pub isolation: Isolation,
     /// How many bytes of address space a shared object's process may have; `None` for no limit.
@@ -44,6 +47,7 @@ impl Default for PluginOptions {
             output_limit: 1 << 30,
             homes: Vec::new(),
             stderr: |_| {},
+            shows_stderr: false,
             isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
             memory_limit: Some(8 << 30),
             host: None,
@@ -94,8 +98,8 @@ pub struct FunctionOptions {
     pub variables: Vec<String>,
     /// `uid:gid` for containers; `nobody` if there is none.
     pub user: Option<String>,
-    /// The command that runs containers: docker, podman or nerdctl.
-    pub runtime: PathBuf,
+    /// The program that runs containers.
+    pub engine: Engine,
     /// Which results fail the build.
     pub fail_on: FailOn,
 }

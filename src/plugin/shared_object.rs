@@ -95,7 +95,7 @@ impl Host {
         let (environment, inherits) = (grants.environment.clone(), grants.inherits);
         let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
         let limits = options.limits();
-        let failed = |failed: Failed| explain(&failed, path, &name, Pos::NONE);
+        let failed = |failed: Failed| explain(options, &failed, path, &name, Pos::NONE);
         let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
         let hello = conversation.exchange(&[], &limits).map_err(failed)?;
         let description = match hello.kind {
@@ -233,7 +233,7 @@ impl SharedObjectPlugin {
         let answer = self
             .host
             .ask(&self.options.limits(), &asked)
-            .map_err(|failed| explain(&failed, &self.host.path, &self.name, self.pos))?;
+            .map_err(|failed| explain(&self.options, &failed, &self.host.path, &self.name, self.pos))?;
         match answer.kind {
             answer::OUTPUT => wire::parse(build, format!("the output of {}", self.name), answer.content),
             _ => Err(fault(words(answer))),

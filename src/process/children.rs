@@ -1,7 +1,7 @@
 //! [`Children`]: processes and private directories that do not outlive whoever needs them.
 
 use super::child::Child;
-use super::{Call, Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD};
+use super::{Call, Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};
 use super::{collect, lock, orphans, private, read_in_thread, widen, write_in_thread};
 use std::fmt;
 use std::io;
@@ -22,6 +22,8 @@ struct Inner {
     number: u32,
     running: Mutex<Vec<Arc<Child>>>,
     directories: Mutex<Vec<PathBuf>>,
+    /// What removes what the running children may have made.
+    removals: Mutex<Vec<Arc<Removal>>>,
     has_ended: AtomicBool,
     /// How many children there were.
     count: AtomicU32,
@@ -65,6 +67,7 @@ impl Children {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             running: Mutex::default(),
             directories: Mutex::default(),
+            removals: Mutex::default(),
             has_ended: AtomicBool::new(false),
             count: AtomicU32::new(0),
             are_all,
@@ -88,11 +91,13 @@ impl Children {
         self.0.has_ended.load(Ordering::SeqCst)
     }
 
-    /// Ends every child that runs, and removes every directory that was made for one.
+    /// Ends every child that runs, and removes what children have made and every directory that was
+    /// made for one.
     pub fn end(&self) {
         self.0.has_ended.store(true, Ordering::SeqCst);
         std::mem::take(&mut *lock(&self.0.running)).iter().for_each(|child| child.end());
         self.end_strays(None);
+        std::mem::take(&mut *lock(&self.0.removals)).iter().for_each(|removal| removal.run());
         private::remove_all(std::mem::take(&mut *lock(&self.0.directories)));
     }
 
@@ -174,6 +179,22 @@ impl Children {
         }
         let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
         outcome.map_err(|failure| Failed { failure, stderr })
+    }
+
+    /// [`Children::run`] for a child that makes something outside of its own processes. `removal`
+    /// runs when the child has failed, and when the children end before it.
+    ///
+    /// # Errors
+    /// As [`Children::run`].
+    pub fn run_or_remove(&self, call: Call<'_>, options: &Limits, removal: Removal) -> Result<Vec<u8>, Failed> {
+        let removal = Arc::new(removal);
+        lock(&self.0.removals).push(Arc::clone(&removal));
+        let outcome = self.run(call, options);
+        if outcome.is_err() {
+            removal.run();
+        }
+        lock(&self.0.removals).retain(|other| !Arc::ptr_eq(other, &removal));
+        outcome
     }
 
     /// Starts a child, unless the children have ended.

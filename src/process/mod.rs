@@ -6,7 +6,8 @@
 //! * `child`: a process that runs, and its process group.
 //! * `private`: directories for what must not stay behind; `directory`: how the system makes, locks
 //!   and removes one.
-//! * `orphans`: what a child has started, and what left its group.
+//! * `orphans`: what a child has started, and what left its group; [`Removal`]: what a child has
+//!   made outside of its processes.
 
 #[cfg_attr(not(unix), path = "child_alone.rs")]
 mod child;
@@ -18,11 +19,13 @@ mod directory;
 #[cfg_attr(not(unix), path = "without_orphans.rs")]
 mod orphans;
 mod private;
+mod removal;
 
 #[cfg(unix)]
 pub(crate) use child::name;
 pub use children::Children;
 pub use private::PrivateDirectory;
+pub use removal::Removal;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
