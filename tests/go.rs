@@ -1,7 +1,7 @@
 //! Go plugins, built by a real Go from unchanged source against the real packages of kustomize.
 //! Where there is no Go, no C compiler or no way to those packages, the tests say so.
 
-use crate::support::{Run, Tree};
+use crate::support::{Run, Tree, skip};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ fn home() -> Option<&'static Home> {
         Some(Home { said, ..home })
     });
     if home.is_none() {
-        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
     }
     home.as_ref()
 }
@@ -99,7 +99,7 @@ fn home() -> Option<&'static Home> {
 /// `None` where there is no Go.
 pub fn build_plugin(tree: &Tree, directory: &Path) -> Option<PathBuf> {
     if !can_build() {
-        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return None;
     }
     let output = tree.home().join("built.so");
@@ -207,13 +207,14 @@ fn a_plugin_that_does_both_generates_with_the_generators() {
     assert!(out.contains("name: made-"), "{out}");
 }
 
-#[test]
-fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
+/// A tree whose plugin home has a genuine Go plugin, made as kustomize's docs say, and its file;
+/// `None` where there is no Go.
+fn genuine() -> Option<(Tree, PathBuf)> {
     if !can_build() {
-        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
-        return;
+        skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        return None;
     }
-    let mut tree = Tree::new(&format!(
+    let tree = Tree::new(&format!(
         "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [t.yaml]\n-- t.yaml --\n{}",
         config("StringPrefixer", "x", "")
     ));
@@ -225,15 +226,28 @@ fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
         &["build", "-mod=mod", "-trimpath", "-buildmode=plugin", "-o", "StringPrefixer.so", "StringPrefixer.go"],
     );
     assert!(made.is_some());
+    Some((tree, folder.join("StringPrefixer.so")))
+}
+
+#[test]
+fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
+    let Some((mut tree, path)) = genuine() else { return };
+    let file = path.to_string_lossy().into_owned();
+    let adopts = format!(
+        "build that program once: rustomize plugin adopt '{file}', or let builds do it with --adopt-go-plugins"
+    );
     let said = tree.build(&[]).fails_with(&[
         "t.yaml:1:1",
         "is a Go plugin (go1.",
-        "sigs.k8s.io/kustomize/api v0.21.1, -trimpath",
+        "sigs.k8s.io/kustomize/api v0.21.1, -trimpath) that was not adopted",
+        &adopts,
+        "StringPrefixer.go', which replaces the file: rustomize plugin build '",
     ]);
-    assert!(said.contains("StringPrefixer.go' makes one that works: rustomize plugin build '"), "{said}");
-    fs::remove_file(folder.join("StringPrefixer.go")).unwrap();
-    tree.build(&[]).fails_with(&["without: rustomize plugin adopt '"]);
-    let file = folder.join("StringPrefixer.so").to_string_lossy().into_owned();
+    assert!(!said.contains("needs Go"), "{said}");
+    fs::remove_file(path.with_extension("go")).unwrap();
+    let said = crate::support::run(tree.command(&["build", "--enable-alpha-plugins"]).env("PATH", "/nowhere"));
+    let said = said.fails_with(&[&adopts, "needs Go and a C compiler on this machine: ", "no 'go' program on path"]);
+    assert!(!said.contains("which replaces the file"), "{said}");
     let adopt = |tree: &Tree, file: &str| crate::support::run(&mut command(tree, &["plugin", "adopt", file]));
     assert!(adopt(&tree, &file).ok().contains("transform, validate (go1."));
     tree.assert_nothing_left();
@@ -245,6 +259,54 @@ fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
     adopt(&tree, "/etc/passwd").fails_with(&["is a text file"]);
     tree.variables.insert("XDG_CACHE_HOME", tree.home().join("other").to_string_lossy().into_owned());
     tree.build(&[]).fails_with(&["is a Go plugin"]);
+}
+
+#[test]
+fn a_build_adopts_a_genuine_go_plugin_with_the_users_word() {
+    let Some((tree, path)) = genuine() else { return };
+    let before = fs::read(&path).unwrap();
+    let build = ["build", "--enable-alpha-plugins"];
+    let with_flag = [&build[..], &["--adopt-go-plugins"]].concat();
+    let without_go = crate::support::run(tree.command(&with_flag).env("PATH", "/nowhere"));
+    without_go.fails_with(&["no 'go' program on path", "adopting the plugin '", "t.yaml:1:1"]);
+    let adopted = crate::support::run(&mut command(&tree, &with_flag));
+    assert!(adopted.stderr.contains("Adopting the Go plugin '"), "{}", adopted.stderr);
+    assert!(adopted.ok().contains("name: x-a\n"));
+    tree.assert_nothing_left();
+    // It is remembered: no flag, no Go and no word about it.
+    let again = crate::support::run(tree.command(&build).env("PATH", "/nowhere"));
+    assert_eq!(again.stderr, "");
+    assert!(again.ok().contains("name: x-a\n"));
+    assert!(fs::read(&path).unwrap() == before, "the user's file stays for kustomize");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the program that has a terminal for us")]
+fn a_user_at_a_terminal_is_asked() {
+    use std::io::Write;
+    if crate::support::in_path("script").is_none() {
+        return skip("no program 'script'");
+    }
+    let Some((tree, _)) = genuine() else { return };
+    let answer = |answer: &str, more: &[(&str, &str)]| {
+        let line = format!("{} build --enable-alpha-plugins; echo status $?", env!("CARGO_BIN_EXE_rustomize"));
+        let mut script = Command::new("script");
+        script.args(["-qc", &line, "/dev/null"]).current_dir(tree.path()).stdin(std::process::Stdio::piped());
+        script.stdout(std::process::Stdio::piped()).env("HOME", tree.home()).env("TMPDIR", tree.tmp()).env_remove("CI");
+        let mut child = script.envs(variables()).envs(more.iter().copied()).spawn().unwrap();
+        // The end of the input comes after the answer: without a question nobody waits for it.
+        child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+    };
+    let question = "Build it now? [y/N]";
+    let said = answer("yes\n", &[("CI", "true")]);
+    assert!(!said.contains(question) && said.contains("that was not adopted"), "{said}");
+    let said = answer("no\n", &[]);
+    assert!(said.contains(question) && said.contains("that was not adopted") && said.contains("status 1"), "{said}");
+    let said = answer("yes\n", &[]);
+    assert!(said.contains(question) && said.contains("name: x-a") && said.contains("status 0"), "{said}");
+    let said = answer("", &[]);
+    assert!(!said.contains(question) && said.contains("name: x-a"), "{said}");
 }
 
 #[test]
@@ -361,7 +423,7 @@ fn plugins_see_what_the_command_line_says() {
 #[test]
 fn old_modules_are_built_and_too_old_ones_told() {
     if !can_build() {
-        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return;
     }
     let tree = Tree::new("");
@@ -424,7 +486,7 @@ fn what_cannot_be_built_is_an_error_and_leaves_what_was_there() {
     build(&[("PATH", "/nowhere")]).fails_with(&["no 'go' program on path"]);
     tree.run(&["plugin", "build", "nowhere"]).fails_with(&["cannot find 'nowhere'"]);
     if !can_build() {
-        crate::support::skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
+        skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
         return;
     }
     let run = |variables: BTreeMap<&'static str, String>| {

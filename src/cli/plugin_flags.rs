@@ -13,10 +13,11 @@ use crate::plugin::{PluginOptions, locate};
 use crate::process::Limits;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// How plugins run.
 #[derive(Args, Default)]
@@ -76,6 +77,12 @@ pub struct PluginFlags {
     /// a variable of yours; may be repeated
     #[arg(long, value_name = "NAME")]
     pub plugin_allow_env: Vec<String>,
+
+    /// Let the build adopt Go plugins made with 'go build -buildmode=plugin': it builds a program
+    /// that can load them, once, with the Go of this machine; the command 'plugin adopt' does it
+    /// beforehand
+    #[arg(long)]
+    pub adopt_go_plugins: bool,
 
     /// Let the build run KRM functions that are executables; needs --enable-alpha-plugins too
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
@@ -153,10 +160,36 @@ pub fn options(
         shows_stderr: true,
         variable: managed::variable,
         go_hosts: cache::go_hosts(),
+        adopts_go: if flags.adopt_go_plugins { |_| true } else { ask_to_adopt },
         children: signals::children().clone(),
         functions: functions(flags),
     };
     Ok((ManagedPlugins::new(options, managed), schemas))
+}
+
+/// Asks the user at the terminal whether a Go plugin may be adopted. Where nobody is there to
+/// answer, the answer is no.
+fn ask_to_adopt(path: &Path) -> bool {
+    /// What was answered before: roots of one command share their plugins.
+    static ANSWERS: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
+    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(answer) = answers.get(path) {
+        return *answer;
+    }
+    let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
+    if managed::is_frozen(None) || !stdin.is_terminal() || !stderr.is_terminal() {
+        return false;
+    }
+    let mut line = String::new();
+    let asked = write!(
+        stderr,
+        "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
+        path.display()
+    );
+    let answer = asked.and_then(|()| stdin.read_line(&mut line)).is_ok()
+        && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    answers.insert(path.to_owned(), answer);
+    answer
 }
 
 /// The limits of one call of helm, whose stderr is not shown.

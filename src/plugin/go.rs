@@ -7,7 +7,8 @@
 //! directory and never written to it. [`adopt`] makes that Go program, for those who lack the
 //! source.
 //!
-//! A build of a kustomization compiles nothing.
+//! A build of a kustomization compiles nothing, but for a genuine Go plugin that the user lets it
+//! adopt. Neither touches the plugin's own file: kustomize goes on using that.
 
 use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
@@ -415,6 +416,14 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
     }
+    let folder = host.parent().unwrap_or(hosts);
+    fs::create_dir_all(folder).map_err(io("make", folder))?;
+    // Who meets the plugin at the same time waits, and finds the program.
+    let turn = fs::File::create(folder.join("lock")).and_then(|file| file.lock().map(|()| file));
+    let _turn = turn.map_err(io("lock", folder))?;
+    if host.is_file() {
+        return Ok(Built { modes: start()?.modes().to_vec(), path: host, go: build.version });
+    }
     let work =
         options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
     let go = Go::find(work.path(), &options.children)?;
@@ -445,10 +454,51 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
         .modes()
         .to_vec();
-    let folder = host.parent().unwrap_or(hosts);
-    fs::create_dir_all(folder).map_err(io("make", folder))?;
     place(&made, &host)?;
     Ok(Built { path: host, modes, go: build.version })
+}
+
+/// Adopts a genuine Go plugin that a build has met for the first time, if the user lets it, and
+/// says whether it did. It costs as much as [`adopt`].
+///
+/// # Errors
+/// As [`adopt`].
+pub fn adopt_first(path: &Path, options: &PluginOptions) -> Result<bool> {
+    let is_genuine = matches!(classify(path), Ok(SharedObject::GoPlugin(_)));
+    if !is_genuine || !(options.adopts_go)(path) {
+        return Ok(false);
+    }
+    let shown = path.display();
+    let said = format!("Adopting the Go plugin '{shown}': Go builds a program that can load it, once\n");
+    (options.stderr)(said.as_bytes());
+    adopt(path, options).map_err(|e| e.context(format!("adopting the plugin '{shown}'")))?;
+    Ok(true)
+}
+
+/// Why a build does not use a genuine Go plugin that was not adopted, and how it is adopted.
+pub fn not_adopted(path: &Path, build: &GoBuild, options: &PluginOptions) -> Error {
+    let shown = path.display();
+    let api = build.api().map_or(String::new(), |api| format!(", {API} {api}"));
+    let version = if build.version.is_empty() { "some version of Go" } else { &build.version };
+    let trimmed = if build.trims_paths() { ", -trimpath" } else { "" };
+    let mut error = fault(format!(
+        "the plugin '{shown}' is a Go plugin ({version}{api}{trimmed}) that was not adopted: only a Go program of just these versions can load it"
+    ));
+    error = error.hint(format!(
+        "build that program once: rustomize plugin adopt '{shown}', or let builds do it with --adopt-go-plugins"
+    ));
+    if let Some(source) = source_of(path) {
+        let folder = source.parent().unwrap_or(Path::new(".")).display();
+        let source = source.display();
+        error = error.hint(format!(
+            "or build its source '{source}', which replaces the file: rustomize plugin build '{folder}'"
+        ));
+    }
+    let folder = path.parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+    match Go::find(folder, &options.children) {
+        Ok(_) => error,
+        Err(missing) => error.hint(format!("either needs Go and a C compiler on this machine: {missing}")),
+    }
 }
 
 /// The source that seems to belong to a shared object.

@@ -54,16 +54,23 @@ impl Placed {
 /// What is there cannot be run.
 pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     match options.homes.iter().find(|home| home.is_dir()) {
-        Some(home) => locate_in(home, options, id),
+        Some(home) => look_in(home, options, id, program_for_placed),
         None => Ok(None),
     }
 }
+
+/// Gives what speaks for a shared object, of the path of an executable that would come first.
+type Speaker = fn(&Path, &Path, &PluginOptions) -> Result<Program>;
 
 /// The same in one directory that is laid out as a plugin home.
 ///
 /// # Errors
 /// As [`locate`].
 pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
+    look_in(home, options, id, program_for)
+}
+
+fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speaker) -> Result<Option<Placed>> {
     let fault = |message: String| Error::new(Code::Plugin, message);
     let place = place(home, id)?;
     let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, ".so"));
@@ -72,7 +79,7 @@ pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result
         return Ok(Some(Placed::Executable(path)));
     }
     if shared_object.exists() {
-        let program = program_for(&shared_object, &path, options)?;
+        let program = speaker(&shared_object, &path, options)?;
         let instead_of = executable.map(|_| path);
         return Ok(Some(Placed::SharedObject { path: shared_object, program, instead_of }));
     }
@@ -124,6 +131,16 @@ fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     Ok(std::path::absolute(&path).unwrap_or(path))
 }
 
+/// [`program_for`] a shared object that the user has placed: a genuine Go plugin is adopted, if the
+/// user lets it.
+fn program_for_placed(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
+    match program_for(path, executable, options) {
+        Err(refused) if !go::adopt_first(path, options)? => Err(refused),
+        Err(_) => program_for(path, executable, options),
+        found => found,
+    }
+}
+
 /// What speaks for a shared object. What is no plugin is refused: each class of files has an error
 /// of its own.
 pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
@@ -137,26 +154,10 @@ pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> R
         }
         Ok(SharedObject::GoPlugin(built)) => {
             let host = options.go_hosts.as_deref().map(|hosts| go::host_for(&built, hosts));
-            if let Some(host) = host.filter(|host| host.is_file()) {
-                return Ok(Program::Other(host));
+            match host.filter(|host| host.is_file()) {
+                Some(host) => return Ok(Program::Other(host)),
+                None => go::not_adopted(path, &built, options),
             }
-            let api = built.api().map_or(String::new(), |api| format!(", sigs.k8s.io/kustomize/api {api}"));
-            let version = if built.version.is_empty() { "some version of Go" } else { &built.version };
-            let trimmed = if built.trims_paths() { ", -trimpath" } else { "" };
-            let what = format!(
-                "is a Go plugin ({version}{api}{trimmed}): only a Go program of just these versions can load it"
-            );
-            let hint = match go::source_of(path) {
-                Some(source) => {
-                    let folder = source.parent().unwrap_or(Path::new(".")).display().to_string();
-                    format!("its source '{}' makes one that works: rustomize plugin build '{folder}'", source.display())
-                }
-                None => format!(
-                    "with its source: rustomize plugin build DIR; without: rustomize plugin adopt '{}'",
-                    path.display()
-                ),
-            };
-            fault(what).hint(hint)
         }
     })
 }

@@ -31,6 +31,8 @@ pub struct PluginOptions {
     pub host: Option<PathBuf>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,
+    /// Says whether a build may adopt the genuine Go plugin at a path, which the user has placed.
+    pub adopts_go: fn(&Path) -> bool,
     /// Gives variables of this process to plugins that were granted them.
     pub variable: fn(&str) -> Option<OsString>,
     /// What runs plugins, and what they need.
@@ -52,6 +54,7 @@ impl Default for PluginOptions {
             memory_limit: Some(8 << 30),
             host: None,
             go_hosts: None,
+            adopts_go: |_| false,
             variable: |_| None,
             children: Children::new(),
             functions: FunctionOptions::default(),
