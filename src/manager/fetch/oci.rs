@@ -6,6 +6,7 @@
 use super::{Artifact, Transfer, basic, check_tags, fault};
 use crate::diag::Result;
 use crate::load::is_url;
+use crate::manager::id::content::sha256;
 use crate::manager::id::host::{self, scheme};
 use crate::manager::id::location::is_protected;
 use crate::manager::id::name::Platform;
@@ -135,6 +136,18 @@ impl<'t> Repository<'t> {
             super::check_sum(&url, &body, want)?;
         }
         parse(&url, &body)
+    }
+
+    /// The digest that a tag stands for now: of the index, where there is one.
+    ///
+    /// # Errors
+    /// The registry cannot be asked, or has no such tag.
+    pub fn digest(&self, tag: &str) -> Result<String> {
+        let url = self.url(&format!("manifests/{tag}"));
+        let body = self.ask(&url, MANIFESTS)?.body;
+        let _: Manifest = parse(&url, &body)?;
+        let sum = sha256(body.as_slice()).map_err(|e| fault(format!("cannot hash what '{url}' answers: {e}")))?;
+        Ok(format!("sha256:{sum}"))
     }
 
     /// The content of a layer.

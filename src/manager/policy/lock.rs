@@ -31,6 +31,9 @@ pub struct Lock {
     lock_version: u32,
     /// By source.
     pub plugins: BTreeMap<String, Locked>,
+    /// The digests of container functions' images, by their names as they are written.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<String, String>,
 }
 
 /// One of them.
@@ -91,7 +94,7 @@ pub struct Pinned {
 
 impl Default for Lock {
     fn default() -> Self {
-        Lock { lock_version: LOCK_VERSION, plugins: BTreeMap::new() }
+        Lock { lock_version: LOCK_VERSION, plugins: BTreeMap::new(), images: BTreeMap::new() }
     }
 }
 

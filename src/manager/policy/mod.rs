@@ -2,6 +2,7 @@
 
 pub mod amend;
 pub mod environment;
+pub mod image;
 pub mod lock;
 pub mod requirements;
 pub mod trust;
