@@ -195,6 +195,20 @@ fn a_transformer_and_a_generator_run_in_a_real_engine() {
 }
 
 #[test]
+fn a_locked_image_runs_by_its_digest() {
+    let Some(engine) = engine() else { return };
+    let args = ["image", "inspect", "--format", "{{.Digest}}", IMAGE];
+    let digest = String::from_utf8(podman(engine.directory.path(), &args).stdout).unwrap();
+    let lock = |digest: &str| format!(r#"{{"lockVersion": 1, "plugins": {{}}, "images": {{"{IMAGE}": "{digest}"}}}}"#);
+    let here = tree(&engine, "transformers", "transform", "");
+    here.write("plugins.lock", &lock(digest.trim()));
+    assert!(build(&here, &[]).ok().contains("x: two"));
+    // Another image than the locked one does not run, though the tag has one.
+    here.write("plugins.lock", &lock(&format!("sha256:{}", "0".repeat(64))));
+    here.build(&[]).fails_with(&["'podman' failed: exit status: 125", "localhost/fn@sha256:0000"]);
+}
+
+#[test]
 fn a_container_has_no_network_and_no_rights_and_what_it_is_granted() {
     let Some(engine) = engine() else { return };
     let printed = build(&tree(&engine, "generators", "show", ""), &[]).ok();

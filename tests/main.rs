@@ -16,6 +16,7 @@ mod go;
 mod go_regexp;
 mod helm;
 mod hostile;
+mod images;
 mod install;
 mod installed;
 mod isolation;

@@ -16,6 +16,7 @@ mod plugin_args;
 mod plugin_author;
 mod plugin_flags;
 pub mod plugin_host;
+mod plugin_images;
 mod plugin_install;
 mod plugin_look;
 mod plugin_run;

@@ -483,6 +483,11 @@ pub struct Lock {
     #[arg(long)]
     pub check: bool,
 
+    /// Lock an image, too, that no YAML file below the directory names, as that of a function in a
+    /// remote base; may be repeated
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Vec<String>,
+
     /// The same as 'rustomize plugin update [NAME]...'
     #[arg(long, hide = true, num_args = 0.., value_name = "NAME")]
     pub upgrade: Option<Vec<String>>,

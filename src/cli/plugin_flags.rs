@@ -5,10 +5,11 @@ use super::cache;
 use super::plugin_share::sync_environment;
 use super::{managed, plugin_host, signals};
 use crate::manager::policy::environment::{Bundle, Environment};
+use crate::manager::policy::image;
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::plugin::engine::{self, Engine};
 use crate::plugin::isolation::{Isolation, Level};
-use crate::plugin::options::{FailOn, FunctionOptions};
+use crate::plugin::options::{FailOn, FunctionOptions, Images};
 use crate::plugin::{PluginOptions, locate};
 use crate::process::Limits;
 use anyhow::{Context, Result};
@@ -162,7 +163,7 @@ pub fn options(
         go_hosts: cache::go_hosts(),
         adopts_go: if flags.adopt_go_plugins { |_| true } else { ask_to_adopt },
         children: signals::children().clone(),
-        functions: functions(flags),
+        functions: functions(flags, directory),
     };
     Ok((ManagedPlugins::new(options, managed), schemas))
 }
@@ -233,7 +234,8 @@ pub(super) fn engine() -> &'static Engine {
     &ENGINE
 }
 
-fn functions(flags: &PluginFlags) -> FunctionOptions {
+fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
+    let (directory, is_frozen) = (directory.to_owned(), managed::is_frozen(flags.frozen));
     let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     FunctionOptions {
         exec: flags.enable_exec.unwrap_or(false),
@@ -243,6 +245,7 @@ fn functions(flags: &PluginFlags) -> FunctionOptions {
         variables: flags.env.clone(),
         user: flags.as_current_user.unwrap_or(false).then(current_user),
         engine: engine().clone(),
+        images: Images::new(move |written| image::for_build(&directory, is_frozen, written)),
         fail_on: match flags.fail_on_results {
             None => FailOn::Nothing,
             Some(Severity::Error) => FailOn::Error,

@@ -4,12 +4,13 @@ use super::cache;
 use super::managed::{policy, variable};
 use super::plugin::{constraint_of, halves, parse};
 use super::plugin_args::{Add, Install, Lock as LockArgs, TransferFlags, Update};
+use super::plugin_images;
 use super::progress::Progress;
 use super::report::Report;
 use super::signals;
 use crate::manager::fetch::{FetchLimits, Transfer, token_variable};
 use crate::manager::id::requirement::Requirement;
-use crate::manager::install::project::{Addition, Upgrade, required, sufficient};
+use crate::manager::install::project::{Addition, Relock, Upgrade, required, sufficient};
 use crate::manager::install::{Event, Installer};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{self, Lock};
@@ -20,6 +21,7 @@ use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -159,8 +161,9 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     };
     let directory = args.project.path();
     let policy = policy(Some(args.check))?;
+    let images = images(directory, &args.image, (upgrade, args.check), args.transfer)?;
     let (_, lock, is_other) = installing(args.transfer, &policy, options, |installer| {
-        installer.lock_project(directory, upgrade, args.check)
+        installer.lock_project(directory, &Relock { upgrade, is_check: args.check, images })
     })?;
     if !args.check {
         return locked(&lock).print(is_json);
@@ -182,8 +185,9 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
 pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = if args.names.is_empty() { Upgrade::All } else { Upgrade::Named(&args.names) };
     let before = Lock::read(&args.directory)?.unwrap_or_default();
+    let images = images(&args.directory, &[], (upgrade, false), args.transfer)?;
     let (_, lock, _) = installing(args.transfer, &policy(Some(false))?, options, |installer| {
-        installer.lock_project(&args.directory, upgrade, false)
+        installer.lock_project(&args.directory, &Relock { upgrade, is_check: false, images })
     })?;
     let mut report = Report::default();
     for (source, locked) in &lock.plugins {
@@ -196,7 +200,24 @@ pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<(
         };
         report.add(line, json!({ "source": source, "from": old, "version": version }));
     }
+    for (image, digest) in lock.images.iter().filter(|(image, digest)| before.images.get(*image) != Some(*digest)) {
+        let old = before.images.get(image);
+        report.add(format!("{image} -> {digest}"), json!({ "image": image, "from": old, "digest": digest }));
+    }
     report.print(is_json)
+}
+
+/// The digests of the images that a directory names, and of `named` ones.
+fn images(
+    directory: &Path,
+    named: &[String],
+    (upgrade, is_check): (Upgrade<'_>, bool),
+    flags: TransferFlags,
+) -> Result<BTreeMap<String, String>> {
+    let known = Lock::read(directory)?;
+    let wanted = plugin_images::wanted(directory, named, upgrade, known.as_ref())?;
+    let transfer = transfer(flags.offline, flags.size_limit, None);
+    plugin_images::digests(wanted, (upgrade, is_check), known.as_ref(), &transfer)
 }
 
 /// What a lock file has, for people and programs.
@@ -206,6 +227,9 @@ fn locked(lock: &Lock) -> Report {
         let platforms: Vec<&str> = locked.platforms.keys().map(String::as_str).collect();
         let value = json!({ "source": source, "version": locked.version, "platforms": platforms });
         report.add(format!("{source} v{}: {}", locked.version, platforms.join(", ")), value);
+    }
+    for (image, digest) in &lock.images {
+        report.add(format!("{image}: {digest}"), json!({ "image": image, "digest": digest }));
     }
     report
 }

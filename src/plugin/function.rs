@@ -14,7 +14,7 @@ use crate::load::Root;
 use crate::process::{Call, Removal};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Plugin, PluginEntry, Transformer, wire};
-use crate::yaml::{Arena, Node, Pos, first_document, reprint};
+use crate::yaml::{Arena, Heap, Node, Pos, documents, first_document, reprint};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -77,24 +77,55 @@ fn config_fn<'n, 'a>(config: &'n Node<'a>) -> Option<&'n Node<'a>> {
     config.get("metadata")?.get("configFn").filter(|node| !node.is_null())
 }
 
-fn spec<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Spec<'a>> {
+/// Reads what a configuration object says of its function; errors call the object `name`.
+fn spec<'a>(arena: Arena<'a>, config: &Node<'a>, name: &str) -> Result<Spec<'a>> {
+    let annotation = |key: &str| Some(config.get("metadata")?.get("annotations")?.get(key)?.as_scalar()?.text());
     let mut spec = Spec::default();
     let failed = |key: &str| {
         let key = key.to_owned();
         move |e: Error| e.context(format!("loader: failed to get FunctionSpec: {key} unmarshal error"))
     };
-    if let Some((key, text)) = FUNCTION.iter().find_map(|key| Some((key, config.annotation(key)?))) {
-        let source = arena.add_source(format!("the annotation {key} of {}", config.id()), text.to_owned());
+    if let Some((key, text)) = FUNCTION.iter().find_map(|key| Some((key, annotation(key)?))) {
+        let source = arena.add_source(format!("the annotation {key} of {name}"), text.to_owned());
         let node = first_document(arena, source).map_err(|m| failed(key)(Error::from(m)))?;
         if let Some(node) = node {
             spec.decode(&node, &Decoder::strict(arena)).map_err(failed(key))?;
         }
-    } else if let Some(node) = config_fn(config.node()) {
+    } else if let Some(node) = config_fn(config) {
         spec.decode(node, &Decoder::strict(arena)).map_err(failed("metadata.configFn"))?;
-    } else if let Some(image) = config.annotation(CONTAINER) {
+    } else if let Some(image) = annotation(CONTAINER) {
         spec.container.image = image;
     }
     Ok(spec)
+}
+
+/// The fields of a kustomization that may hold configuration objects as texts.
+const INLINE: [&str; 3] = ["generators", "transformers", "validators"];
+
+/// The images of the container functions in a file of configuration objects, or in a kustomization
+/// that has such objects inline. What is not YAML names none: a file may be a template.
+pub fn images_in(text: String) -> Vec<String> {
+    if !FUNCTION.iter().chain([&CONTAINER, &"configFn"]).any(|word| text.contains(word)) {
+        return Vec::new();
+    }
+    let heap = Heap::new();
+    let arena = heap.arena();
+    let mut images = Vec::new();
+    for node in documents(arena, arena.add_source("a file", text)).unwrap_or_default() {
+        let inline = INLINE.iter().filter_map(|field| node.get(field)?.as_sequence()).flatten();
+        for text in inline.filter_map(|entry| Some(entry.as_scalar()?.text())).filter(|text| text.contains('\n')) {
+            let source = arena.add_source("an entry", text.to_owned());
+            images.extend(documents(arena, source).unwrap_or_default().iter().filter_map(|node| image(arena, node)));
+        }
+        images.extend(image(arena, &node));
+    }
+    images
+}
+
+/// The image that a configuration object names.
+fn image<'a>(arena: Arena<'a>, node: &Node<'a>) -> Option<String> {
+    let spec = spec(arena, node, "an object").ok()?;
+    Some(spec.container.image.to_owned()).filter(|image| !image.is_empty())
 }
 
 impl Function {
@@ -132,12 +163,14 @@ impl Function {
     /// The annotation is wrong, or asks for what is not allowed.
     pub fn load<'a>(build: &mut Build<'a>, options: &Arc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
         let (arena, root, config) = (build.arena, entry.root, entry.config);
-        let spec = spec(arena, config).map_err(|e| e.at(config.pos()))?;
+        let mut spec = spec(arena, config.node(), &config.id().to_string()).map_err(|e| e.at(config.pos()))?;
         let program = Program::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
         let options = &options.functions;
         let fault = |message: String| Error::new(Code::Plugin, message).at(function.pos);
         if !spec.container.image.is_empty() {
+            let image = options.images.of(spec.container.image).map_err(|e| e.at(function.pos))?;
+            spec.container.image = arena.text(&image);
             function.program.args = spec.container.arguments(options, root).map_err(fault)?;
             function.image = Some(spec.container.image.to_owned());
         } else if spec.exec.path.is_empty() {

@@ -2,9 +2,12 @@
 
 use super::engine::Engine;
 use super::isolation::{Isolation, Level};
+use crate::diag::Result;
 use crate::process::{Children, Limits};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Whether and how external plugins run.
@@ -72,7 +75,7 @@ impl PluginOptions {
     ///
     /// # Errors
     /// There is none: the beginning of a sentence that says what for.
-    pub(super) fn host(&self) -> Result<&Path, &'static str> {
+    pub(super) fn host(&self) -> std::result::Result<&Path, &'static str> {
         match cfg!(unix) {
             true => self.host.as_deref().ok_or("this program has no process"),
             false => Err("on this system no program has a process"),
@@ -82,6 +85,34 @@ impl PluginOptions {
     /// What one call may take.
     pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
+    }
+}
+
+/// Finds the image that runs in place of one that an object names.
+type FindImage = dyn Fn(&str) -> Result<String> + Send + Sync;
+
+/// Which images run: the ones that objects name, unless a lock says otherwise.
+#[derive(Clone, Default)]
+pub struct Images(Option<Arc<FindImage>>);
+
+impl Images {
+    /// `find` gives the image that runs in place of one that an object names.
+    pub fn new(find: impl Fn(&str) -> Result<String> + Send + Sync + 'static) -> Images {
+        Images(Some(Arc::new(find)))
+    }
+
+    /// The image that runs where an object names `written`.
+    ///
+    /// # Errors
+    /// It may not be used.
+    pub(super) fn of(&self, written: &str) -> Result<String> {
+        self.0.as_ref().map_or_else(|| Ok(written.to_owned()), |find| find(written))
+    }
+}
+
+impl fmt::Debug for Images {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Images").field(&self.0.is_some()).finish()
     }
 }
 
@@ -103,6 +134,8 @@ pub struct FunctionOptions {
     pub user: Option<String>,
     /// The program that runs containers.
     pub engine: Engine,
+    /// Which images run.
+    pub images: Images,
     /// Which results fail the build.
     pub fail_on: FailOn,
 }

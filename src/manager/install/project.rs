@@ -13,6 +13,7 @@ use crate::manager::policy::amend::quoted;
 use crate::manager::policy::lock::{self, Lock};
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::{Installed, candidates, choose};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -25,6 +26,16 @@ pub enum Upgrade<'u> {
     All,
     /// Those of the plugins with these names.
     Named(&'u [String]),
+}
+
+/// What locking a directory is told.
+#[derive(Clone, Debug)]
+pub struct Relock<'r> {
+    pub upgrade: Upgrade<'r>,
+    /// Leaves the file as it is.
+    pub is_check: bool,
+    /// The digests of the images of container functions.
+    pub images: BTreeMap<String, String>,
 }
 
 /// A plugin to add to a `plugins.yaml`.
@@ -85,6 +96,7 @@ impl Installer<'_> {
         self.known = known.clone().unwrap_or_default();
         self.all_platforms = !self.policy.is_frozen;
         self.install(&wanted, &Base::new(directory))?;
+        self.lock.images.clone_from(&self.known.images);
         if !self.policy.is_frozen && known.as_ref() != Some(&self.lock) {
             self.lock.write(directory)?;
         }
@@ -126,20 +138,24 @@ impl Installer<'_> {
         self.install(&[wanted], &Base::new(directory))
     }
 
-    /// Makes the lock of a directory: the exact versions and sums of its requirements. Gives
-    /// whether it differs from the file; `is_check` leaves the file as it is.
+    /// Makes the lock of a directory: the exact versions and sums of its requirements, and the
+    /// digests of images. Gives whether it differs from the file.
     ///
     /// # Errors
-    /// A plugin cannot be installed, or a name is not one of `plugins.yaml`.
-    pub fn lock_project(&mut self, directory: &Path, upgrade: Upgrade<'_>, is_check: bool) -> Result<bool> {
-        let wanted = required(directory)?;
+    /// A plugin cannot be installed, or a name is not one of `plugins.yaml` or of an image.
+    pub fn lock_project(&mut self, directory: &Path, relock: &Relock<'_>) -> Result<bool> {
+        let Relock { upgrade, is_check, ref images } = *relock;
+        let has_file = directory.join(requirements::FILE).is_file();
+        // A directory may have images to lock and no plugins.
+        let wanted = if images.is_empty() || has_file { required(directory)? } else { Vec::new() };
         let old = Lock::read(directory)?;
         self.known = old.clone().unwrap_or_default();
         if let Upgrade::Named(names) = upgrade
-            && let Some(unknown) = names.iter().find(|name| !wanted.iter().any(|w| w.name == **name))
+            && let Some(unknown) =
+                names.iter().find(|name| !images.contains_key(*name) && !wanted.iter().any(|w| w.name == **name))
         {
             let known: Vec<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
-            let message = format!("{} names no plugin '{unknown}'", requirements::FILE);
+            let message = format!("{} names no plugin '{unknown}', and no image has that name", requirements::FILE);
             return Err(fault(message).hint(format!("it names {}", known.join(", "))));
         }
         self.known.plugins.retain(|source, _| {
@@ -152,6 +168,7 @@ impl Installer<'_> {
         });
         self.all_platforms = true;
         self.install(&wanted, &Base::new(directory))?;
+        self.lock.images.clone_from(images);
         let is_other = old.as_ref() != Some(&self.lock);
         if is_other && !is_check {
             self.lock.write(directory)?;
@@ -185,6 +202,7 @@ impl Installer<'_> {
         self.known = Lock::read(directory)?.unwrap_or_default();
         self.all_platforms = true;
         self.install(&wanted, &Base::new(directory))?;
+        self.lock.images.clone_from(&self.known.images);
         let found = self.done.get(source).map(|installed| installed.file.version.to_string());
         let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
         let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
