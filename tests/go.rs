@@ -16,8 +16,9 @@ struct Home {
     said: String,
 }
 
+/// Runs Go, and gives what it printed; `None` if it failed.
 #[expect(clippy::disallowed_methods, reason = "a real Go")]
-fn go(directory: &Path, args: &[&str]) -> Option<String> {
+pub fn go(directory: &Path, args: &[&str]) -> Option<String> {
     let output = Command::new("go").args(args).current_dir(directory).env("GOWORK", "off").output().ok()?;
     if !output.status.success() {
         println!("go {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -27,7 +28,7 @@ fn go(directory: &Path, args: &[&str]) -> Option<String> {
 }
 
 /// Where this machine's Go keeps what it has fetched and built: tests have homes of their own.
-fn variables() -> BTreeMap<&'static str, String> {
+pub fn variables() -> BTreeMap<&'static str, String> {
     let names = ["GOCACHE", "GOMODCACHE", "GOPATH"];
     let values = go(Path::new("."), &[&["env"], &names[..]].concat()).unwrap();
     names.into_iter().zip(values.lines().map(str::to_owned)).collect()
@@ -38,7 +39,7 @@ fn source(name: &str) -> PathBuf {
 }
 
 /// Copies a directory with files and one level of directories.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();

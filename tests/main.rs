@@ -13,6 +13,7 @@ mod errors;
 mod experiments;
 mod function;
 mod go;
+mod go_examples;
 mod go_regexp;
 mod helm;
 mod hostile;
