@@ -416,11 +416,10 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
     }
-    let folder = host.parent().unwrap_or(hosts);
-    fs::create_dir_all(folder).map_err(io("make", folder))?;
+    fs::create_dir_all(hosts).map_err(io("make", hosts))?;
     // Who meets the plugin at the same time waits, and finds the program.
-    let turn = fs::File::create(folder.join("lock")).and_then(|file| file.lock().map(|()| file));
-    let _turn = turn.map_err(io("lock", folder))?;
+    let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
+    let _turn = turn.map_err(io("lock", hosts))?;
     if host.is_file() {
         return Ok(Built { modes: start()?.modes().to_vec(), path: host, go: build.version });
     }
@@ -454,6 +453,8 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
         .modes()
         .to_vec();
+    let folder = host.parent().unwrap_or(hosts);
+    fs::create_dir_all(folder).map_err(io("make", folder))?;
     place(&made, &host)?;
     Ok(Built { path: host, modes, go: build.version })
 }

@@ -6,6 +6,7 @@
 
 use super::lock::{self, Lock};
 use crate::diag::{Code, Error, Result};
+use crate::manager::id::shell::quoted;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -116,9 +117,9 @@ fn pinned(path: &Path, written: &str, digest: &str) -> Result<String> {
 
 fn not_locked(path: &Path, directory: &Path, written: &str) -> Error {
     let message = format!("the image '{written}' is not in '{}', and only what is locked may be used", path.display());
-    let directory = directory.display();
+    let (directory, image) = (quoted(&directory.to_string_lossy()), quoted(written));
     Error::new(Code::Plugin, message)
-        .hint(format!("lock it and commit the file: rustomize plugin lock '{directory}' --image '{written}'"))
+        .hint(format!("lock it and commit the file: rustomize plugin lock {directory} --image {image}"))
         .hint("where CI is set only what is locked is used; --frozen=false says otherwise")
 }
 
