@@ -4,6 +4,7 @@
 
 mod attack;
 mod author;
+mod author_circle;
 mod bad_documents;
 mod cli;
 mod containers;
@@ -17,6 +18,7 @@ mod go_examples;
 mod go_regexp;
 mod helm;
 mod hostile;
+mod hostile_author;
 mod images;
 mod install;
 mod installed;

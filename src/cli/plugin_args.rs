@@ -80,8 +80,8 @@ pub enum Plugin {
     },
     /// Add a plugin to plugins.yaml, and install and lock it
     Add(Add),
-    /// Print what a plugin says of itself: as JSON, as a plugin.yaml, as a page of documentation, or
-    /// the schema of its configuration; a plugin that is not installed is installed first
+    /// Print what a plugin says of itself: as JSON, as a plugin.yaml, as a page of documentation,
+    /// or the schema of its configuration; a plugin that is not installed is installed first
     #[command(after_long_help = DESCRIBE_EXAMPLES)]
     Describe(Describe),
     /// Print the C header of plugins that are shared objects

@@ -256,3 +256,36 @@ pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{platform, runtime_of};
+
+    #[test]
+    fn the_first_line_of_a_script_names_its_runtime() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("script");
+        for (line, want) in [
+            ("#!/bin/sh -eu", Some("bash")),
+            ("#!/usr/bin/env python3.13", Some("python")),
+            ("#!/usr/bin/env -S FOO=1 node --flag", Some("nodejs")),
+            ("#! /opt/deno run", Some("deno")),
+            ("#!/usr/bin/ruby", None),
+            ("#!", None),
+            ("\u{7f}ELF", None),
+            ("", None),
+        ] {
+            std::fs::write(&file, format!("{line}\n")).unwrap();
+            assert_eq!(runtime_of(&file).unwrap(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_platform_is_a_system_a_processor_and_a_file() {
+        let (found, file) = platform("linux_arm64=a=b").unwrap();
+        assert_eq!((found.to_string().as_str(), file.to_str()), ("linux_arm64", Some("a=b")));
+        for text in ["linux=x", "linux_arm64", "linux_arm64=", "_x=y", "Linux_arm64=x", "linux_a/b=x"] {
+            assert!(platform(text).is_err(), "{text}");
+        }
+    }
+}

@@ -812,6 +812,19 @@ mod tests {
         wrong(tagged, "v: {type: C}\n", &["none of the 2 alternatives"]);
     }
 
+    /// Random schemas and values, with the verdicts of another implementation: boon 0.6.1.
+    #[test]
+    fn verdicts_are_those_of_another_implementation() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/plugin_schema/verdicts.jsonl");
+        let text = std::fs::read_to_string(path).unwrap();
+        for line in text.lines() {
+            let [schema, object, verdict]: [serde_json::Value; 3] = serde_json::from_str(line).unwrap();
+            let found = faults(&schema.to_string(), &format!("v: {}\n", object["v"]));
+            assert_eq!(serde_json::Value::from(found.is_ok()), verdict, "{line}: {found:?}");
+        }
+        assert!(text.lines().count() > 400);
+    }
+
     #[test]
     fn a_schema_that_branches_without_end_takes_bounded_steps() {
         let defs: String = (0..40)

@@ -1,5 +1,5 @@
-//! [`Fault`]: something of a configuration object that is not as its schema says, and [`At`], the way
-//! to it.
+//! [`Fault`]: something of a configuration object that is not as its schema says, and [`At`], the
+//! way to it.
 
 use super::rules::clipped;
 use crate::yaml::{Node, Pos};

@@ -1,5 +1,5 @@
-//! [`Rules`]: one subschema of a [`Schema`](super::schema::Schema), compiled, and the values that it
-//! speaks of.
+//! [`Rules`]: one subschema of a [`Schema`](super::schema::Schema), compiled, and the values that
+//! it speaks of.
 
 use crate::diag::nearest;
 use crate::yaml::scalar::Kind;

@@ -227,8 +227,8 @@ impl Schema {
     }
 }
 
-/// A subschema that leads back to itself by subschemas that are for the same value. Without recursion:
-/// a chain of references may be long.
+/// A subschema that leads back to itself by subschemas that are for the same value. Without
+/// recursion: a chain of references may be long.
 fn looping(rules: &[Rules]) -> Option<usize> {
     let mut waiting = vec![0usize; rules.len()];
     rules.iter().flat_map(Rules::of_same_value).for_each(|to| waiting[to] += 1);

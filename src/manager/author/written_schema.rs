@@ -1,4 +1,4 @@
-//! Reads the schema that a manifest has for a kind: in place, or in a file of the plugin's directory.
+//! Reads the schema that a manifest has for a kind: in place, or in a file of its directory.
 
 use super::schema::{SCHEMA_LIMIT, Schema};
 use crate::config::read_alone;
@@ -12,8 +12,8 @@ use std::path::Path;
 /// Most values in a schema.
 const MOST_VALUES: usize = 200_000;
 
-/// Deepest nesting of the values in a schema.
-const MOST_DEPTH: usize = 96;
+/// Deepest nesting of the values in a schema: that of JSON, as it is read here.
+const MOST_DEPTH: usize = 128;
 
 /// Whether a path in a manifest leads out of the plugin's directory.
 pub(super) fn leaves(path: &str) -> bool {
