@@ -1,7 +1,7 @@
 //! New plugins: each language and role passes its own test, which installs and runs it; and what an
 //! SDK and `format: json` promise to authors.
 
-use crate::support::{Run, Tree, run};
+use crate::support::{Run, Tree, run, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,13 +11,6 @@ const ROLES: [&str; 3] = ["generator", "transformer", "validator"];
 #[expect(clippy::disallowed_methods, reason = "where the tools of other languages are")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Says that a test is skipped; a failure where all tests have to run.
-#[track_caller]
-fn skip(why: &str) {
-    assert_ne!(variable("RUSTOMIZE_TESTS").as_deref(), Some("all"), "skipped, and every test has to run: {why}");
-    println!("skipped: {why}");
 }
 
 /// Whether all programs are in PATH. Says which one is not.

@@ -191,13 +191,6 @@ pub fn files(directory: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Says that a test is skipped, and why; where all tests have to run, it fails instead.
-#[track_caller]
-pub fn skip(why: &str) {
-    assert!(std::env::var_os("RUSTOMIZE_TESTS").is_none_or(|value| value != "all"), "cannot be tested here: {why}");
-    println!("skipped: {why}");
-}
-
 /// A program in PATH.
 pub fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

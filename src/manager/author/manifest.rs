@@ -260,6 +260,10 @@ impl Manifest {
             (_, "krm") => Protocol::Krm,
             (_, other) => return Err(wrong("protocol", format!("the protocol is 'exec' or 'krm', not '{other}'"))),
         };
+        if raw.format == "json" && protocol != Protocol::Exec {
+            let error = wrong("format", "only a plugin with the protocol 'exec' has the format 'json'".to_owned());
+            return Err(error.hint("leave 'format' out: a function reads a ResourceList, a shared object YAML"));
+        }
         let format = match raw.format {
             "" => Format::default(),
             name => Format::named(name)

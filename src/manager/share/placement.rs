@@ -12,6 +12,7 @@ use crate::manager::id::shell::{assignments, quoted};
 use crate::manager::resolve::Provider;
 use crate::manager::store::locked::LockedRoot;
 use crate::plugin::program::PARAMETERS;
+use crate::stage::format::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -112,6 +113,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Chang
 /// Why kustomize cannot run a plugin that is placed.
 fn foreign(found: &Provider) -> Option<&'static str> {
     match found.protocol {
+        Protocol::Exec if found.format == Format::Json => Some("it reads JSON, and kustomize gives plugins YAML"),
         Protocol::Exec => None,
         Protocol::Krm => Some("it speaks in a ResourceList, and what is placed does not"),
         Protocol::SharedObject => Some("it is a shared object that only this program can load"),
