@@ -278,11 +278,11 @@ fn executables_are_packaged_for_each_platform() {
 }
 
 #[test]
-fn u33_to_u35_a_description_as_manifest_schema_and_page() {
+fn a_description_as_manifest_schema_and_page() {
     let tree = Tree::new("");
     let schema = r#"{"type": "object", "additionalProperties": false, "required": ["team"], "properties": {"team": {"type": "string", "description": "The value | of the label.", "examples": ["blue"]}, "mode": {"enum": ["add", "set"], "default": "add"}}}"#;
     let described = format!(
-        r#"{{"version": "1.2.3", "api_version": "x1.0", "protocol": "krm", "format": "json", "permissions": {{"read": ["/etc/app"]}}, "transformers": [{{"name": "label", "apiVersion": "example.com/v1", "kind": "TeamLabel", "summary": "Sets the label team.", "schema": {schema}}}]}}"#
+        r#"{{"version": "1.2.3", "api_version": "x1.0", "protocol": "exec", "format": "json", "worker": true, "permissions": {{"read": ["/etc/app"]}}, "transformers": [{{"name": "label", "apiVersion": "example.com/v1", "kind": "TeamLabel", "summary": "Sets the label team.", "schema": {schema}}}]}}"#
     );
     tree.write(
         "label.sh",
@@ -296,7 +296,7 @@ fn u33_to_u35_a_description_as_manifest_schema_and_page() {
         manifest.starts_with("apiVersion: rustomize.dev/v1\nkind: Plugin\nname: label\nversion: 1.2.3\n"),
         "{manifest}"
     );
-    assert!(manifest.contains("\nruntime: bash\nentry: label.sh\nprotocol: krm\nformat: json\n"), "{manifest}");
+    assert!(manifest.contains("\nruntime: bash\nentry: label.sh\nformat: json\nworker: true\n"), "{manifest}");
     tree.write("imported/plugin.yaml", &manifest);
     fs::copy(tree.path().join("label.sh"), tree.path().join("imported/label.sh")).unwrap();
     assert_eq!(json(&["plugin", "describe", "imported"]), said);

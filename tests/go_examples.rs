@@ -64,7 +64,7 @@ fn build(tree: &Tree) -> String {
 }
 
 #[test]
-fn k39_bashed_config_map_and_sed_transformer_run_unchanged() {
+fn bashed_config_map_and_sed_transformer_run_unchanged() {
     let here = tree("generators", &config("BashedConfigMap", "argsOneLiner: alice myMomsMaidenName\n"));
     if place(&here, "BashedConfigMap").is_none() {
         return;
@@ -80,7 +80,7 @@ fn k39_bashed_config_map_and_sed_transformer_run_unchanged() {
 }
 
 #[test]
-fn k39_chart_inflator_and_go_getter_run_unchanged() {
+fn chart_inflator_and_go_getter_run_unchanged() {
     let mut here = tree("generators", "");
     if place(&here, "ChartInflator").is_none() {
         return;
@@ -127,7 +127,7 @@ fn build_go(kind: &str, field: &str, more: &str) -> Option<String> {
 }
 
 #[test]
-fn k39_examples_in_go_are_built_from_their_unchanged_source_and_run() {
+fn examples_in_go_are_built_from_their_unchanged_source_and_run() {
     let Some(printed) = build_go("SomeServiceGenerator", "generators", "port: \"12345\"\n") else { return };
     assert!(printed.contains("kind: Service\nmetadata:\n  labels:\n    app: dev\n  name: example\n"), "{printed}");
     assert!(printed.contains("spec:\n  ports:\n  - port: 12345\n  selector:\n    app: dev\n"), "{printed}");

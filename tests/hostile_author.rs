@@ -40,7 +40,7 @@ fn known_fields(tree: &Tree, manifest: &str) -> BTreeSet<String> {
 /// where it is missing; no words where it may be.
 type FieldCase = (&'static str, &'static str, &'static [&'static str], &'static str);
 
-const MANIFEST: [FieldCase; 14] = [
+const MANIFEST: [FieldCase; 15] = [
     ("apiVersion", "rustomize.dev/v1", &["v2", "[]", "{}", "3"], "apiVersion should be rustomize.dev/v1"),
     ("kind", "Plugin", &["Other", "[]", "{}", "3"], "kind should be Plugin"),
     ("name", "app", &["[]", "{}", "3"], ""),
@@ -50,6 +50,7 @@ const MANIFEST: [FieldCase; 14] = [
     ("entry", "main.sh", &["[]", "{}", "3", "../x", "/x", "-x"], ""),
     ("protocol", "exec", &["[]", "{}", "3", "grpc"], ""),
     ("format", "json", &["[]", "{}", "3", "toml"], ""),
+    ("worker", "true", &["[]", "{}", "3", "maybe"], ""),
     ("permissions", "{network: true}", &["x", "[]", "{all: true}", "{read: [x]}", "{network: 3}"], ""),
     ("generators", "[{apiVersion: a/v1, kind: A}]", &["x", "{}", "[[]]", "[{}]"], ""),
     ("transformers", "[made]", &["x", "{}", "[[]]", "['']"], ""),
@@ -123,6 +124,7 @@ fn each_field_of_a_description_missing_wrong_huge_and_unknown() {
         json!({"name": "a", "apiVersion": "a/v1", "kind": "A", "summary": "It is.", "schema": {"type": "object"}});
     let right = json!({
         "version": "1.2.3", "api_version": "x1.0", "sdk_version": "1.0.0", "protocol": "krm", "format": "json",
+        "worker": true,
         "permissions": {"network": true}, "generators": [component.clone()], "transformers": [component.clone()],
         "validators": ["a"], "builders": ["a"], "provisioners": ["a"], "post_processors": ["a"],
     });
@@ -141,7 +143,7 @@ fn each_field_of_a_description_missing_wrong_huge_and_unknown() {
         prints(&tree, &other.to_string()).ok();
         for value in &wrong {
             // Any text will do for some, until the description is held to a file.
-            if value.is_string() && name.ends_with("version") {
+            if value.is_string() && name.ends_with("version") || value.is_boolean() && name == "worker" {
                 continue;
             }
             other[&name] = value.clone();
@@ -304,7 +306,7 @@ fn counting(tree: &Tree, schema: &str) -> Run {
 }
 
 #[test]
-fn u36_an_object_is_held_to_the_schema_before_the_plugin_runs() {
+fn an_object_is_held_to_the_schema_before_the_plugin_runs() {
     let tree = Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml]\n");
     counting(&tree, r#"{"additionalProperties": false, "required": ["count"], "properties": {"count": {"type": "integer"}, "password": {"maxLength": 3}}}"#).ok();
     let object = |fields: &str| {

@@ -43,3 +43,4 @@ mod support;
 mod tidy;
 mod trace;
 mod transfer;
+mod workers;

@@ -6,14 +6,17 @@
 //! printing and reading the resources once each.
 
 use super::PluginOptions;
+use super::failure::explain;
 use super::isolation::Confined;
 use super::program::Program;
+use super::worker::{Request, Unanswered, Worker, Workers};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
-use crate::process::{Call, Failed, Failure};
+use crate::process::Call;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Pos};
+use rustomize_plugin_abi::Mode as Task;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
@@ -40,6 +43,8 @@ pub struct ExecPlugin {
     name: String,
     pos: Pos,
     mode: Mode,
+    /// The process that is called, where the plugin is started once.
+    worker: Option<Arc<Worker>>,
 }
 
 impl ExecPlugin {
@@ -69,11 +74,51 @@ impl ExecPlugin {
             name: format!("plugin {}", config.id()),
             pos,
             mode,
+            worker: None,
+        })
+    }
+
+    /// The same, as a plugin that is started once and called over frames.
+    ///
+    /// # Errors
+    /// It cannot be started, or its first frame is not valid.
+    pub fn with_worker(self, workers: &Workers) -> Result<Self> {
+        let worker = workers.of(&self.options, &self.program, &self.root).map_err(|e| e.at(self.pos))?;
+        Ok(ExecPlugin { worker: Some(worker), ..self })
+    }
+
+    /// Calls the worker and gives what it printed.
+    fn call_worker(&self, worker: &Worker, stdin: &[u8]) -> Result<Vec<u8>> {
+        let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
+        let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
+        let request = Request {
+            task: match self.mode {
+                Mode::Generate => Task::Generate,
+                Mode::Transform => Task::Transform,
+                Mode::Validate => Task::Validate,
+            },
+            config: &self.config,
+            root,
+            resources: stdin,
+            args: self.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            component: self.program.component.as_deref().unwrap_or_default(),
+            parameters: &self.program.parameters,
+        };
+        let path = worker.path().display();
+        worker.ask(&request, &self.options.limits()).map_err(|unanswered| match unanswered {
+            Unanswered::Failed(failed) => explain(&self.options, &failed, worker.path(), &self.name, self.pos),
+            Unanswered::Refused(why) => fault(format!("'{path}' failed: {}", why.trim_end())),
+            Unanswered::Broken(how) => fault(format!("'{path}' broke the rules of workers: {how}"))
+                .hint("a worker prints nothing but frames on stdout, one for each request"),
+            Unanswered::Ended => fault(format!("'{path}' has ended after an earlier error")),
         })
     }
 
     /// Calls the plugin and gives what it printed.
     fn call(&self, build: &mut Build<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
+        if let Some(worker) = &self.worker {
+            return self.call_worker(worker, &stdin.unwrap_or_default());
+        }
         let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
@@ -153,45 +198,6 @@ impl<'a> Plugin<'a> for ExecPlugin {
         let printed = self.call(build, Some(input.clone().into_bytes()))?;
         let printed = self.program.format.without_echo(&input, printed);
         self.program.format.parse(build, self.output_name(), printed)
-    }
-}
-
-/// What happened, in words, with the end of what the plugin said, unless the user has seen that.
-pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
-    let program = program.display();
-    let (what, hint) = match &failed.failure {
-        Failure::NotStarted(e) => (
-            format!("'{program}' cannot be started: {e}"),
-            Some("is its interpreter there, and is the file one for this machine?"),
-        ),
-        Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
-        Failure::Ended(status) => (format!("'{program}' ended in the middle of a call: {status}"), None),
-        Failure::TimedOut(t) => {
-            let message = format!(
-                "'{program}' took longer than {} s, or left a process behind that holds its output",
-                t.as_secs_f64()
-            );
-            (message, Some("--plugin-timeout sets the limit"))
-        }
-        Failure::TooMuchOutput(n) => {
-            (format!("'{program}' printed more than {n} bytes"), Some("--plugin-output-limit sets the limit"))
-        }
-        Failure::Io(e) => (format!("talking to '{program}' failed: {e}"), None),
-    };
-    let mut message = format!("{name}: {what}");
-    let said = failed.stderr.trim_end();
-    if !said.is_empty() && !options.shows_stderr {
-        let lines: Vec<&str> = said.lines().collect();
-        message.push_str("; it said last:");
-        for line in &lines[lines.len().saturating_sub(10)..] {
-            message.push_str("\n    ");
-            message.push_str(line);
-        }
-    }
-    let error = Error::new(Code::Plugin, message).at(pos);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
     }
 }
 

@@ -5,7 +5,7 @@
 //! the process, and printing and reading the resources once each.
 
 use super::container::Container;
-use super::exec::explain;
+use super::failure::explain;
 use super::options::{FailOn, PluginOptions};
 use super::program::Program;
 use crate::config::{Decode, Decoder};

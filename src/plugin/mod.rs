@@ -1,7 +1,8 @@
 //! The host side of plugins; the author side is /plugin.
 //!
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
-//! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables;
+//! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables; [`worker`]:
+//!   those that are started once; `failure`: errors of processes;
 //!   [`function`]: KRM functions, executables and containers; [`container`]: the arguments of a
 //!   container's engine; [`engine`]: which program that is; [`options`]: which plugins may run, and
 //!   how.
@@ -21,6 +22,7 @@ pub mod confine;
 pub mod container;
 pub mod engine;
 pub mod exec;
+mod failure;
 pub mod function;
 pub mod go;
 #[cfg(unix)]
@@ -35,6 +37,7 @@ pub mod program;
 #[cfg_attr(not(target_os = "linux"), path = "without_sandbox.rs")]
 mod sandbox;
 pub mod shared_object;
+pub mod worker;
 
 pub use options::PluginOptions;
 
@@ -50,6 +53,7 @@ use shared_object::{Host, SharedObjectPlugin};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use worker::Workers;
 
 /// The shared objects that run: by path and, where each is confined to a root, that.
 type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<Host>>;
@@ -59,12 +63,14 @@ type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<Host>>;
 pub struct Runners {
     pub options: Arc<PluginOptions>,
     hosts: Mutex<Hosts>,
+    /// The exec plugins that are started once.
+    pub workers: Workers,
 }
 
 impl Runners {
     /// Runners without a process.
     pub fn new(options: PluginOptions) -> Self {
-        Runners { options: Arc::new(options), hosts: Mutex::default() }
+        Runners { options: Arc::new(options), hosts: Mutex::default(), workers: Workers::default() }
     }
 
     /// Fails where no plugin may run.

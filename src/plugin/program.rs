@@ -110,12 +110,16 @@ impl Program {
         }
     }
 
+    /// The variables that what runs it needs.
+    pub(super) fn own_variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
+        self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))
+    }
+
     /// What it is told beside its configuration, where it is an installed plugin.
     pub(super) fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
         let component = self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
         let parameters = Some(&self.parameters).filter(|text| !text.is_empty());
-        let own = self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()));
-        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into()))).chain(own)
+        component.chain(parameters.map(|text| (PARAMETERS.into(), text.into()))).chain(self.own_variables())
     }
 
     /// How to start it with arguments, able to read `paths`.

@@ -6,7 +6,7 @@
 //! one list: what it prints stands in its order, unlike what an exec plugin prints. *Cost*: the
 //! process once, and printing and reading the resources once each.
 
-use super::exec::explain;
+use super::failure::explain;
 use super::isolation::{Grants, Isolation, Level};
 use super::options::FunctionOptions;
 use super::{PluginOptions, Runners};

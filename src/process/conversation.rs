@@ -67,6 +67,11 @@ impl Conversation {
         })
     }
 
+    /// Whether the child has sent nothing that was not read.
+    pub fn is_silent(&self) -> bool {
+        matches!(self.wait(false, Duration::ZERO), Ok(false))
+    }
+
     fn try_exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failure> {
         let deadline = limits.timeout.and_then(|t| Instant::now().checked_add(t));
         let mut parts: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();

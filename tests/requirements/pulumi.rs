@@ -152,7 +152,7 @@ fn the_runtime_of_a_manifest_says_what_runs_the_files() {
     tree.run(&["plugin", "install"]).ok();
     says(&tree.build(&["--offline"]).ok(), "two the same file");
     tree.write("plugins/app/plugin.yaml", &manifest("", ""));
-    tree.run(&["plugin", "install"]).fails_with(&["the runtime ''", "python, nodejs, go, deno, bash"]);
+    tree.run(&["plugin", "install"]).fails_with(&["missing field \"runtime\"", "python, nodejs, go, deno, bash"]);
 }
 
 #[test]
@@ -573,4 +573,85 @@ fn a_file_beside_a_plugin_marks_what_is_not_installed_to_its_end() {
     tree.run(&["plugin", "install"]).ok();
     assert!(!marker.exists());
     assert!(tree.build(&["--offline"]).ok().contains("v: x\n"));
+}
+
+/// A tree with a plugin that has a schema and needs the plugin `lib`, which a server has.
+fn with_schema() -> Tree {
+    let server = serve(move |request| match request.path.as_str() {
+        "/lib" => Reply::ok(script("1.0.0", "lib")),
+        _ => Reply::not_found(),
+    });
+    let tree = tree();
+    let manifest = format!(
+        "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\nruntime: bash\ngenerators:\n- apiVersion: ex.io/v1\n  kind: Made\n  schema: {{type: object, required: [team], properties: {{team: {{type: string}}}}}}\ndependencies: {{lib: {{source: h.io/acme/lib, version: 1.0.0, from: 'http://{server}/lib'}}}}\n"
+    );
+    tree.write("plugins/app/plugin.yaml", &manifest);
+    tree.write("plugins/app/main.sh", &format!("v=made{PRINT}"));
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree
+}
+
+#[test]
+fn describing_a_schema_installs_the_plugin() {
+    let tree = requiring("bash", "", ("main.sh", ""));
+    let text = fs::read_to_string(tree.path().join("plugins/app/plugin.yaml")).unwrap();
+    let schema = "kind: Made, schema: {type: object, properties: {team: {type: string}}}}";
+    tree.write("plugins/app/plugin.yaml", &text.replace("kind: Made}", schema));
+    assert!(!root(&tree).exists());
+    let printed = tree.run(&["plugin", "describe", "app", "--schema"]).ok();
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["properties"]["team"]["type"], "string", "{printed}");
+    assert_eq!(tree.listed(), ["h.io/acme/app v1.0.0 installed"]);
+}
+
+#[test]
+fn a_build_installs_a_plugin_and_checks_its_configuration_against_the_schema() {
+    let tree = with_schema();
+    tree.build(&[]).fails_with(&["team", "g.yaml:1:1"]);
+    assert!(tree.listed().contains(&"h.io/acme/app v1.0.0 installed".to_owned()));
+    tree.write("g.yaml", &format!("{}team: 3\n", object("Made", "g")));
+    tree.build(&[]).fails_with(&["team", "g.yaml:5:7", "string"]);
+    tree.write("g.yaml", &format!("{}team: blue\n", object("Made", "g")));
+    says(&tree.build(&[]).ok(), "made");
+}
+
+#[test]
+fn the_schema_of_a_plugin_that_needs_others_is_printed() {
+    let tree = with_schema();
+    let printed = tree.run(&["plugin", "describe", "app", "--schema"]).ok();
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed["required"], serde_json::json!(["team"]));
+    assert_eq!(tree.listed(), ["h.io/acme/app v1.0.0 installed", "h.io/acme/lib v1.0.0 installed"]);
+}
+
+#[test]
+fn a_plugin_that_needs_others_is_packaged() {
+    let tree = with_schema();
+    tree.run(&["plugin", "package", "plugins/app", "-o", "dist"]).ok();
+    let archive = tree.path().join("dist/rustomize-plugin-app_v1.0.0_x1.0_any_any.tar.gz");
+    let content = fs::read(&archive).unwrap_or_else(|e| panic!("{e}: {:?}", names(&tree.path().join("dist"))));
+    let server = serve(move |_| Reply::ok(content.clone()));
+    // Whoever installs the package gets the other plugin, too.
+    let user = super::super::manager::tree();
+    require(&user, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: 'http://{server}/app.tar.gz'}}}}"));
+    user.run(&["plugin", "install"]).ok();
+    assert_eq!(user.listed(), ["h.io/acme/app v1.0.0 installed", "h.io/acme/lib v1.0.0 installed"]);
+}
+
+#[test]
+fn the_configuration_of_a_plugin_that_needs_others_is_typed_by_the_sdks() {
+    if !has("python3") {
+        return;
+    }
+    let tree = with_schema();
+    let sdk = include_str!("../../plugin/sdk/python/rustomize_plugin.py");
+    let text = fs::read_to_string(tree.path().join("plugins/app/plugin.yaml")).unwrap();
+    tree.write("plugins/app/plugin.yaml", &text.replace("runtime: bash", "runtime: python\nformat: json"));
+    tree.write("plugins/app/rustomize_plugin.py", sdk);
+    let main = "from dataclasses import dataclass\nimport rustomize_plugin\n\n@dataclass\nclass Made(rustomize_plugin.Plugin):\n    VERSION = \"1.0.0\"\n    API_VERSION = \"ex.io/v1\"\n    team: str\n\n    def generate(self, call):\n        metadata = {\"name\": call.name}\n        return [{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": metadata, \"data\": {\"v\": self.team.upper()}}]\n\nrustomize_plugin.main(Made)\n";
+    tree.write("plugins/app/main.py", main);
+    tree.write("g.yaml", &format!("{}team: [3]\n", object("Made", "g")));
+    tree.build(&[]).fails_with(&["team", "g.yaml:5:7"]);
+    tree.write("g.yaml", &format!("{}team: blue\n", object("Made", "g")));
+    says(&tree.build(&[]).ok(), "BLUE");
 }

@@ -27,6 +27,7 @@ package rustomize
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +48,8 @@ type Plugin struct {
 	APIVersion, Kind string
 	// Summary is one sentence: what the plugin does.
 	Summary string
+	// Worker says that one process may answer several calls.
+	Worker bool
 }
 
 // Call says where a plugin is called, and for which configuration object.
@@ -115,6 +118,9 @@ func run(plugin Plugin, config any) error {
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetEscapeHTML(false)
+	if len(os.Args) == 2 && os.Args[1] == "worker" && plugin.Worker {
+		return work(plugin, config)
+	}
 	if len(os.Args) == 2 && os.Args[1] == "describe" {
 		out.SetIndent("", "  ")
 		return out.Encode(Describe(plugin, config))
@@ -123,6 +129,30 @@ func run(plugin Plugin, config any) error {
 	if err != nil {
 		return err
 	}
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	role := os.Getenv("RUSTOMIZE_PLUGIN_ROLE")
+	if role == "" {
+		role = map[string]string{"generate": "generator", "transform": "transformer"}[os.Getenv("KUSTOMIZE_PLUGIN_MODE")]
+	}
+	return answer(os.Stdout, plugin, config, request{role, text, root, os.Stdin})
+}
+
+// request is one call of a plugin.
+type request struct {
+	role      string
+	config    []byte
+	root      string
+	resources io.Reader
+}
+
+// answer writes what a plugin prints for a request.
+func answer(to io.Writer, plugin Plugin, config any, asked request) error {
+	text := asked.config
+	out := json.NewEncoder(to)
+	out.SetEscapeHTML(false)
 	if !bytes.HasPrefix(text, []byte("{")) {
 		return errors.New("the configuration is not JSON: install the plugin with 'rustomize plugin add', which sends JSON")
 	}
@@ -133,11 +163,7 @@ func run(plugin Plugin, config any) error {
 	if err := json.Unmarshal(text, config); err != nil {
 		return fmt.Errorf("the configuration: %w", err)
 	}
-	root, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	resources, err := call(plugin, config, Call{Name: objects[0].Text("metadata", "name"), Root: root})
+	resources, err := call(plugin, config, Call{Name: objects[0].Text("metadata", "name"), Root: asked.root}, asked)
 	if err != nil {
 		return err
 	}
@@ -149,19 +175,70 @@ func run(plugin Plugin, config any) error {
 	return nil
 }
 
+// work answers requests, which come as frames on stdin, until stdin ends.
+func work(plugin Plugin, config any) error {
+	requests, answers := os.Stdin, os.Stdout
+	// What the plugin prints is for people.
+	os.Stdout = os.Stderr
+	if err := send(answers, 0, []byte("{}")); err != nil {
+		return err
+	}
+	for {
+		var head [9]byte
+		if _, err := io.ReadFull(requests, head[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		content := make([]byte, binary.LittleEndian.Uint64(head[1:]))
+		if _, err := io.ReadFull(requests, content); err != nil {
+			return err
+		}
+		var texts [4][]byte
+		for i := range texts {
+			size := binary.LittleEndian.Uint64(content)
+			texts[i], content = content[8:8+size], content[8+size:]
+		}
+		var options struct{ Request uint64 }
+		if err := json.Unmarshal(texts[3], &options); err != nil {
+			return err
+		}
+		// Each call begins with the defaults.
+		fresh := reflect.New(reflect.TypeOf(config).Elem())
+		fresh.Elem().Set(reflect.ValueOf(config).Elem())
+		role := [...]string{"generator", "transformer", "validator"}[head[0]-1]
+		var printed bytes.Buffer
+		printed.Write(binary.LittleEndian.AppendUint64(nil, options.Request))
+		kind := byte(0)
+		asked := request{role, texts[0], string(texts[1]), bytes.NewReader(texts[2])}
+		if err := answer(&printed, plugin, fresh.Interface(), asked); err != nil {
+			kind = 1
+			printed.Truncate(8)
+			printed.WriteString(err.Error())
+		}
+		if err := send(answers, kind, printed.Bytes()); err != nil {
+			return err
+		}
+	}
+}
+
+// send writes a frame.
+func send(to io.Writer, kind byte, content []byte) error {
+	head := binary.LittleEndian.AppendUint64([]byte{kind}, uint64(len(content)))
+	_, err := to.Write(append(head, content...))
+	return err
+}
+
 // call lets a plugin do what is wanted. kustomize tells a validator to transform.
-func call(plugin Plugin, config any, call Call) ([]Object, error) {
+func call(plugin Plugin, config any, call Call, asked request) ([]Object, error) {
 	generator, generates := config.(Generator)
 	transformer, transforms := config.(Transformer)
 	validator, validates := config.(Validator)
-	role := os.Getenv("RUSTOMIZE_PLUGIN_ROLE")
-	if role == "" {
-		role = map[string]string{"generate": "generator", "transform": "transformer"}[os.Getenv("KUSTOMIZE_PLUGIN_MODE")]
-	}
+	role := asked.role
 	if generates && (role == "generator" || role == "" || !transforms && !validates) {
 		return generator.Generate(call)
 	}
-	resources, err := read(os.Stdin)
+	resources, err := read(asked.resources)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the resources: %w", err)
@@ -200,6 +277,9 @@ func Describe(plugin Plugin, config any) map[string]any {
 	description := map[string]any{
 		"version": plugin.Version, "api_version": "x1.0", "sdk_version": SDKVersion,
 		"protocol": "exec", "format": "json",
+	}
+	if plugin.Worker {
+		description["worker"] = true
 	}
 	if _, ok := config.(Generator); ok {
 		description["generators"] = []any{component}

@@ -51,6 +51,7 @@ class Plugin:
 
     VERSION = "0.0.0"
     API_VERSION = ""
+    WORKER = False  # whether one process may answer several calls
     KIND = ""  # the name of the class, if it is not said
 
 
@@ -68,7 +69,10 @@ def main(plugin):
         print(json.dumps(describe(plugin), indent=2))
         return
     try:
-        _run(plugin)
+        if sys.argv[1:] == ["worker"] and plugin.WORKER:
+            _work(plugin)
+        else:
+            _run(plugin)
     except Error as error:
         sys.exit(f"Error: {error}")
 
@@ -83,6 +87,8 @@ def describe(plugin):
     }
     description = {"version": plugin.VERSION, "api_version": "x1.0", "sdk_version": SDK_VERSION}
     description.update({"protocol": "exec", "format": "json"})
+    if plugin.WORKER:
+        description["worker"] = True
     description.update({f"{role}s": [component] for role in ROLES if _has(plugin, role)})
     return description
 
@@ -109,14 +115,21 @@ def _run(plugin):
     if len(sys.argv) < 2:
         raise Error("expected the name of a file with the configuration, or 'describe'")
     with open(sys.argv[1], encoding="utf-8") as file:
-        (config,), separator = _read(file.read())
-    self = _value(plugin, config)
-    call = Call((config.get("metadata") or {}).get("name", ""), os.getcwd())
+        config = file.read()
     role = _role(plugin)
+    resources = "" if role == "generator" else sys.stdin.buffer.read().decode("utf-8")
+    sys.stdout.buffer.write(_answer(plugin, role, config, os.getcwd(), resources))
+
+
+def _answer(plugin, role, config, root, resources):
+    """The bytes that a plugin prints for a call, which is given as texts."""
+    (config,), separator = _read(config)
+    self = _value(plugin, config)
+    call = Call((config.get("metadata") or {}).get("name", ""), root)
     if role == "generator":
         printed = self.generate(call)
     else:
-        resources, _ = _read(sys.stdin.buffer.read().decode("utf-8"))
+        resources, _ = _read(resources)
         if role == "transformer":
             printed = self.transform(call, resources)
         else:
@@ -125,14 +138,40 @@ def _run(plugin):
     if printed is None:
         raise Error(f"'{ROLES[role]}' returned no list of resources")
     lines = [json.dumps(resource, ensure_ascii=False, default=str) + "\n" for resource in printed]
-    sys.stdout.buffer.write(separator.join(lines).encode("utf-8"))
+    return separator.join(lines).encode("utf-8")
 
 
-def _role(plugin):
+def _work(plugin):
+    """Answers requests, which come as frames on stdin, until stdin ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever the plugin prints is for people
+    sys.stdout = sys.stderr
+    _send(answers, 0, b"{}")
+    while head := sys.stdin.buffer.read(9):
+        content, texts = sys.stdin.buffer.read(int.from_bytes(head[1:], "little")), []
+        while content:
+            size = int.from_bytes(content[:8], "little")
+            texts.append(content[8 : 8 + size].decode("utf-8"))
+            content = content[8 + size :]
+        config, root, resources, options = texts
+        number = json.loads(options)["request"].to_bytes(8, "little")
+        try:
+            role = _role(plugin, ["generator", "transformer", "validator"][head[0] - 1])
+            _send(answers, 0, number + _answer(plugin, role, config, root, resources))
+        except Error as error:
+            _send(answers, 1, number + str(error).encode("utf-8"))
+
+
+def _send(answers, kind, content):
+    answers.write(bytes([kind]) + len(content).to_bytes(8, "little") + content)
+    answers.flush()
+
+
+def _role(plugin, role=None):
     """The role that is wanted. kustomize tells a validator to transform."""
     said = {"generate": "generator", "transform": "transformer"}
     said = said.get(os.environ.get("KUSTOMIZE_PLUGIN_MODE"))
-    role = os.environ.get("RUSTOMIZE_PLUGIN_ROLE") or said
+    role = role or os.environ.get("RUSTOMIZE_PLUGIN_ROLE") or said
     own = [known for known in ROLES if _has(plugin, known)]
     if role not in own:
         others = {"transformer": "validator", "validator": "transformer"}

@@ -18,6 +18,9 @@ pub fn describe<P: Plugin>() -> Value {
         "protocol": "exec", "format": "yaml", "language": "rust", "modes": modes,
     });
     if let Some(fields) = description.as_object_mut() {
+        if P::IS_WORKER {
+            fields.insert("worker".to_owned(), Value::Bool(true));
+        }
         fields.extend(components::<P>());
     }
     description

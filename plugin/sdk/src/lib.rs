@@ -148,6 +148,9 @@ pub trait Plugin: DeserializeOwned + JsonSchema {
     const KIND: &'static str;
     /// The fields of a kustomization under which it can be listed.
     const ROLES: &'static [Role];
+    /// Whether the plugin may be started once and called often: it keeps nothing between calls that
+    /// later calls must not see, and prints nothing to stdout.
+    const IS_WORKER: bool = false;
 
     /// Makes resources.
     ///

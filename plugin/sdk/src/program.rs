@@ -3,6 +3,7 @@
 use crate::documents;
 use crate::{Error, Exported, Plugin, Result, Role, mode};
 use kube_core::DynamicObject;
+use rustomize_plugin_abi::frame::{Frame, answer, head};
 use rustomize_plugin_abi::{Asked, CallError, Guest, Mode};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,6 +33,7 @@ pub fn main<P: Plugin>() -> ExitCode {
     let is_function = first.is_none();
     let done = match first {
         Some(word) if word == "describe" => describe::<P>(args),
+        Some(word) if word == "worker" && P::IS_WORKER => return worker::<P>(),
         Some(file) => exec::<P>(&file),
         None => function::<P>(),
     };
@@ -53,6 +55,42 @@ pub fn main<P: Plugin>() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// Answers requests until stdin ends. A panic ends the process, and so the build.
+fn worker<P: Plugin>() -> ExitCode {
+    match answer_all::<P>(&mut std::io::stdin().lock(), &mut std::io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            let _ = writeln!(std::io::stderr(), "Error: {}", crate::words(&*e));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn answer_all<P: Plugin>(requests: &mut impl Read, answers: &mut impl Write) -> Result<()> {
+    send(answers, answer::OUTPUT, &[], "{}")?;
+    let mut frame = Frame::default();
+    while frame.read(requests)? {
+        let asked = frame.asked().ok_or("malformed request")?;
+        let options: Value = serde_json::from_str(asked.options)?;
+        let number = options["request"].as_u64().ok_or("the request has no number")?.to_le_bytes();
+        let mode = nearest::<P>(asked.mode);
+        match Exported::<P>::run(Asked { mode, ..asked }) {
+            Ok(printed) => send(answers, answer::OUTPUT, &number, &printed)?,
+            Err(CallError::Failed(why)) => send(answers, answer::FAILED, &number, &why)?,
+            Err(other) => send(answers, answer::FAILED, &number, &other.to_string())?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes a frame whose content is the number of a request and a text.
+fn send(answers: &mut impl Write, kind: u8, number: &[u8], text: &str) -> Result<()> {
+    answers.write_all(&head(kind, number.len() + text.len()))?;
+    answers.write_all(number)?;
+    answers.write_all(text.as_bytes())?;
+    Ok(answers.flush()?)
 }
 
 /// What the plugin says of itself, in the form that the other arguments ask for.

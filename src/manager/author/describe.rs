@@ -35,6 +35,9 @@ pub struct Description {
     pub protocol: Protocol,
     /// The form in which it reads and prints objects.
     pub format: Format,
+    /// Whether it can be started once and called over frames, as an exec plugin.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub worker: bool,
     /// What it asks for.
     pub permissions: Permissions,
     /// Packer's words for generators and transformers.
@@ -202,6 +205,7 @@ impl Description {
             validators: fields.components("validators")?,
             protocol: fields.word("protocol", "exec or krm")?,
             format: fields.word("format", "yaml or json")?,
+            worker: fields.word("worker", "true or false")?,
             permissions: match fields.take("permissions") {
                 None => Permissions::default(),
                 Some(value) => Permissions::deserialize(value).map_err(|e| format!("permissions: {}", short(&e)))?,

@@ -43,6 +43,9 @@ pub fn manifest(head: &Head<'_>, description: &Description) -> Result<String> {
     if description.format == Format::Json {
         fields.push(("format", "json".into()));
     }
+    if description.worker {
+        fields.push(("worker", true.into()));
+    }
     if !description.permissions.is_empty() {
         fields.push(("permissions", value_of(&description.permissions)?));
     }

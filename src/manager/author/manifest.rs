@@ -136,6 +136,7 @@ struct Raw<'a> {
     entry: &'a str,
     protocol: &'a str,
     format: &'a str,
+    worker: bool,
     permissions: Permissions,
     generators: Vec<RawComponent<'a>>,
     transformers: Vec<RawComponent<'a>>,
@@ -264,6 +265,10 @@ impl Manifest {
             let error = wrong("format", "only a plugin with the protocol 'exec' has the format 'json'".to_owned());
             return Err(error.hint("leave 'format' out: a function reads a ResourceList, a shared object YAML"));
         }
+        if raw.worker && protocol != Protocol::Exec {
+            return Err(wrong("worker", "only a plugin with the protocol 'exec' is a worker".to_owned())
+                .hint("leave 'worker' out: a shared object is started once in any case"));
+        }
         let format = match raw.format {
             "" => Format::default(),
             name => Format::named(name)
@@ -295,6 +300,7 @@ impl Manifest {
             validators: components("validators", &raw.validators)?,
             protocol,
             format,
+            worker: raw.worker,
             permissions: raw.permissions.clone(),
             ..Description::default()
         };
@@ -364,10 +370,11 @@ impl Manifest {
     /// What a plugin said when it was asked, with what the file says of how it speaks and what it
     /// asks for.
     pub fn complete(&self, said: Description) -> Description {
-        let Description { protocol, format, permissions, .. } = self.description.clone();
+        let Description { protocol, format, worker, permissions, .. } = self.description.clone();
+        let worker = worker || said.worker;
         // YAML is what a file says that says nothing of it.
         let format = if format == Format::default() { said.format } else { format };
-        Description { protocol, format, permissions, ..said }
+        Description { protocol, format, worker, permissions, ..said }
     }
 
     /// What the plugin does, if the file says that.

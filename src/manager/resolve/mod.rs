@@ -138,6 +138,8 @@ pub struct Provider {
     pub protocol: Protocol,
     /// The notation that it reads and prints as an exec plugin.
     pub format: Format,
+    /// Whether it is started once and called over frames.
+    pub worker: bool,
     /// What each call is told, as JSON; empty for nothing.
     pub parameters: String,
     /// The permissions that the plugin asks for, and was granted.

@@ -109,7 +109,11 @@ impl ManagedPlugins {
         };
         match found.protocol {
             Protocol::Krm => Ok(in_order(Function::of(build, options, entry, program)?, runs_last)),
-            _ => Ok(in_order(ExecPlugin::load(build, options, entry, program)?, runs_last)),
+            _ => {
+                let plugin = ExecPlugin::load(build, options, entry, program)?;
+                let plugin = if found.worker { plugin.with_worker(&self.runners.workers)? } else { plugin };
+                Ok(in_order(plugin, runs_last))
+            }
         }
     }
 

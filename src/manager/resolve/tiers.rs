@@ -12,7 +12,7 @@ use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
 use crate::manager::store::made;
 use crate::plugin::isolation::Level;
-use crate::plugin::locate::{Placed, locate_in};
+use crate::plugin::locate::{Placed, locate, locate_in};
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
@@ -48,7 +48,10 @@ impl Resolver<'_> {
 
     /// What a plugin directory has for an object.
     fn in_home(&self, tier: Tier, home: &Path, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Placed>> {
-        let found = locate_in(home, self.options, request.id);
+        let found = match tier {
+            Tier::Placed => locate(self.options, request.id),
+            _ => locate_in(home, self.options, request.id),
+        };
         let used = found.as_ref().ok().and_then(|found| Some(found.as_ref()?.path().to_owned()));
         for place in places(home, request) {
             trace.note(tier, || {
@@ -342,7 +345,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     made::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let (protocol, format, permissions) = (description.protocol, description.format, description.permissions.clone());
-    let runs_last = description.runs_last(&component);
+    let (runs_last, worker) = (description.runs_last(&component), description.worker);
     Ok(Provider {
         installed: installed.clone(),
         command,
@@ -350,6 +353,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
         runs_last,
         protocol,
         format,
+        worker,
         parameters: String::new(),
         permissions,
     })

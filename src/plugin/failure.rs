@@ -1,0 +1,46 @@
+//! The errors of plugins whose process failed.
+
+use super::PluginOptions;
+use crate::diag::{Code, Error};
+use crate::process::{Failed, Failure};
+use crate::yaml::Pos;
+use std::path::Path;
+
+/// What happened, in words, with the end of what the plugin said, unless the user has seen that.
+pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
+    let program = program.display();
+    let (what, hint) = match &failed.failure {
+        Failure::NotStarted(e) => (
+            format!("'{program}' cannot be started: {e}"),
+            Some("is its interpreter there, and is the file one for this machine?"),
+        ),
+        Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
+        Failure::Ended(status) => (format!("'{program}' ended in the middle of a call: {status}"), None),
+        Failure::TimedOut(t) => {
+            let message = format!(
+                "'{program}' took longer than {} s, or left a process behind that holds its output",
+                t.as_secs_f64()
+            );
+            (message, Some("--plugin-timeout sets the limit"))
+        }
+        Failure::TooMuchOutput(n) => {
+            (format!("'{program}' printed more than {n} bytes"), Some("--plugin-output-limit sets the limit"))
+        }
+        Failure::Io(e) => (format!("talking to '{program}' failed: {e}"), None),
+    };
+    let mut message = format!("{name}: {what}");
+    let said = failed.stderr.trim_end();
+    if !said.is_empty() && !options.shows_stderr {
+        let lines: Vec<&str> = said.lines().collect();
+        message.push_str("; it said last:");
+        for line in &lines[lines.len().saturating_sub(10)..] {
+            message.push_str("\n    ");
+            message.push_str(line);
+        }
+    }
+    let error = Error::new(Code::Plugin, message).at(pos);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
