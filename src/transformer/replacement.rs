@@ -343,8 +343,7 @@ impl<'a> Source<'a> {
             return Ok(value);
         }
         let Some(scalar) = node.as_scalar() else {
-            let error = Error::input("delimiter option can only be used with scalar nodes");
-            return Err(error.at(selector.options.pos).at(selector.pos));
+            return Err(delimited().at(selector.options.pos).at(selector.pos));
         };
         let mut pieces = scalar.text().split(options.delimiter);
         let piece = usize::try_from(options.index).ok().and_then(|n| pieces.nth(n));
@@ -508,7 +507,7 @@ impl<'a> Target<'a> {
                 *value = Cow::Owned(now);
             }
             let mut at = 0;
-            visit(arena, resource.node_mut(), path, false, &mut |node| {
+            visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
                 at += 1;
                 if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
             })?;
@@ -528,14 +527,13 @@ impl<'a> Target<'a> {
         by: Pos,
     ) -> Result<()> {
         let options = &self.options;
-        let no_text = || Error::input("delimiter option can only be used with scalar nodes");
         let mut copied = || {
             check_depth(depth, value)?;
             copies.copy(value).map(Node::into_value)
         };
         let Value::Scalar(old) = node.value() else {
             if !options.delimiter.is_empty() {
-                return Err(no_text());
+                return Err(delimited());
             }
             node.put(copied()?, by);
             return Ok(());
@@ -549,7 +547,7 @@ impl<'a> Target<'a> {
             match value.value() {
                 // What was made on the way has no type: it is read anew from its text.
                 Value::Scalar(_) => node.set_scalar(MADE.with_text(text), by),
-                _ if !options.delimiter.is_empty() => return Err(no_text()),
+                _ if !options.delimiter.is_empty() => return Err(delimited()),
                 _ => node.put(copied()?, by),
             }
             return Ok(());
@@ -563,6 +561,10 @@ impl<'a> Target<'a> {
 
 /// A value, and its source if that is in the resource which the value goes into.
 type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
+
+fn delimited() -> Error {
+    Error::input("delimiter option can only be used with scalar nodes")
+}
 
 /// The pieces of a text with one replaced, or one more in front or behind.
 fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {

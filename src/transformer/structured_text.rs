@@ -137,30 +137,25 @@ pub(super) fn visit<'a>(
     let Some((part, rest)) = path.split_first() else {
         return edit(node);
     };
-    if create && node.as_scalar().is_some_and(is_made) {
-        let empty: Value<'_> = match part {
-            Part::Key(_) | Part::All | Part::Last => Mapping::new().into(),
-            _ => Sequence::default().into(),
-        };
-        node.put(empty, Pos::NONE);
-    }
     if let Some(scalar) = node.as_scalar() {
-        if scalar.is_null() && !create {
-            return Ok(());
+        if !scalar.is_null() {
+            return Err(wrong_kind());
         }
-        // Upstream changes what it reads from the text, and drops it: the text stays.
-        return match read(arena, scalar.text()) {
-            Some(null) if null.is_null() => visit(arena, &mut MADE.into(), path, create, edit),
-            Some(mut copy) if copy.as_scalar().is_none() => visit(arena, &mut copy, path, create, edit),
-            _ => Err(Error::input("wrong node kind: expected a mapping or a list, found a text")),
+        return match part {
+            Part::NotAnElement => Err(Part::not_an_element()),
+            Part::All => Ok(()),
+            Part::Index(i) if !create => Err(out_of_bounds(*i, 0)),
+            _ if !create => Ok(()),
+            // kustomize puts what it makes into the null itself, which is printed without it.
+            _ => visit_made(arena, &mut MADE.into(), path, edit),
         };
     }
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
-        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(arena, m, key, rest, create, edit),
+        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(arena, m, (key, rest), create, edit),
         // Only the path of a source has a sign for the last item.
-        (Part::Last, ValueMut::Mapping(m)) => visit_key(arena, m, "-", rest, create, edit),
+        (Part::Last, ValueMut::Mapping(m)) => visit_key(arena, m, ("-", rest), create, edit),
         (Part::All, ValueMut::Sequence(items)) => {
             items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit))
         }
@@ -175,14 +170,13 @@ pub(super) fn visit<'a>(
             places.into_iter().try_for_each(|i| visit(arena, &mut items[i], rest, create, edit))
         }
         (Part::Index(i), ValueMut::Sequence(items)) => {
-            if create && *i == items.len() {
-                items.push(MADE.into());
-            }
             let len = items.len();
-            match items.get_mut(*i) {
-                Some(n) => visit(arena, n, rest, create, edit),
-                None => Err(Error::input(format!("index {i} specified but only {len} elements found"))),
+            if create && *i == len {
+                items.push(MADE.into());
+                return items.last_mut().map_or(Ok(()), |made| visit_made(arena, made, rest, edit));
             }
+            let item = items.get_mut(*i).ok_or_else(|| out_of_bounds(*i, len))?;
+            visit(arena, item, rest, create, edit)
         }
         (Part::Last, _) => {
             Err(Error::input("expected a mapping with '-', found a list").hint("a target's path has no last item"))
@@ -192,18 +186,51 @@ pub(super) fn visit<'a>(
     }
 }
 
+/// As [`visit`], from a node that was made: what the path asks for becomes its value.
+fn visit_made<'a>(
+    arena: Arena<'a>,
+    made: &mut Node<'a>,
+    path: &[Part<'a>],
+    edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
+) -> Result<()> {
+    match path.first() {
+        None => {}
+        Some(Part::Key(_) | Part::All | Part::Last) => made.put(Mapping::new(), Pos::NONE),
+        Some(_) => made.put(Sequence::default(), Pos::NONE),
+    }
+    visit(arena, made, path, true, edit)
+}
+
+/// As [`visit`], from a key and the path behind it, which may go on inside a text.
 fn visit_key<'a>(
     arena: Arena<'a>,
     m: &mut Mapping<'a>,
-    key: &'a str,
-    rest: &[Part<'a>],
+    (key, rest): (&'a str, &[Part<'a>]),
     create: bool,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    if !create {
-        return m.get_mut(key).map_or(Ok(()), |n| visit(arena, n, rest, create, edit));
+    let Some(field) = m.get_mut(key) else {
+        return match create {
+            true => visit_made(arena, m.get_or_insert_with(key, || MADE.into()), rest, edit),
+            false => Ok(()),
+        };
+    };
+    match field.as_scalar() {
+        // Upstream changes what it reads from the text, and drops it: the text stays.
+        Some(scalar) if !rest.is_empty() => {
+            let mut copy = read(arena, scalar.text()).ok_or_else(wrong_kind)?;
+            visit(arena, &mut copy, rest, create, edit)
+        }
+        _ => visit(arena, field, rest, create, edit),
     }
-    visit(arena, m.get_or_insert_with(key, || MADE.into()), rest, create, edit)
+}
+
+fn wrong_kind() -> Error {
+    Error::input("wrong node kind: expected a mapping or a list, found a text")
+}
+
+fn out_of_bounds(index: usize, len: usize) -> Error {
+    Error::input(format!("index {index} specified but only {len} elements found"))
 }
 
 /// A scalar that is made where there is none.
