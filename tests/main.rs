@@ -9,6 +9,7 @@ mod bad_documents;
 mod cli;
 mod containers;
 mod differential;
+mod docs;
 mod environment;
 mod errors;
 mod experiments;
