@@ -20,7 +20,6 @@ use rustomize_plugin_abi::Mode as Task;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
