@@ -46,7 +46,7 @@ fn a_bundle_on_the_module_path_is_enabled_without_a_further_step() {
     environment(&tree, "prod", "modulePath: [first, modules]\n");
     tree.variables.insert("RUSTOMIZE_ENVIRONMENT", "prod".to_owned());
     assert!(tree.build(&[]).ok().contains("v: first"));
-    tree.build(&["--environment", "none"]).fails_with(&["there is no environment 'none'"]);
+    tree.build(&["--environment", "none"]).fails_with(&["the environment 'none' does not exist"]);
     // What somebody has placed by hand comes first, as ever; what is required, too.
     tree.plugin(
         "Made",
@@ -62,7 +62,7 @@ fn a_bundle_on_the_module_path_is_enabled_without_a_further_step() {
     assert!(said.contains("first/any/plugin/ex.io/v1/made: not loaded: it is not named as <apiVersion>/"), "{said}");
     assert!(said.contains("modules/one/plugin/ex.io/v1/made: for ex.io/v1/made"), "{said}");
     let said = tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok();
-    assert!(said.contains("first/any/plugin/ex.io/v1/made/Made: not there"), "{said}");
+    assert!(said.contains("first/any/plugin/ex.io/v1/made/Made: does not exist"), "{said}");
     fs::remove_dir_all(environments(&tree).join("prod/modules")).unwrap();
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
 }
@@ -304,11 +304,11 @@ fn a_server_that_lies_changes_nothing() {
     };
     let sum = crate::servers::sha256(b"x");
     let lists = [
-        (file("../x", &sum, 0o644), "which cannot be"),
-        (file("/x", &sum, 0o644), "which cannot be"),
-        (file("x", &sum, 0o4755), "which cannot be"),
-        (file("x", &"0".repeat(64), 0o644), "is not what the server has announced"),
-        ("{}".to_owned(), "something else than a list"),
+        (file("../x", &sum, 0o644), "which is not a valid mode"),
+        (file("/x", &sum, 0o644), "which is not a valid mode"),
+        (file("x", &sum, 0o4755), "which is not a valid mode"),
+        (file("x", &"0".repeat(64), 0o644), "differs from the list of the server"),
+        ("{}".to_owned(), "is not a list of files"),
     ];
     for (list, words) in lists {
         let address = crate::servers::serve(move |request| match request.path.as_str() {
@@ -323,9 +323,7 @@ fn a_server_that_lies_changes_nothing() {
         assert!(!client.home().join(".cache/rustomize/sync/prod/current").exists());
     }
     environment(&client, "prod", "");
-    client
-        .run(&["plugin", "sync", "--environment", "prod"])
-        .fails_with(&["nothing says from which server", "--from URL"]);
+    client.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&["does not name its server", "--from URL"]);
 }
 
 /// A kind that Kubernetes does not have: of the whole cluster, with a list that is a map and a

@@ -18,6 +18,7 @@ mod go;
 mod go_examples;
 mod go_regexp;
 mod helm;
+mod hints;
 mod hostile;
 mod hostile_author;
 mod images;

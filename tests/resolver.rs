@@ -202,7 +202,7 @@ fn why_reads_the_object_of_a_file() {
     tree.write("object.yaml", &annotated("config.kubernetes.io/function: 'exec: {path: ./x}'"));
     let said = tree.run(&["plugin", "why", "object.yaml"]).ok();
     assert!(said.contains("A build runs the function that the object names"), "{said}");
-    tree.run(&["plugin", "why", "Made"]).fails_with(&["write it as example.com/v1/Made"]);
+    tree.run(&["plugin", "why", "Made"]).fails_with(&["write a kind as example.com/v1/Made"]);
 }
 
 #[test]
@@ -232,5 +232,5 @@ fn update_takes_the_newest_versions_that_are_allowed() {
     assert_eq!(said, "h.io/acme/app v1.0.0 -> v1.1.0\n");
     assert!(build(&tree, ".").ok().contains("v: 1.1.0\n"));
     assert_eq!(tree.run(&["plugin", "update"]).ok(), "h.io/acme/app v1.1.0: the newest that is allowed\n");
-    tree.run(&["plugin", "update", "none"]).fails_with(&["names no plugin 'none'", "it names app"]);
+    tree.run(&["plugin", "update", "none"]).fails_with(&["does not name a plugin 'none'", "it names app"]);
 }

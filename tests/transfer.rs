@@ -60,7 +60,7 @@ fn plugins_are_fetched_at_once_and_as_many_as_is_said() {
     let tree = Tree::new(TREE);
     require(&tree, &requires(&server));
     let variable = format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_"));
-    tree.run(&["plugin", "install"]).fails_with(&["installing 'b'", "403", &format!("{variable}=TOKEN")]);
+    tree.run(&["plugin", "install"]).fails_with(&["installing 'b'", "403", &format!("set {variable} to TOKEN")]);
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! What the user's machine has of installed plugins: where they lie, which environment is meant,
-//! what is trusted.
+//! The installed plugins of the user's machine: their directory, the environment, the trust rules.
 
 use super::cache;
 use super::plugin_install::install_missing;
@@ -21,7 +20,7 @@ pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// What may be installed and used: only what is locked as is said, or else where `CI` is set.
+/// The policy of a command. It is frozen as the flag says, or without the flag if `CI` is set.
 ///
 /// # Errors
 /// The file with what the user trusts cannot be read, or is not of its form.
@@ -38,7 +37,7 @@ pub fn is_frozen(said: Option<bool>) -> bool {
 /// `trust.yaml` beside the directory of the plugins.
 ///
 /// # Errors
-/// There is no home.
+/// The home directory is not known.
 pub fn trust_file() -> Result<(PathBuf, bool)> {
     match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
         Some(named) => Ok((named.into(), true)),
@@ -46,7 +45,7 @@ pub fn trust_file() -> Result<(PathBuf, bool)> {
     }
 }
 
-/// What the user trusts.
+/// The user's trust rules.
 ///
 /// # Errors
 /// The file cannot be read, or is not of its form.
@@ -74,7 +73,7 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
 /// Where the plugins of a directory and an environment are looked for; nothing was looked at yet.
 ///
 /// # Errors
-/// There is no place for plugins, or a file cannot be read, or is not of its form.
+/// The directory of plugins is not known, or a file cannot be read or is not valid.
 pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Policy) -> Result<Inputs> {
     let is_ambient =
         !policy.is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
@@ -98,7 +97,7 @@ pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Poli
 }
 
 /// The same for a build, which installs missing plugins unless it is offline. A machine without a
-/// home has no installed plugins.
+/// home cannot have installed plugins.
 ///
 /// # Errors
 /// As [`inputs`].
@@ -126,7 +125,7 @@ pub fn for_build(
     make().map_err(plain)
 }
 
-/// An error of a command as one of the library.
+/// Turns an error of a command into an error of the library.
 fn plain(error: anyhow::Error) -> Error {
     error.downcast().unwrap_or_else(|error| Error::new(Code::Plugin, format!("{error:#}")))
 }

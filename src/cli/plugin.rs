@@ -21,7 +21,7 @@ use std::io::Write;
 /// Runs `plugin`.
 ///
 /// # Errors
-/// What the subcommand says.
+/// The subcommand fails.
 pub fn run(args: &PluginCommand) -> Result<()> {
     let is_json = args.json;
     let json = |printing: Printing| is_json || printing.output == Format::Json;
@@ -85,7 +85,10 @@ pub fn run(args: &PluginCommand) -> Result<()> {
                 found.retain(|c| c.verdict.as_ref().is_ok_and(|i| constraint.allows(&i.file.version)));
             }
             if found.is_empty() {
-                bail!("no plugin of '{source}' is installed in '{}' that is {constraint}", root.display());
+                bail!(
+                    "no installed version of '{source}' in '{}' is {constraint}\n  hint: see what is installed: rustomize plugin list",
+                    root.display()
+                );
             }
             let root = plugin_install::locked_root()?;
             for path in place::remove(root.path(), &found)? {
@@ -97,8 +100,8 @@ pub fn run(args: &PluginCommand) -> Result<()> {
     report.print(is_json)
 }
 
-/// A source and a constraint, as in `host/owner/name@1.2`; an empty text is none. What is before
-/// the first slash has no constraint.
+/// Splits `host/owner/name@1.2` into source and constraint; the constraint is empty if the text has
+/// none. An `@` before the first slash does not count.
 pub fn halves(what: &str) -> (&str, &str) {
     let start = what.find('/').unwrap_or(0);
     match what[start..].find('@') {
@@ -110,18 +113,18 @@ pub fn halves(what: &str) -> (&str, &str) {
 /// Reads a source.
 ///
 /// # Errors
-/// It is none.
+/// The text is not a valid source.
 pub fn parse(source: &str) -> Result<Source> {
     source.parse().map_err(|e: SourceError| {
-        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  {hint}"));
+        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
         anyhow!("the source '{source}' {e}{hint}")
     })
 }
 
-/// Reads a constraint; an empty text is none.
+/// Reads a constraint; an empty text allows every version.
 ///
 /// # Errors
-/// It is of no such form.
+/// The text is not a valid constraint.
 pub fn constraint_of(text: &str) -> Result<Constraint> {
     Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
 }

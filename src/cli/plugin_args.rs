@@ -66,7 +66,7 @@ pub enum Plugin {
     Install(Install),
     /// Write a new plugin, with an example that tests it
     New {
-        /// The directory, which does not exist yet; its name is the plugin's
+        /// The directory to make; its name is the plugin's
         #[arg(value_name = "DIR")]
         directory: PathBuf,
 
@@ -100,10 +100,10 @@ pub enum Plugin {
     /// Show which plugin a build uses for a kind of configuration objects, and why
     #[command(alias = "doctor", alias = "explain", long_about = WHY_PLUGIN, after_long_help = WHY_EXAMPLES)]
     Why(Why),
-    /// Say whose plugins may be installed, in your own trust.yaml
+    /// Add a trust rule to your trust.yaml: whose plugins may be installed, and what they may do
     #[command(long_about = TRUST_PLUGIN)]
     Trust(Trust),
-    /// Remove installed versions that no plugins.lock needs
+    /// Remove installed versions that no plugins.lock names
     #[command(long_about = PRUNE_PLUGIN)]
     Prune(Prune),
     /// Serve an environment's bundles to machines that sync them
@@ -112,7 +112,7 @@ pub enum Plugin {
     /// Get the bundles of an environment from its server
     #[command(long_about = SYNC_PLUGIN)]
     Sync(Sync),
-    /// Lay installed plugins where kustomize and kubectl look for them
+    /// Write installed plugins into a plugin directory of kustomize and kubectl
     #[command(long_about = EXPORT_PLUGIN)]
     Export(Export),
     /// Take the newest versions that plugins.yaml allows
@@ -137,8 +137,8 @@ pub enum Plugin {
     /// Remove an installed plugin
     #[command(alias = "uninstall", alias = "rm")]
     Remove {
-        /// Its source, or with a constraint on the versions to remove, as in 'github.com/acme/app@<
-        /// 2'
+        /// The source, with a constraint if only some versions are to be removed, as in
+        /// 'github.com/acme/app@< 2'
         #[arg(value_name = "SOURCE[@CONSTRAINT]")]
         what: String,
 
@@ -157,23 +157,23 @@ pub enum Plugin {
 /// `plugin run`
 #[derive(Args)]
 pub struct Run {
-    /// The file with the configuration object, or its kind, or the name of a component
+    /// The file with the configuration object, or its kind, or the name of what a plugin provides
     #[arg(value_name = "CONFIG|APIVERSION/KIND|NAME")]
     pub what: String,
 
-    /// What it is called as
+    /// The role in which it is called
     #[arg(long = "as", value_name = "ROLE", default_value = "generator")]
     pub role: RunAs,
 
     #[command(flatten)]
     pub plugins: PluginFlags,
 
-    /// Fetch nothing: what is needed is installed
+    /// Fetch nothing: fail if a needed plugin is not installed
     #[arg(long)]
     pub offline: bool,
 }
 
-/// What a plugin is called as.
+/// The role in which a plugin is called.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum RunAs {
     Generator,
@@ -194,7 +194,7 @@ impl From<RunAs> for Role {
 /// `plugin install`
 #[derive(Args)]
 pub struct Install {
-    /// Whose plugin, as in github.com/acme/app, with a constraint on its version; or its name in
+    /// The source, as in github.com/acme/app, with a constraint on the version; or the name in
     /// plugins.yaml
     #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME")]
     pub what: Option<String>,
@@ -203,7 +203,7 @@ pub struct Install {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
 
-    /// Install SOURCE as the command line says, whatever plugins.yaml says of it
+    /// Install SOURCE as the command line says, even if plugins.yaml requires it otherwise
     #[arg(long, requires = "what")]
     pub no_project: bool,
 
@@ -211,16 +211,16 @@ pub struct Install {
     #[arg(long, value_name = "FILE", requires = "what", conflicts_with = "from")]
     pub path: Option<PathBuf>,
 
-    /// Where SOURCE is fetched from: https://..., git::..., oci://...
+    /// Where to fetch SOURCE: https://..., git::..., oci://...
     /// [default: the releases of its repository]
     #[arg(long, value_name = "LOCATION", requires = "what")]
     pub from: Option<String>,
 
-    /// Install just what CONSTRAINT allows, also where something is installed
+    /// Install a version that CONSTRAINT allows, even if a higher version is installed
     #[arg(long, requires = "what")]
     pub exact: bool,
 
-    /// Install only what plugins.lock says, and fail where it does not
+    /// Install only locked plugins, and fail if plugins.lock does not match
     /// [default: whether CI is set]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
@@ -245,15 +245,15 @@ impl Install {
 /// How plugins are fetched.
 #[derive(Args, Clone, Copy)]
 pub struct TransferFlags {
-    /// Fetch nothing: what is needed is installed, or lies in the cache
+    /// Fetch nothing: use installed plugins and the cache
     #[arg(long)]
     pub offline: bool,
 
-    /// How many plugins are fetched and unpacked at once
+    /// The number of plugins that are fetched and unpacked at the same time
     #[arg(long, value_name = "NUMBER", default_value_t = PARALLEL)]
     pub parallel: usize,
 
-    /// How large a file of a plugin may be, as in 64MiB
+    /// The largest size of a plugin's file, as in 64MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub size_limit: u64,
 }
@@ -272,7 +272,7 @@ pub struct Why {
     #[arg(value_name = "APIVERSION/KIND|FILE")]
     pub what: Option<String>,
 
-    /// The role that it is asked for [default: the first that has a plugin]
+    /// The role of the plugin [default: the first role that has a plugin]
     #[arg(long = "as", value_name = "ROLE")]
     pub role: Option<RunAs>,
 
@@ -295,7 +295,7 @@ pub struct Prune {
     #[arg(hide = true, value_name = "DIR", conflicts_with = "directories")]
     pub positional: Vec<PathBuf>,
 
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 
@@ -324,7 +324,7 @@ pub struct Update {
 /// `plugin export`
 #[derive(Args)]
 pub struct Export {
-    /// The plugin directory of kustomize to lay the plugins into, as KUSTOMIZE_PLUGIN_HOME names it
+    /// The plugin directory to write to, as KUSTOMIZE_PLUGIN_HOME names it
     #[arg(value_name = "DIR")]
     pub placement: PathBuf,
 
@@ -332,11 +332,11 @@ pub struct Export {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
 
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Lay only locked plugins [default: whether CI is set]
+    /// Export only locked plugins [default: whether CI is set]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
 
@@ -357,21 +357,21 @@ pub enum Language {
 /// `plugin add`
 #[derive(Args)]
 pub struct Add {
-    /// Whose plugin, as in github.com/acme/app, with a constraint on its version
-    /// [default: that of the highest one, and above, below the next major one]
+    /// The source, as in github.com/acme/app, with a constraint on the version
+    /// [default: the highest version and above, below the next major version]
     #[arg(value_name = "SOURCE[@CONSTRAINT]")]
     pub what: String,
 
-    /// What plugins.yaml calls it [default: the last part of SOURCE]
+    /// The name in plugins.yaml [default: the last part of SOURCE]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Where it is fetched from: https://..., git::..., oci://..., ./path
+    /// Where to fetch it: https://..., git::..., oci://..., ./path
     /// [default: the releases of its repository]
     #[arg(long, value_name = "LOCATION")]
     pub from: Option<String>,
 
-    /// The directory with plugins.yaml, which is made where it is missing
+    /// The directory with plugins.yaml; the file is made if it is missing
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
 
@@ -385,20 +385,20 @@ pub struct Add {
 /// `plugin trust`
 #[derive(Args)]
 pub struct Trust {
-    /// Whose plugins: a source, in which * stands for a part of it, as in 'github.com/acme/*'
+    /// The source of the plugins; * matches one part of it, as in 'github.com/acme/*'
     #[arg(value_name = "SOURCE")]
     pub source: Option<String>,
 
-    /// Where they come from, if that is not what the source names: as in plugins.yaml, '**' for any
-    /// place
+    /// The place that they are fetched from, if it is not the source's own: as in plugins.yaml, or
+    /// '**' for any place
     #[arg(long, value_name = "LOCATION", requires = "source")]
     pub from: Option<String>,
 
-    /// A public key of minisign that has to have signed them; several may be given
+    /// A public key of minisign; every plugin must be signed with one of them; may be repeated
     #[arg(long = "key", value_name = "KEY", requires = "source", conflicts_with = "deny")]
     pub keys: Vec<String>,
 
-    /// How long a release has to have been there, as in 72h or 7d
+    /// The least age of a release, as in 72h or 7d
     #[arg(long, value_name = "TIME", requires = "source", conflicts_with = "deny")]
     pub min_release_age: Option<String>,
 
@@ -406,26 +406,26 @@ pub struct Trust {
     #[arg(long, requires = "source")]
     pub deny: bool,
 
-    /// Grant them the network, where they ask for it
+    /// Grant them the network, if they ask for it
     #[arg(long, requires = "source", conflicts_with = "deny")]
     pub allow_net: bool,
 
-    /// A file or directory that they may read, where they ask for it, as /etc/app or ~/.app;
-    /// several may be given
+    /// A file or directory that they may read, if they ask for it, as /etc/app or ~/.app; may be
+    /// repeated
     #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
     pub allow_read: Vec<String>,
 
-    /// A file or directory that they may write, where they ask for it; several may be given
+    /// A file or directory that they may write, if they ask for it; may be repeated
     #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
     pub allow_write: Vec<String>,
 
-    /// A UNIX socket that they may connect to, where they ask for it; it opens every UNIX socket
-    /// that you may connect to, because the system cannot tell them apart; several may be given
+    /// A UNIX socket that they may connect to, if they ask for it; this opens every UNIX socket
+    /// that you can connect to, because the system cannot tell them apart; may be repeated
     #[arg(long, value_name = "PATH", requires = "source", conflicts_with = "deny")]
     pub allow_socket: Vec<String>,
 
-    /// A variable of the environment that they get, where they ask for it; * stands for any part of
-    /// its name; several may be given
+    /// A variable of the environment that they get, if they ask for it; * matches any part of its
+    /// name; may be repeated
     #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "deny")]
     pub allow_env: Vec<String>,
 }
@@ -437,7 +437,7 @@ pub struct Serve {
     #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
 
-    /// Where to listen; port 0 is any that is free
+    /// The address to listen on; port 0 is any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8140")]
     pub listen: String,
 }
@@ -449,7 +449,7 @@ pub struct Sync {
     #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
 
-    /// The server, by its URL [default: what environment.yaml says]
+    /// The URL of the server [default: the one in environment.yaml]
     #[arg(long, value_name = "URL")]
     pub from: Option<String>,
 
@@ -461,11 +461,11 @@ pub struct Sync {
     #[arg(hide = true, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
 
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(long, hide = true, requires = "placement")]
     pub dry_run: bool,
 
-    /// Sync nothing, because nothing that is synced is locked [default: whether CI is set]
+    /// Sync nothing, because synced bundles are not locked [default: whether CI is set]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
 
@@ -479,7 +479,7 @@ pub struct Lock {
     #[command(flatten)]
     pub project: Project,
 
-    /// Write nothing, and fail if something would be written
+    /// Write nothing, and fail if plugins.lock would change
     #[arg(long)]
     pub check: bool,
 
@@ -508,29 +508,28 @@ const BUILD_PLUGIN_EXAMPLES: &str = "Examples:
   rustomize plugin build ~/.config/kustomize/plugin/someteam.example.com/v1/stringprefixer";
 
 const INSTALL_PLUGIN: &str = "Install the plugins that plugins.yaml in the directory names, or the one that SOURCE names.\n\n\
-    What plugins.yaml names is installed as plugins.lock says, and plugins.lock is written where it says nothing yet. With --frozen, \
-    and where CI is set (but to 'false' or '0'), nothing is installed that is not locked. A single plugin that plugins.yaml does not name is installed beside them, and neither file changes.";
+    Required plugins are installed as plugins.lock says; plugins that are not locked yet are added to it. With --frozen, which is the default where CI is \
+    set and is not 'false' or '0', only locked plugins are installed. A plugin that plugins.yaml does not name is installed without a change to either file.";
 
 const INSTALL_EXAMPLES: &str = "Examples:
-  # what ./plugins.yaml names
+  # The plugins of ./plugins.yaml
   rustomize plugin install
 
-  # one release, the highest that the constraint allows
+  # One plugin, in the highest version that the constraint allows
   rustomize plugin install 'github.com/acme/app@~> 1.2'
 
-  # from elsewhere
+  # From a registry
   rustomize plugin install --from oci://registry.example.com/acme/app example.com/acme/app@1.2.3
 
-  # what was built here
+  # From a file that was built on this machine
   rustomize plugin install --path ./app example.com/acme/app
 ";
 
-const TRUST_PLUGIN: &str = "Put a rule before all others in trust.yaml, which lies with your own files (or where RUSTOMIZE_TRUST says) and says whose plugins may be \
-    installed. Once that file is there, every source needs a rule; the first that is for it counts. Without SOURCE, print the file.";
+const TRUST_PLUGIN: &str = "Add a trust rule to your trust.yaml (RUSTOMIZE_TRUST names another file). The rules say whose plugins may be installed, and which permissions they \
+    get. Without the file any source may be installed. With it every source needs a rule, and the first rule that matches decides. Without SOURCE, print the file.";
 
 const WHY_PLUGIN: &str = "Show which plugin a build uses for a kind of configuration objects, and why: each place where plugins are looked for, in \
-    order, what is there, and why it is used or not. A build asks the same places in the same order.\n\nWithout a kind: everything that is installed or \
-    required, and the kinds that it is for.";
+    order, with the plugins there, and the reason why each is used or not. A build asks the same places in the same order.\n\nWithout a kind, show all installed and required plugins with their kinds.";
 
 const WHY_EXAMPLES: &str = "Examples:
   # Which plugin is used for this kind here?
@@ -542,21 +541,20 @@ const WHY_EXAMPLES: &str = "Examples:
   # Everything that is installed, for programs
   rustomize plugin why -o json";
 
-const LIST_PLUGIN: &str = "List the installed plugins and the required ones, with the state of each: installed; present (an installation did not end); refused (it cannot be \
+const LIST_PLUGIN: &str = "List the installed and the required plugins, with the state of each: installed; present (its installation did not finish); refused (it cannot be \
     used); absent (required and not installed). Each row says what the plugin provides, and which plugins.yaml requires it.";
 
-const PRUNE_PLUGIN: &str = "Remove installed versions that nothing needs. Kept are the versions that the plugins.lock of the directories name, and the highest version of each \
-    source. Plugins that were not installed to their end are removed.";
+const PRUNE_PLUGIN: &str = "Remove installed versions that nothing needs. The versions in plugins.lock of each directory are kept, and so is the highest version of each \
+    source. Plugins whose installation did not finish are removed.";
 
-const SERVE_PLUGIN: &str = "Serve what the bundles of an environment hold, over HTTP: 'rustomize plugin sync --environment NAME --from URL' brings it to another \
-    machine. Everybody who reaches the address may read it. For encryption, put a server in front that speaks https.";
+const SERVE_PLUGIN: &str = "Serve the bundles of an environment over HTTP. 'rustomize plugin sync --environment NAME --from URL' copies them to another machine. Everybody \
+    who reaches the address can read them. For encryption, put an https server in front.";
 
 const SYNC_PLUGIN: &str = "Make the bundles that were synced for an environment the same as those of its server. Only files that differ are fetched. Files that the \
     server no longer has are deleted. The old files stay in use until all new ones have arrived.";
 
-const EXPORT_PLUGIN: &str = "Lay the plugins that plugins.yaml requires into a plugin directory, as KUSTOMIZE_PLUGIN_HOME names one, so that kustomize and kubectl run them. \
-    Without plugins.yaml, all installed plugins.\n\nA file that this command laid before, and that is not among the plugins any more, is removed. Files of others \
-    stay as they are.";
+const EXPORT_PLUGIN: &str = "Write the required plugins into a plugin directory, as KUSTOMIZE_PLUGIN_HOME names it, so that kustomize and kubectl run them. Without \
+    plugins.yaml, all installed plugins are written.\n\nFiles of an earlier export that are not needed any more are removed. Other files stay as they are.";
 
 const UPDATE_PLUGIN: &str = "Install the newest versions that plugins.yaml allows, and write them to plugins.lock.";
 
@@ -567,25 +565,25 @@ const UPDATE_EXAMPLES: &str = "Examples:
   # Only the plugin 'app'
   rustomize plugin update app";
 
-const LOCK_PLUGIN: &str = "Write plugins.lock, which stands beside plugins.yaml and belongs into the repository: for every plugin its version, what it \
-    provides, and for every platform where it is, its size and its sums. Versions that are locked stay where plugins.yaml allows them.";
+const LOCK_PLUGIN: &str = "Write plugins.lock beside plugins.yaml, for you to commit. It has the version of each plugin, what the plugin provides, and for each platform \
+    the address, size and checksums of its file. Locked versions stay if plugins.yaml allows them.";
 
 const ADOPT_PLUGIN: &str = "Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost. Such a file can \
     only be loaded by a Go program of just its versions and flags: this builds that program, once, into the user's cache directory. \
     Needs the plugin's version of Go, its modules and a C compiler. Where there is the source, 'plugin build' is better.";
 
-const RUN_PLUGIN: &str = "Call a plugin once, outside of a build, and print what comes of it. CONFIG is the file with its configuration object, as 'generators' and \
-    'transformers' list it; or the kind of such an object, as in example.com/v1/Made; or the name of an installed plugin's component. As a transformer or \
-    validator it gets the resources that stand on stdin.";
+const RUN_PLUGIN: &str = "Call a plugin once, outside of a build, and print its output. CONFIG is the file with its configuration object, as 'generators' and \
+    'transformers' list it, or the kind of such an object, as in example.com/v1/Made, or the name of what an installed plugin provides. A transformer or \
+    validator gets the resources on stdin.";
 
 const RUN_EXAMPLES: &str = "Examples:
-  # what a generator makes of its configuration
+  # Run a generator with its configuration object
   rustomize plugin run generator.yaml
 
-  # what a transformer makes of some resources
+  # Run a transformer on resources
   rustomize plugin run transformer.yaml --as transformer < resources.yaml
 
-  # a component of an installed plugin, by its name
+  # The generator 'coffees' of the installed plugin 'app'
   rustomize plugin run app-coffees";
 
 const DESCRIBE_EXAMPLES: &str = "Examples:

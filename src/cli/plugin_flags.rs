@@ -1,4 +1,4 @@
-//! What the user says of plugins, for builds and for single calls.
+//! The flags of plugins, for builds and for single calls.
 
 use super::args::{duration, size};
 use super::cache;
@@ -52,8 +52,7 @@ pub struct PluginFlags {
     /// How much of your rights plugins get: off (all, as under kustomize), auto (what they need and
     /// are granted, as far as this system can enforce it) or strict (the same and a cleared
     /// environment, or an error); the command 'doctor' says what this system can enforce
-    /// [default: off for plugins that somebody has placed, auto and a cleared environment for
-    /// installed ones]
+    /// [default: off for placed plugins, auto and a cleared environment for installed plugins]
     #[arg(long, value_name = "LEVEL")]
     pub plugin_isolation: Option<IsolationLevel>,
 
@@ -214,7 +213,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
     };
     Isolation {
-        // What somebody has placed runs as under kustomize.
+        // Placed plugins run as under kustomize.
         level: said.unwrap_or(Level::Off),
         installed: said.unwrap_or(Level::Auto),
         is_apart: false,

@@ -9,7 +9,7 @@ use crate::plugin::isolation::ARGUMENT;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The program that builds start: the small one, if it lies beside this one, else this one.
+/// The program that builds start: the small one, if it exists beside this one, else this one.
 pub fn program() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let small = own.with_file_name(format!("rustomize-plugin-host{}", std::env::consts::EXE_SUFFIX));

@@ -10,6 +10,7 @@ use super::report::Report;
 use super::signals;
 use crate::manager::fetch::{FetchLimits, Transfer, token_variable};
 use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::in_directory;
 use crate::manager::install::project::{Addition, Relock, Upgrade, required, sufficient};
 use crate::manager::install::{Event, Installer};
 use crate::manager::policy::Policy;
@@ -28,13 +29,13 @@ use std::path::Path;
 /// The directory of installed plugins, which no other process writes to meanwhile.
 ///
 /// # Errors
-/// There is no such directory, and none can be made.
+/// The directory does not exist and cannot be made.
 pub fn locked_root() -> Result<LockedRoot> {
-    let waiting = || drop(writeln!(std::io::stderr(), "Waiting for another installation"));
+    let waiting = || drop(writeln!(std::io::stderr(), "Waiting until another installation ends"));
     Ok(LockedRoot::lock(&root::root(variable)?, waiting)?)
 }
 
-/// What fetches files, with the tokens of the environment.
+/// Makes the client that fetches files, with the tokens of the environment.
 pub fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
     let cache = cache::writable();
     let secret = |host: &str| variable(&token_variable(host)?)?.into_string().ok();
@@ -47,8 +48,8 @@ pub fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transf
     }
 }
 
-/// Calls `install` with an installer that tells on stderr what happens, and gives what it
-/// installed and what `install` gave.
+/// Calls `install` with an installer that reports on stderr. Returns the installed plugins, the
+/// lock, and the result of `install`.
 fn installing<T>(
     flags: TransferFlags,
     policy: &Policy,
@@ -68,7 +69,7 @@ fn installing<T>(
 /// Runs `plugin install`.
 ///
 /// # Errors
-/// What the installer says.
+/// The installer fails.
 pub fn install(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()> {
     let installed = match &args.what {
         Some(what) => install_one(args, what, options)?,
@@ -84,7 +85,7 @@ pub fn install(args: &Install, is_json: bool, options: &PluginOptions) -> Result
 /// Installs what the `plugins.yaml` of a directory names, for a build that needs it.
 ///
 /// # Errors
-/// What the installer says.
+/// The installer fails.
 pub fn install_missing(directory: &Path, is_frozen: bool, options: &PluginOptions) -> Result<()> {
     let policy = policy(Some(is_frozen))?;
     let flags = TransferFlags::default();
@@ -106,7 +107,7 @@ fn report(done: &[Installed]) -> Report {
 /// as that and `plugins.lock` say (U32).
 ///
 /// # Errors
-/// What the installer says.
+/// The installer fails.
 pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Result<Vec<Installed>> {
     let policy = policy(args.frozen)?;
     if !args.no_project && args.path.is_none() && args.from.is_none() {
@@ -124,7 +125,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     policy.check_unlocked(&format!("'{source}'"))?;
     let from = match (&args.path, &args.from) {
         (Some(_), _) if !constraint.is_any() => {
-            bail!("--path says which plugin is meant: '{what}' may not have a constraint")
+            bail!("'{what}' has a constraint, and --path names the exact plugin\n  hint: leave the constraint out")
         }
         (Some(path), _) => std::path::absolute(path)?.display().to_string(),
         (None, Some(from)) => from.clone(),
@@ -138,7 +139,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
             let version = &there.file.version;
             writeln!(
                 std::io::stderr(),
-                "v{version} is installed, which is higher: it stays; --exact installs {constraint}"
+                "v{version} is installed, which is higher, and is kept; --exact installs {constraint}"
             )?;
         }
         return Ok(vec![there]);
@@ -152,7 +153,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
 /// Runs `plugin lock`.
 ///
 /// # Errors
-/// What the installer says, or with `--check` that the file would change.
+/// The installer fails, or with `--check` the file would change.
 pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = match args.upgrade.as_deref() {
         None => Upgrade::Nothing,
@@ -170,9 +171,10 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     }
     if is_other {
         bail!(
-            "'{}' is not what '{}' asks for\n  run 'rustomize plugin lock' and commit it",
+            "'{}' does not match '{}'\n  hint: lock again, then commit it: {}",
             directory.join(lock::FILE).display(),
-            requirements::FILE
+            requirements::FILE,
+            in_directory("rustomize plugin lock", directory)
         );
     }
     Ok(())
@@ -181,7 +183,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
 /// Runs `plugin update`.
 ///
 /// # Errors
-/// What the installer says.
+/// The installer fails.
 pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = if args.names.is_empty() { Upgrade::All } else { Upgrade::Named(&args.names) };
     let before = Lock::read(&args.directory)?.unwrap_or_default();
@@ -198,11 +200,11 @@ pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<(
             Some(old) => format!("{source} v{old} -> v{version}"),
             None => format!("{source} v{version}: new"),
         };
-        report.add(line, json!({ "source": source, "from": old, "version": version }));
+        report.add(line, json!({ "source": source, "oldVersion": old, "version": version }));
     }
     for (image, digest) in lock.images.iter().filter(|(image, digest)| before.images.get(*image) != Some(*digest)) {
         let old = before.images.get(image);
-        report.add(format!("{image} -> {digest}"), json!({ "image": image, "from": old, "digest": digest }));
+        report.add(format!("{image} -> {digest}"), json!({ "image": image, "oldDigest": old, "digest": digest }));
     }
     report.print(is_json)
 }
@@ -220,7 +222,7 @@ fn images(
     plugin_images::digests(wanted, (upgrade, is_check), known.as_ref(), &transfer)
 }
 
-/// What a lock file has, for people and programs.
+/// The report of a lock file, for people and programs.
 fn locked(lock: &Lock) -> Report {
     let mut report = Report::default();
     for (source, locked) in &lock.plugins {
@@ -237,7 +239,7 @@ fn locked(lock: &Lock) -> Report {
 /// Runs `plugin add`. Neither file changes before the plugin is installed.
 ///
 /// # Errors
-/// It is there already, or what the installer says.
+/// The plugin is required already, or the installer fails.
 pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let (source, constraint) = halves(&args.what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);

@@ -65,7 +65,7 @@ fn cells(row: &Row) -> [String; 5] {
     [name, version, state.to_owned(), provides, required_by.collect::<Vec<_>>().join(", ")]
 }
 
-/// A component by its kind, or by its name.
+/// The kind that is provided, or else its name.
 fn shown(component: &Component) -> String {
     match component.kind.as_str() {
         "" => component.name.clone(),
@@ -102,7 +102,7 @@ fn row_value(row: &Row) -> Value {
 /// Runs `plugin verify`. Kept descriptions do not count: each plugin is asked again.
 ///
 /// # Errors
-/// A plugin is not as it should be; all were printed then.
+/// A plugin has a fault; all plugins were printed then.
 pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
     let policy = policy(None)?;
     let inputs = Inputs { cache: None, ..inputs(directory, environment(None)?.as_ref(), &policy)? };
@@ -128,7 +128,7 @@ pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Resul
     report.print(is_json)?;
     match wrong {
         0 => Ok(()),
-        n => bail!("{n} of them {} not as they should be", if n == 1 { "is" } else { "are" }),
+        n => bail!("plugins with a fault: {n}; each is listed with its reason"),
     }
 }
 

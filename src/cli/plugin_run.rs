@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Runs `plugin run`.
 ///
 /// # Errors
-/// There is no such plugin, or it fails. Nothing is on stdout then.
+/// The plugin cannot be found, or fails. Nothing was printed on stdout then.
 pub fn run(args: &Run) -> Result<()> {
     let file = Path::new(&args.what);
     let folder = file.parent().filter(|folder| file.is_file() && !folder.as_os_str().is_empty());

@@ -43,7 +43,7 @@ fn lay(
             install_missing(&project.directory, policy.is_frozen, options)?;
         }
     }
-    // What was installed is looked at again.
+    // The installation above changed the directory of installed plugins.
     let inputs = super::managed::inputs(directory, None, &policy)?;
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
     let changes = placement::lay(placement, &everything, is_dry)?;
@@ -70,18 +70,18 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     }
     let Some(environment) = environment(args.environment.as_deref())? else {
         bail!(
-            "there is no environment 'default'\n  make one below '{}', or name one: --environment NAME",
+            "the environment 'default' does not exist\n  hint: make it below '{}', or name another with --environment NAME",
             root::configuration(variable)?.join("environments").display()
         )
     };
     let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
         bail!(
-            "nothing says from which server '{}' is synced\n  say it: --from URL, or 'sync: URL' in its environment.yaml",
+            "the environment '{}' does not name its server\n  hint: give --from URL, or write 'sync: URL' into its environment.yaml",
             environment.name
         );
     };
     let policy = policy(args.frozen)?;
-    policy.check_unlocked(&format!("what is synced for '{}'", environment.name))?;
+    policy.check_unlocked(&format!("the synced bundles of '{}'", environment.name))?;
     let Synced { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
     let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
     let mut report = Report::default();
@@ -97,7 +97,7 @@ pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy
     let server = server.trim_end_matches('/');
     policy.trust.check_server(server, &environment.name)?;
     let Some(place) = &environment.synced else {
-        bail!("no place to sync to: set HOME, XDG_CACHE_HOME or RUSTOMIZE_CACHE_DIR")
+        bail!("the directory for synced files is not known\n  hint: set HOME, XDG_CACHE_HOME or RUSTOMIZE_CACHE_DIR")
     };
     Ok(sync::sync(&transfer(false, FetchLimits::default().size, None), server, &environment.name, place)?)
 }
@@ -105,11 +105,11 @@ pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy
 /// Runs `plugin serve`, until it is ended.
 ///
 /// # Errors
-/// There is no environment, or it cannot listen.
+/// The environment does not exist, or the address cannot be listened on.
 pub fn serve(args: &Serve) -> Result<()> {
     let Some(environment) = environment(args.environment.as_deref())? else {
         bail!(
-            "there is no environment 'default'\n  make one below '{}'",
+            "the environment 'default' does not exist\n  hint: make it below '{}'",
             root::configuration(variable)?.join("environments").display()
         );
     };

@@ -29,7 +29,7 @@ pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
         return Ok(());
     };
     let wrong = |e: SourceError| {
-        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  {hint}"));
+        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
         anyhow!("the pattern '{source}' {e}{hint}")
     };
     let granted = Permissions {

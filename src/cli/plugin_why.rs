@@ -6,6 +6,7 @@ use super::report::Report;
 use crate::config::read_alone;
 use crate::manager::author::describe::Role;
 use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::in_directory;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::inputs::Inputs;
@@ -61,7 +62,7 @@ fn asked(what: &str) -> Result<Asked> {
         })?);
     }
     let (api_version, kind) = what.rsplit_once('/').ok_or_else(|| {
-        anyhow!("'{what}' is not a kind of configuration objects, nor a file: write it as example.com/v1/Made")
+        anyhow!("'{what}' is neither a file nor a kind of configuration objects\n  hint: write a kind as example.com/v1/Made")
     })?;
     Ok(Asked { api_version: api_version.to_owned(), kind: kind.to_owned(), component: None, is_function: false })
 }
@@ -184,7 +185,9 @@ fn required_state(
 ) -> String {
     match inputs.required(project, wanted, policy) {
         Ok(Some(installed)) => format!("v{}", installed.file.version),
-        Ok(None) => "not installed: rustomize plugin install".to_owned(),
+        Ok(None) => {
+            format!("not installed; install it: {}", in_directory("rustomize plugin install", &project.directory))
+        }
         Err(e) => format!("refused: {e}"),
     }
 }

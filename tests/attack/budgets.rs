@@ -188,15 +188,14 @@ fn archive(entries: &[(EntryType, usize)], times: usize) -> Tree {
 
 #[test]
 fn h10_what_says_what_an_entry_is_counts_as_what_is_in_it() {
-    let words =
-        ["app.tar.gz' is refused", "the head of an entry has more than 1048576 bytes", "nothing of it was installed"];
+    let words = ["app.tar.gz' is refused", "the head of an entry has more than 1048576 bytes", "nothing was installed"];
     for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader, EntryType::XGlobalHeader] {
         let tree = archive(&[(kind, 3 << 20)], 1);
         tree.run(&["plugin", "install"]).fails_with(&words);
         tree.assert_nothing_left();
     }
     let tree = archive(&[(EntryType::XGlobalHeader, 900 << 10)], 180);
-    tree.run(&["plugin", "install"]).fails_with(&["app.tar.gz' is refused", "grows beyond all measure"]);
+    tree.run(&["plugin", "install"]).fails_with(&["app.tar.gz' is refused", "grows too much"]);
     archive(&[(EntryType::XGlobalHeader, 1 << 10)], 3).run(&["plugin", "install"]).ok();
 }
 

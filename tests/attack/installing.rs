@@ -565,7 +565,7 @@ fn s2_a_package_of_npm_is_fetched_and_its_scripts_are_not_run() {
     tree.write("plugins/app/package-lock.json", &lock(""));
     tree.run(&["plugin", "install"]).fails_with(&[
         "package-lock.json:2",
-        "has no sum",
+        "has no strong checksum",
         "npm install --package-lock-only",
     ]);
 }

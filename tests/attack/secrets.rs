@@ -202,7 +202,7 @@ fn m4_what_was_looked_at_is_what_runs() {
     let built = swapped(&tree, &file).ok();
     assert!(built.contains("v: own") && !built.contains("other"), "{built}");
     // It was another one's all the time.
-    tree.build(&[]).fails_with(&["1 installed files are not considered"]);
+    tree.build(&[]).fails_with(&["installed files that cannot be used: 1"]);
 }
 
 #[test]

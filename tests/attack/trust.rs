@@ -219,16 +219,16 @@ fn h9_a_token_is_for_one_host_alone() {
     let from = format!("oci://{registry}/acme/app");
     let args = ["plugin", "install", "--from", from.as_str(), "h.io/acme/app"];
     // Nobody's token may come from anywhere.
-    tree.run(&args).fails_with(&["there is no version"]);
+    tree.run(&args).fails_with(&["no version is"]);
     assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [""]);
     // The user's password for the registry is for the registry.
     tree.variables.insert(token_of(&registry), "u:registry".to_owned());
     let said = tree.run(&args);
     assert_eq!(*asked.lock().unwrap(), Vec::<String>::new(), "the password for {registry} went to {realm}");
-    said.fails_with(&["hands out tokens on another host", token_of(&realm)]);
+    said.fails_with(&["gives out tokens on another host", token_of(&realm)]);
     // A host that the user names gets what is for it.
     tree.variables.insert(token_of(&realm), "u:realm".to_owned());
-    tree.run(&args).fails_with(&["there is no version"]);
+    tree.run(&args).fails_with(&["no version is"]);
     let basic = |pair: &str| {
         use base64::Engine;
         format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
@@ -263,7 +263,7 @@ fn s8_without_encryption_only_this_machine_is_asked() {
     );
     fs::remove_dir_all(root(&tree)).unwrap();
     files.asked();
-    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["where what is required does not lead"]);
+    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["which is not where plugins.yaml fetches it"]);
     tree.write("../home/.config/rustomize/environments/prod/modules/x", "");
     let sync = |server: &str| tree.run(&["plugin", "sync", "--environment", "prod", "--from", server]);
     sync(&format!("http://{other}")).fails_with(&words);
@@ -275,7 +275,7 @@ fn s8_without_encryption_only_this_machine_is_asked() {
 fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
     let mut tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "unlocked")).ok();
-    let words = ["only what is locked"];
+    let words = ["only locked plugins"];
     assert!(tree.build(&[]).ok().contains("v: unlocked"));
     tree.build(&["--frozen"]).fails_with(&words);
     for ci in ["true", "1", "yes"] {
@@ -398,7 +398,7 @@ fn m_a_pattern_that_is_for_nothing_is_refused() {
         ("github.com/acme", "fewer than three parts"),
         ("github.com", "fewer than three parts"),
         ("github.com/*", "fewer than three parts"),
-        ("github.com/**/app", "'**' stands at the end"),
+        ("github.com/**/app", "use '**' at the end only"),
         ("github.com/acme/rustomize-plugin-app", "use 'app'"),
         ("github.com//app", "the part ''"),
     ] {
@@ -579,7 +579,7 @@ fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
     fs::write(current.join("server"), "https://evil.io\n").unwrap();
     build().fails_with(&["evil.io/environment/prod", "is not trusted"]);
     fs::remove_file(current.join("server")).unwrap();
-    build().fails_with(&["nothing says from which server 'prod' was synced", "plugin sync --environment prod"]);
+    build().fails_with(&["the synced files of 'prod' do not name their server", "plugin sync --environment prod"]);
     client.run(&["plugin", "sync", "--environment", "prod"]).ok();
     assert!(build().ok().contains("v: synced"));
 }

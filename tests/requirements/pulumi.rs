@@ -138,7 +138,7 @@ fn a_directory_with_either_manifest_is_a_plugin() {
     assert!(tree.run(&["plugin", "install", "--exact", "--from", &from, "h.io/acme/app"]).ok().contains("v2.0.0: "));
     says(&tree.build(&[]).ok(), "of-theirs");
     tree.write("neither/main.sh", &main);
-    install("neither").fails_with(&["is no plugin that can be installed"]);
+    install("neither").fails_with(&["cannot be installed"]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn what_else_is_installed_matters_only_without_a_version() {
     assert!(tree.build(&["--offline"]).ok().contains("v: one\n"));
     require(&tree, "{app: {source: h.io/acme/app}}");
     assert!(tree.build(&["--offline"]).ok().contains("v: two\n"));
-    // Not where only what is locked may be used, whatever is installed.
+    // Not where only locked plugins may be used, whatever is installed.
     tree.build(&["--offline", "--frozen"]).fails_with(&["required and not locked"]);
     tree.write("own", &script("1.0.0", "locked"));
     require(&tree, "{app: {source: h.io/acme/app, from: ./own}}");

@@ -49,7 +49,7 @@ fn form(bytes: &[u8]) -> Form {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message).hint("nothing of it was installed")
+    Error::new(Code::Plugin, message).hint("nothing was installed")
 }
 
 /// Writes the content of an archive into an empty directory; what is no archive becomes the file
@@ -170,30 +170,30 @@ impl Target<'_> {
     }
 
     fn grows(&self) -> Error {
-        self.wrong("it grows beyond all measure when it is unpacked")
+        self.wrong("it grows too much when it is unpacked")
     }
 
     /// The place of an entry, which is in the directory and new.
     fn place(&mut self, path: &Path) -> Result<Option<PathBuf>> {
         let Some(text) = path.to_str() else {
-            return Err(self.wrong(format!("the name '{}' is no UTF-8", path.display())));
+            return Err(self.wrong(format!("the name '{}' is not valid UTF-8", path.display())));
         };
         // On some systems the one separates, and the other names a drive.
         if text.contains(['\\', ':', '\0']) {
-            return Err(self.wrong(format!("'{text}' has a character that is part of no name everywhere")));
+            return Err(self.wrong(format!("'{text}' has a character that not every system allows in names")));
         }
         let mut place = PathBuf::new();
         for component in path.components() {
             match component {
                 Component::Normal(part) => {
                     if let Some(own) = part.to_str().filter(|part| is_own(part)) {
-                        let why = format!("'{text}': '{own}' is made where a plugin is installed, and not shipped");
+                        let why = format!("'{text}': '{own}' is a name of files that are made during installation");
                         return Err(self.wrong(why));
                     }
                     place.push(part);
                 }
                 Component::CurDir => {}
-                _ => return Err(self.wrong(format!("'{text}' leads out of it"))),
+                _ => return Err(self.wrong(format!("'{text}' leads out of the archive"))),
             }
         }
         Ok((!place.as_os_str().is_empty()).then_some(place))
@@ -212,9 +212,7 @@ impl Target<'_> {
             let spelled = format!("{}/", ancestor.display());
             let lower = spelled.to_lowercase();
             if self.known.contains(&lower) && !self.known.contains(&format!("={spelled}")) {
-                return Err(
-                    self.wrong(format!("'{}' is there twice, but for upper and lower case", ancestor.display()))
-                );
+                return Err(self.wrong(format!("'{}' occurs twice, with different letter case", ancestor.display())));
             }
             self.known.insert(lower);
             self.known.insert(format!("={spelled}"));
@@ -230,7 +228,7 @@ impl Target<'_> {
         self.enter(parent)?;
         let lower = place.to_string_lossy().to_lowercase();
         if !self.known.insert(lower.clone()) || self.known.contains(&format!("{lower}/")) {
-            return Err(self.wrong(format!("'{}' is there twice", place.display())));
+            return Err(self.wrong(format!("'{}' occurs twice", place.display())));
         }
         let cannot = |target: &Self, e: io::Error| target.cannot(path, &e);
         fs::create_dir_all(self.into.join(parent)).map_err(|e| cannot(self, e))?;
@@ -332,7 +330,7 @@ mod tests {
         refused(&tar(&[("../x", FILE, 0o644, "x")]), "leads out");
         refused(&tar(&[("a/../../x", FILE, 0o644, "x")]), "leads out");
         refused(&tar(&[("/tmp/x", FILE, 0o644, "x")]), "leads out");
-        refused(&tar(&[("c:\\x", FILE, 0o644, "x")]), "part of no name");
+        refused(&tar(&[("c:\\x", FILE, 0o644, "x")]), "not every system allows");
         refused(&tar(&[("l", EntryType::Symlink, 0o777, "/etc")]), "'l' is a link");
         refused(&tar(&[("l", EntryType::Link, 0o777, "../x")]), "'l' is a link");
     }
@@ -359,7 +357,7 @@ mod tests {
         header.set_cksum();
         gzip.write_all(header.as_bytes()).unwrap();
         std::io::copy(&mut std::io::Read::take(std::io::repeat(0), size), &mut gzip).unwrap();
-        refused(&gzip.finish().unwrap(), "beyond all measure");
+        refused(&gzip.finish().unwrap(), "grows too much");
         let whole = tar(&[("a", FILE, 0o644, &"x".repeat(2000))]);
         refused(&whole[..1000], "a.tar");
         refused(&[0x1f, 0x8b, 8, 0, 0], "damaged");

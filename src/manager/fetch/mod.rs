@@ -161,7 +161,7 @@ fn success(url: &str, answer: Answer) -> Result<Answer> {
     let error = refused(url, answer.status).error;
     Err(match answer.status.as_u16() {
         401 | 403 => match token_variable(host::of_url(url)) {
-            Some(name) => error.hint(format!("if it is for you, say who you are: {name}=TOKEN, or USER:PASSWORD")),
+            Some(name) => error.hint(format!("if you may read it, set {name} to TOKEN or to USER:PASSWORD")),
             None => error,
         },
         _ => error,
@@ -187,7 +187,7 @@ pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
         return Ok(());
     }
     Err(fault(format!("'{url}' is not what was announced: SHA-256 {found}, expected {want}"))
-        .hint("somebody changed it, or the download was cut off: nothing was installed"))
+        .hint("it was changed, or the download was cut off; nothing was installed"))
 }
 
 impl Transfer {
@@ -330,8 +330,8 @@ impl Transfer {
         let mut url = template.to_owned();
         if template.contains("{version}") {
             let version = version.ok_or_else(|| {
-                let error = fault(format!("which version of '{template}' is meant is not said"));
-                error.hint("say it exactly, as in version: '1.2.3': a file server has no list of versions")
+                let error = fault(format!("the requirement does not say which version of '{template}' to fetch"));
+                error.hint("name an exact version, as in version: '1.2.3': a file server has no list of versions")
             })?;
             url = url.replace("{version}", &version.to_string());
         }
@@ -366,7 +366,7 @@ impl Transfer {
         };
         let found: Vec<Artifact> = sums.lines().filter_map(entry).collect();
         if found.is_empty() {
-            let message = format!("'{base}/{stem}_SHA256SUMS' names no file of this plugin");
+            let message = format!("'{base}/{stem}_SHA256SUMS' does not name a file of this plugin");
             return Err(fault(message).hint(format!("its lines are '<sha256>  {stem}_x1.0_<os>_<arch>.zip'")));
         }
         Ok(found)
@@ -382,7 +382,8 @@ impl Transfer {
         let mut released = None;
         let bytes = match url {
             _ if is_repository(url) => {
-                let spec = RepoSpec::parse(url).ok_or_else(|| fault(format!("'{url}' is no git repository")))?;
+                let spec = RepoSpec::parse(url)
+                    .ok_or_else(|| fault(format!("'{url}' is not the address of a git repository")))?;
                 check_protected(&spec.url)?;
                 let directory = self.git.checkout(&spec)?;
                 let released = self.git.time(&spec, &directory)?;
@@ -443,18 +444,19 @@ impl Transfer {
             }
             None if is_url(url) => self.get(&format!("{url}.minisig"))?,
             None => {
-                let error = fault(format!("'{url}' has no signature: only files, releases and registries have some"));
+                let error =
+                    fault(format!("'{url}' has no signature: only files, releases and registries have signatures"));
                 return Err(error);
             }
         };
-        String::from_utf8(bytes).map_err(|_| fault(format!("the signature of '{url}' is no text")))
+        String::from_utf8(bytes).map_err(|_| fault(format!("the signature of '{url}' is not text")))
     }
 }
 
 /// The repository of a source's releases, for git.
 fn releases(source: &Source) -> Result<RepoSpec> {
     let url = format!("git::{}.git", repository_url(source));
-    RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is no repository")))
+    RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is not the address of a repository")))
 }
 
 /// Whether an artifact is a directory of a repository: see [`git_url`].

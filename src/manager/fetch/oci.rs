@@ -124,7 +124,7 @@ impl<'t> Repository<'t> {
             return Err(fault(message).hint("a plugin is one layer: its file or its archive"));
         };
         let sum = layer.digest.strip_prefix("sha256:").filter(|sum| sum.len() == 64);
-        let sum = sum.ok_or_else(|| fault(format!("'{}' is no SHA-256 of a layer", layer.digest)))?;
+        let sum = sum.ok_or_else(|| fault(format!("'{}' is not the SHA-256 of a layer", layer.digest)))?;
         let url = format!("oci://{}/{}@{}", self.host, self.path, layer.digest);
         Ok(Artifact { platform, url, size: Some(layer.size), sha256: Some(sum.to_owned()) })
     }
@@ -210,8 +210,9 @@ impl Repository<'_> {
         if secret.is_some() || self.secret(self.host).is_none() {
             return Ok(secret);
         }
-        let message = format!("'{}' hands out tokens on another host, '{host}', which nothing is kept for", self.host);
-        let hint = |name| format!("if that host is its own, say who you are there: {name}=USER:PASSWORD");
+        let message =
+            format!("'{}' gives out tokens on another host, '{host}', and no token for that host is set", self.host);
+        let hint = |name| format!("if that host belongs to the registry, set {name} to USER:PASSWORD");
         Err(super::token_variable(host).map(hint).into_iter().fold(fault(message), crate::diag::Error::hint))
     }
 }
@@ -234,7 +235,7 @@ fn token_url(wants: &str) -> Option<String> {
 }
 
 fn parse<T: for<'d> Deserialize<'d>>(url: &str, body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body).map_err(|e| fault(format!("'{url}' answers with something else than expected: {e}")))
+    serde_json::from_slice(body).map_err(|e| fault(format!("unexpected answer of '{url}': {e}")))
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ pub fn files(directory: &Path) -> io::Result<Vec<(String, PathBuf)>> {
             let entry = entry?;
             let wrong =
                 |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", entry.path().display()));
-            let name = entry.file_name().into_string().map_err(|_| wrong("has a name that is no UTF-8"))?;
+            let name = entry.file_name().into_string().map_err(|_| wrong("has a name that is not valid UTF-8"))?;
             if prefix.is_empty() && OWN.contains(&name.as_str()) {
                 continue;
             }

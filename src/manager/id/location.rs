@@ -52,7 +52,7 @@ impl fmt::Display for LocationError {
             }
             LocationError::Path(text) => {
                 let text = host::without_user(text);
-                write!(f, "'{text}' is not written plainly: its host is not a name or an address, or it has '..'")
+                write!(f, "'{text}' is not a plain address: its host is not a name or an address, or it has '..'")
             }
             LocationError::Plain(text) => write!(f, "{}", plain(text)),
         }

@@ -1,11 +1,21 @@
 //! Words for the shell.
 
 use crate::plugin::program::Command;
+use std::path::Path;
 
 /// The variables of a command, before it in a line of the shell.
 pub fn assignments(command: &Command) -> String {
     let one = |(name, value): &(&str, std::ffi::OsString)| format!("{name}={} ", quoted(&value.to_string_lossy()));
     command.environment.iter().map(one).collect()
+}
+
+/// A command for a hint, which has to work where the user pastes it: for another directory than the
+/// current one it names that.
+pub fn in_directory(command: &str, directory: &Path) -> String {
+    match directory.to_str() {
+        Some("" | ".") => command.to_owned(),
+        _ => format!("{command} --directory {}", quoted(&directory.to_string_lossy())),
+    }
 }
 
 /// A word of the shell.
@@ -15,11 +25,14 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{in_directory, quoted};
+    use std::path::Path;
 
     #[test]
     fn words_of_the_shell() {
         assert_eq!(quoted("a b"), "'a b'");
         assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(in_directory("tool lock", Path::new(".")), "tool lock");
+        assert_eq!(in_directory("tool lock", Path::new("a b")), "tool lock --directory 'a b'");
     }
 }

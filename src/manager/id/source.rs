@@ -45,15 +45,15 @@ impl fmt::Display for SourceError {
             SourceError::Scheme => f.write_str("has a scheme: it is an address as in 'github.com/acme/app'"),
             SourceError::Fragment => f.write_str("has a fragment ('#')"),
             SourceError::Query => f.write_str("has a query ('?')"),
-            SourceError::TooShort => f.write_str("has fewer than three parts: it is 'host/owner/name' at the least"),
+            SourceError::TooShort => f.write_str("has fewer than three parts: expected 'host/owner/name' or more"),
             SourceError::TooLong(parts) => write!(f, "has {parts} parts behind the host; {MOST_PARTS} are the most"),
             SourceError::Part(part) => write!(f, "has the part '{part}', which cannot be the name of a directory"),
             SourceError::Prefixed(raw) => {
-                write!(f, "ends in a name with a prefix that goes without saying: use '{raw}'")
+                write!(f, "ends in a name with a prefix that is left out: use '{raw}'")
             }
-            SourceError::Rest => f.write_str("has '**' before its end: '**' stands at the end, '*' for one part"),
-            SourceError::Host(host) => write!(f, "has the host '{host}', which is no name and no address"),
-            SourceError::Character(c) => write!(f, "has the character {c:?}, which no source has"),
+            SourceError::Rest => f.write_str("has '**' before its end: use '**' at the end only, and '*' for one part"),
+            SourceError::Host(host) => write!(f, "has the invalid host '{host}': expected a name or an address"),
+            SourceError::Character(c) => write!(f, "has the character {c:?}, which a source cannot contain"),
             SourceError::Spelling(_) => f.write_str("is another spelling of a source, and each has only one"),
         }
     }

@@ -23,7 +23,9 @@ pub enum VersionError {
 impl fmt::Display for VersionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            VersionError::NotCanonical(text) => write!(f, "'{text}' is no version as in 1.2.3"),
+            VersionError::NotCanonical(text) => {
+                write!(f, "invalid version '{text}': expected MAJOR.MINOR.PATCH, as in 1.2.3")
+            }
             VersionError::Metadata(text) => {
                 write!(f, "'{text}' has build metadata, which names of plugins do not have")
             }
@@ -136,7 +138,7 @@ pub struct ConstraintError(String);
 
 impl fmt::Display for ConstraintError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is no constraint on a version, as in '>= 1.2, < 2' or '~> 1.4'", self.0)
+        write!(f, "invalid version constraint '{}': expected one as in '>= 1.2, < 2' or '~> 1.4'", self.0)
     }
 }
 

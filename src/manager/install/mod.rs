@@ -19,6 +19,7 @@ use crate::manager::fetch::origin::Origin;
 use crate::manager::fetch::{Artifact, Base, Transfer, is_repository};
 use crate::manager::id::name::{FileName, ORIGIN_SUFFIX, Platform, SIGNED_SUFFIX};
 use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::{Version, VersionError};
 use crate::manager::policy::Policy;
@@ -32,7 +33,7 @@ use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use prepare::{Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, is_of_this_machine, side_by_side};
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What happens, for whoever watches.
 #[derive(Debug)]
@@ -71,6 +72,8 @@ pub struct Installer<'i> {
     pub options: &'i PluginOptions,
     /// What may be installed.
     pub policy: &'i Policy,
+    /// The directory with plugins.yaml, for the commands in hints; empty for the current one.
+    pub project: PathBuf,
     /// What is locked already; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
     /// Whether the lock that comes out has all platforms, or this one.
@@ -100,14 +103,27 @@ impl<'i> Installer<'i> {
         policy: &'i Policy,
         events: &'i (dyn Fn(Event<'_>) + Sync),
     ) -> Self {
-        let (known, lock, done, prepared) = Default::default();
+        let (known, lock, done, prepared, project) = Default::default();
         let (all_platforms, parallel) = (true, PARALLEL);
-        Installer { root, transfer, options, policy, known, all_platforms, events, parallel, prepared, lock, done }
+        Installer {
+            root,
+            transfer,
+            options,
+            policy,
+            project,
+            known,
+            all_platforms,
+            events,
+            parallel,
+            prepared,
+            lock,
+            done,
+        }
     }
 
     fn preparer(&self) -> Preparer<'_> {
         let Installer { root, transfer, policy, events, .. } = *self;
-        Preparer { root, transfer, policy, events, known: &self.known }
+        Preparer { root, transfer, policy, events, known: &self.known, project: &self.project }
     }
 
     /// Installs what is required, and what that needs. Relative paths are those of `base`.
@@ -139,13 +155,13 @@ impl<'i> Installer<'i> {
         if chain.contains(&wanted.source) {
             let names = chain.iter().chain([&wanted.source]).map(ToString::to_string);
             let circle = names.collect::<Vec<_>>().join(" -> ");
-            return Err(fault(format!("plugins need each other in a circle: {circle}")));
+            return Err(fault(format!("these plugins depend on each other in a circle: {circle}")));
         }
         if let Some(done) = self.done.get(&wanted.source) {
             if wanted.constraint.allows(&done.file.version) {
                 return Ok(());
             }
-            let message = format!("{} is wanted here, and v{} elsewhere", wanted.constraint, done.file.version);
+            let message = format!("{} is required here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
         let prepared = match self.prepared.remove(&Turn::of(wanted, base)) {
@@ -172,7 +188,7 @@ impl<'i> Installer<'i> {
                 Err(Tried::NotThis(why) | Tried::Failed(why)) => return Err(why),
             }
         }
-        Err(last.unwrap_or_else(|| fault(format!("there is no version that is {}", wanted.constraint))))
+        Err(last.unwrap_or_else(|| fault(format!("no version is {}", wanted.constraint))))
     }
 
     fn take(
@@ -186,7 +202,7 @@ impl<'i> Installer<'i> {
         let host = Platform::host();
         let Some(artifact) = choice.artifact() else {
             let there: Vec<String> = choice.artifacts.iter().map(|a| a.platform.to_string()).collect();
-            return Err(Tried::NotThis(fault(format!("there is nothing for {host}, but for {}", there.join(", ")))));
+            return Err(Tried::NotThis(fault(format!("it has no file for {host}, only for {}", there.join(", ")))));
         };
         let ready = match ready {
             Some(ready) => ready,
@@ -214,8 +230,11 @@ impl<'i> Installer<'i> {
             let message =
                 format!("'{}' is not what was locked: {found}, plugins.lock says {}", artifact.url, pinned.content);
             let hint = match is_local(wanted) {
-                true => "run 'rustomize plugin lock' and commit plugins.lock",
-                false => "somebody changed it: nothing was installed",
+                true => {
+                    let command = in_directory("rustomize plugin lock", &self.project);
+                    format!("lock it, then commit plugins.lock: {command}")
+                }
+                false => "the file was changed since; nothing was installed".to_owned(),
             };
             return Err(Tried::Failed(fault(message).hint(hint)));
         }
@@ -270,11 +289,10 @@ impl<'i> Installer<'i> {
                 continue;
             };
             if Manifest::read(&installed.path)?.runtime == Runtime::SharedObject {
-                let message =
-                    format!("'{}' ({}) is a shared object, which a plugin cannot call", need.name, need.source);
+                let message = format!("'{}' ({}) is a shared object; a plugin cannot call it", need.name, need.source);
                 return Err(fault(message)
                     .at(need.place.clone())
-                    .hint("only a build loads those: it has to need a program, or a plugin that a runtime runs"));
+                    .hint("depend on a program, or on a plugin with a runtime: only a build loads shared objects"));
             }
         }
         Ok(())
@@ -317,16 +335,16 @@ impl<'i> Installer<'i> {
         if let Some(need) =
             needs.iter().find(|need| (is_archive || is_repository(&pinned.url)) && is_of_this_machine(need))
         {
-            let message = format!("it needs '{}' from '{}', a repository of this machine", need.name, need.from);
-            return Err(fault(message).hint("its author has to say where that is released"));
+            let message = format!("it depends on '{}' from '{}', a repository of this machine", need.name, need.from);
+            return Err(fault(message).hint("its author has to name a place where the dependency is released"));
         }
         match needs.iter().find(|need| is_archive && is_local(need)) {
             Some(local) => {
                 let message = format!(
-                    "it needs '{}' from '{}', and an archive has no place where that is",
+                    "it depends on '{}' from '{}', and an archive has no directory for that path",
                     local.name, local.from
                 );
-                Err(fault(message).hint("its author has to say where that is released"))
+                Err(fault(message).hint("its author has to name a place where the dependency is released"))
             }
             None => Ok(needs),
         }
@@ -352,7 +370,7 @@ impl<'i> Installer<'i> {
         } else {
             let command = Command::of_binary(&unpacked.path);
             let description = ask(&command, self.options, &unpacked.pinned.url)?;
-            let wrong = |e: VersionError| not_this(format!("it says of its version: {e}"));
+            let wrong = |e: VersionError| not_this(format!("its own version is not valid: {e}"));
             let version: Version = description.version.parse().map_err(wrong)?;
             let api = description.api_version.parse().map_err(wrong)?;
             description.check(&version, api).map_err(|e| not_this(e.to_string()))?;
@@ -360,17 +378,17 @@ impl<'i> Installer<'i> {
         };
         let version = match (said, &choice.version) {
             (Some(said), Some(taken)) if said != *taken => {
-                return Err(not_this(format!("it says that it is v{said}, and was taken for v{taken}")));
+                return Err(not_this(format!("it describes itself as v{said}; v{taken} was expected")));
             }
             (Some(said), _) => said,
             (None, Some(taken)) => taken.clone(),
             (None, None) => {
-                let error = fault("nothing says which version it is".to_owned());
+                let error = fault("its version is not known".to_owned());
                 return Err(Tried::Failed(error.hint("put 'version: 1.2.3' into its plugin.yaml")));
             }
         };
         if !wanted.constraint.allows(&version) {
-            return Err(not_this(format!("it is v{version}, wanted is {}", wanted.constraint)));
+            return Err(not_this(format!("it is v{version}; {} is required", wanted.constraint)));
         }
         Ok(FileName { name, version, api, platform })
     }
@@ -461,8 +479,8 @@ fn ask(command: &Command, options: &PluginOptions, shown: &str) -> Result<Descri
     Description::ask(command, options).map_err(|e| {
         let hint = match &e {
             DescribeError::Form(_) => "run with the argument 'describe' it prints one JSON object: {\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"generators\": [...], ...}",
-            _ => "is it executable, and for this machine?",
+            _ => "check that it is executable and built for this machine",
         };
-        fault(format!("'{shown}' is no plugin that can be installed: {e}")).hint(hint)
+        fault(format!("'{shown}' cannot be installed: {e}")).hint(hint)
     })
 }

@@ -23,7 +23,8 @@ static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const REQUIREMENTS: &str =
     "write it as pip-compile --generate-hashes does: NAME==VERSION --hash=sha256:SUM, without options";
 
-const LOCK: &str = "write it anew with 'npm install --package-lock-only': packages of a registry, with their sums";
+const LOCK: &str =
+    "write it again with 'npm install --package-lock-only': it needs packages of a registry with their checksums";
 
 fn read(path: &Path) -> Result<String> {
     FileLimit::default()
@@ -72,7 +73,7 @@ fn requirement(path: &Path, line: usize, text: String) -> Result<String> {
     }
     let place = Place { file: path.display().to_string(), line, column: 1 };
     let shown: String = text.chars().take(80).collect();
-    let message = format!("'{shown}' is not a version with --hash, which is all that is installed");
+    let message = format!("'{shown}' is not a version with --hash; nothing else is installed");
     Err(Error::new(Code::Plugin, message).at(Some(place)).hint(REQUIREMENTS))
 }
 
@@ -106,7 +107,7 @@ pub(super) fn package_lock(path: &Path) -> Result<String> {
         let is_strong = !sum.is_empty()
             && sum.split_whitespace().all(|sum| ["sha512-", "sha384-", "sha256-"].iter().any(|a| sum.starts_with(a)));
         if !is_strong && package["inBundle"] != true {
-            return Err(wrong(key, "has no sum that holds (\"integrity\" with sha512)"));
+            return Err(wrong(key, "has no strong checksum (\"integrity\" with sha512)"));
         }
     }
     // What older versions of npm read in its place.

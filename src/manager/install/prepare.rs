@@ -10,6 +10,7 @@ use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::{PREFIX, Platform};
 use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
 use crate::manager::install::Event;
@@ -30,6 +31,8 @@ pub(super) struct Preparer<'i> {
     pub(super) transfer: &'i Transfer,
     pub(super) policy: &'i Policy,
     pub(super) known: &'i Lock,
+    /// The directory with plugins.yaml, for the commands in hints.
+    pub(super) project: &'i Path,
     pub(super) events: &'i (dyn Fn(Event<'_>) + Sync),
 }
 
@@ -142,10 +145,8 @@ impl Preparer<'_> {
         let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
         if let Some(locked) = known {
             let Some((platform, pinned)) = locked.pinned(&host) else {
-                let message = format!("plugins.lock has nothing of v{} for {host}", locked.version);
-                return Err(
-                    fault(message).hint(format!("lock it anew: rustomize plugin lock --upgrade {}", wanted.name))
-                );
+                let message = format!("plugins.lock has no file of v{} for {host}", locked.version);
+                return Err(fault(message).hint(self.relock(wanted)));
             };
             let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
             let others = others.filter_map(|(name, pinned)| {
@@ -158,10 +159,9 @@ impl Preparer<'_> {
         }
         if self.policy.is_frozen {
             let message =
-                "it is not locked, or as something that is not allowed any more, and what is locked may not change"
-                    .to_owned();
-            return Err(fault(message)
-                .hint("run 'rustomize plugin lock' where that is meant to happen, and commit plugins.lock"));
+                "it is not locked as plugins.yaml requires it, and this command cannot change the lock".to_owned();
+            let command = in_directory("rustomize plugin lock", self.project);
+            return Err(fault(message).hint(format!("lock it, then commit plugins.lock: {command}")));
         }
         let versions = match self.transfer.versions(&wanted.source, location)? {
             None => vec![wanted.constraint.exact()],
@@ -171,7 +171,7 @@ impl Preparer<'_> {
                 if allowed.is_empty() {
                     let there: Vec<String> = all.iter().map(|version| format!("v{version}")).collect();
                     let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-                    return Err(fault(format!("there is no version that is {}; there is {there}", wanted.constraint)));
+                    return Err(fault(format!("no version is {}; the versions are: {there}", wanted.constraint)));
                 }
                 allowed
             }
@@ -187,10 +187,16 @@ impl Preparer<'_> {
                 continue;
             }
             let message =
-                format!("plugins.lock fetches it from '{}', where what is required does not lead", pinned.url);
-            return Err(fault(message).hint(format!("lock it anew: rustomize plugin lock --upgrade {}", wanted.name)));
+                format!("plugins.lock fetches it from '{}', which is not where plugins.yaml fetches it", pinned.url);
+            return Err(fault(message).hint(self.relock(wanted)));
         }
         Ok(())
+    }
+
+    /// The hint of an error that another choice of a version mends.
+    fn relock(&self, wanted: &Requirement) -> String {
+        let command = format!("rustomize plugin update {}", quoted(&wanted.name));
+        format!("lock it again: {}", in_directory(&command, self.project))
     }
 
     /// An installed plugin that is just what is wanted, and came from there.
@@ -244,14 +250,17 @@ impl Preparer<'_> {
             }
         };
         let path = plugin_in(&content, source).ok_or_else(|| {
-            let error = fault(format!("'{}' holds no plugin '{}'", artifact.url, source.name()));
-            error
-                .hint(format!("it is one file, a file '{PREFIX}{}...', or a directory with plugin.yaml", source.name()))
+            let error = fault(format!("'{}' does not hold a plugin '{}'", artifact.url, source.name()));
+            error.hint(format!(
+                "it has to hold one file, a file '{PREFIX}{}...', or a directory with plugin.yaml",
+                source.name()
+            ))
         })?;
         let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", artifact.url));
         if let Some(own) = content::own_in(&path).map_err(cannot)? {
-            let message = format!("'{}' holds '{own}', which is made where a plugin is installed", artifact.url);
-            return Err(fault(message).hint("nothing of it was installed: its author has to leave that out"));
+            let message =
+                format!("'{}' holds '{own}', a name of files that are made during installation", artifact.url);
+            return Err(fault(message).hint("nothing was installed; its author has to leave that out"));
         }
         let sum = content::sum(&path).map_err(cannot)?;
         let files =

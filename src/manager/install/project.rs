@@ -6,6 +6,7 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::fetch::Base;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Constraint;
 use crate::manager::policy::Policy;
@@ -63,10 +64,13 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
     if path.is_file() {
         return Ok(Requirements::read(directory)?.plugins);
     }
-    Err(fault(format!("there is no '{}'", path.display()))
-        .hint("it names the plugins that a kustomization needs")
-        .hint("one plugin without it: rustomize plugin install SOURCE")
-        .hint("one more in it: rustomize plugin add SOURCE"))
+    Err(fault(format!("'{}' does not exist", path.display()))
+        .hint("it is the file that requires plugins for a kustomization")
+        .hint(format!(
+            "require a plugin, which makes the file: {}",
+            in_directory("rustomize plugin add SOURCE", directory)
+        ))
+        .hint("install a plugin without it: rustomize plugin install SOURCE"))
 }
 
 /// An installed plugin that will do for a source and a constraint (U29, U30): one that the
@@ -88,11 +92,12 @@ impl Installer<'_> {
         let wanted = Requirements::read(directory)?.plugins;
         let known = Lock::read(directory)?;
         if self.policy.is_frozen && known.is_none() {
-            let place = directory.display();
-            let message =
-                format!("there is no {} in '{place}', and nothing may be installed that is not locked", lock::FILE);
-            return Err(fault(message).hint("run 'rustomize plugin lock' and commit it"));
+            let path = directory.join(lock::FILE);
+            let message = format!("'{}' does not exist, and only locked plugins may be installed", path.display());
+            let command = in_directory("rustomize plugin lock", directory);
+            return Err(fault(message).hint(format!("write it, then commit it: {command}")));
         }
+        directory.clone_into(&mut self.project);
         self.known = known.clone().unwrap_or_default();
         self.all_platforms = !self.policy.is_frozen;
         self.install(&wanted, &Base::new(directory))?;
@@ -109,6 +114,7 @@ impl Installer<'_> {
     /// The plugin cannot be installed.
     pub fn install_required(&mut self, directory: &Path, wanted: Requirement) -> Result<()> {
         let known = Lock::read(directory)?;
+        directory.clone_into(&mut self.project);
         self.known = known.clone().unwrap_or_default();
         self.all_platforms = !self.policy.is_frozen;
         self.install(&[wanted], &Base::new(directory))?;
@@ -149,13 +155,15 @@ impl Installer<'_> {
         // A directory may have images to lock and no plugins.
         let wanted = if images.is_empty() || has_file { required(directory)? } else { Vec::new() };
         let old = Lock::read(directory)?;
+        directory.clone_into(&mut self.project);
         self.known = old.clone().unwrap_or_default();
         if let Upgrade::Named(names) = upgrade
             && let Some(unknown) =
                 names.iter().find(|name| !images.contains_key(*name) && !wanted.iter().any(|w| w.name == **name))
         {
             let known: Vec<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
-            let message = format!("{} names no plugin '{unknown}', and no image has that name", requirements::FILE);
+            let message =
+                format!("{} does not name a plugin '{unknown}', and no image has that name", requirements::FILE);
             return Err(fault(message).hint(format!("it names {}", known.join(", "))));
         }
         self.known.plugins.retain(|source, _| {
@@ -199,6 +207,7 @@ impl Installer<'_> {
         let said = if constraint.is_any() { String::new() } else { constraint.to_string() };
         let text = requirements::with(&old, name, &line(&said))?;
         let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
+        directory.clone_into(&mut self.project);
         self.known = Lock::read(directory)?.unwrap_or_default();
         self.all_platforms = true;
         self.install(&wanted, &Base::new(directory))?;

@@ -28,7 +28,7 @@ pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &Plu
         Runtime::Python => python(&workshop()?),
         Runtime::Nodejs if has("package-lock.json") => nodejs(&workshop()?),
         Runtime::Nodejs if has("package.json") && pinned::needs_packages(&directory.join("package.json")) => {
-            let message = format!("'{}' has dependencies that nothing pins", directory.display());
+            let message = format!("'{}' has dependencies without pinned versions", directory.display());
             let error = Error::new(Code::Plugin, message);
             Err(error.hint("put the plugin's package-lock.json beside its package.json"))
         }
@@ -93,7 +93,7 @@ fn site_packages(venv: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(&lib).into_iter().flatten().filter_map(std::result::Result::ok);
     let mut folders = entries.map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir());
     folders.next().ok_or_else(|| {
-        Error::new(Code::Plugin, format!("Python has made no place for packages in '{}'", lib.display()))
+        Error::new(Code::Plugin, format!("Python did not make a directory for packages in '{}'", lib.display()))
     })
 }
 

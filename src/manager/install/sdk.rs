@@ -46,7 +46,7 @@ pub fn link(
     for (need, installed, description, command) in needs {
         let name = need.name.as_str();
         if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
-            return Err(fault(format!("the dependency '{name}' has a name that is none of a directory")));
+            return Err(fault(format!("the dependency's name '{name}' is not a valid name of a directory")));
         }
         let words = [command.program.as_os_str()].into_iter().chain(command.args.iter().map(|arg| arg.as_os_str()));
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

@@ -179,7 +179,7 @@ fn checked(path: &Path, text: String, rule: String, count: usize) -> Result<Amen
     if Trust::parse(path, text.clone())?.rules.len() == count {
         return Ok(Amended { text, rule });
     }
-    let error = Error::input(format!("no line can be added to 'rules' in '{}'", path.display()));
+    let error = Error::input(format!("cannot add a line to 'rules' in '{}'", path.display()));
     Err(error.hint(format!("add it by hand: - {rule}")))
 }
 
@@ -224,7 +224,7 @@ mod tests {
         for field in ["rUles", "'rules'"] {
             let spelled = format!("{HEAD}{field}:\n- {{source: '**', deny: true}}\n");
             let error = amendment("a.io/b/c").amend(Path::new("trust.yaml"), &spelled).unwrap_err().to_string();
-            assert!(error.contains("no line can be added") && error.contains("- {source: 'a.io/b/c'}"), "{error}");
+            assert!(error.contains("cannot add a line") && error.contains("- {source: 'a.io/b/c'}"), "{error}");
         }
     }
 

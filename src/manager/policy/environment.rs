@@ -95,7 +95,7 @@ impl SyncedBundle {
             return Ok(());
         }
         let Some(server) = self.bundle.server() else {
-            let message = format!("nothing says from which server '{}' was synced", self.environment);
+            let message = format!("the synced files of '{}' do not name their server", self.environment);
             let command = format!("rustomize plugin sync --environment {}", self.environment);
             return Err(Error::new(Code::Plugin, message).hint(format!("sync it again: {command}")));
         };
@@ -128,7 +128,8 @@ impl Environment {
         let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
         if !is_name || !directory.is_dir() {
             let Some(named) = named else { return Ok(None) };
-            let message = format!("there is no environment '{named}': '{}' is no directory", directory.display());
+            let message =
+                format!("the environment '{named}' does not exist: '{}' is not a directory", directory.display());
             return Err(Error::new(Code::Usage, message));
         }
         let path = directory.join(FILE);
@@ -219,7 +220,7 @@ mod tests {
             Environment::read(configuration, None, Some("prod"))
                 .unwrap_err()
                 .to_string()
-                .contains("no environment 'prod'")
+                .contains("'prod' does not exist")
         );
         assert!(Environment::read(configuration, None, Some("../prod")).is_err());
         let prod = configuration.join("environments/prod");

@@ -119,11 +119,14 @@ impl Lock {
     /// It is not of its form.
     pub fn parse(shown: &str, text: &[u8]) -> Result<Lock> {
         let lock: Lock = serde_json::from_slice(text).map_err(|e| {
-            Error::new(Code::Input, format!("'{shown}' is no lock file: {e}"))
-                .hint("it is written by 'rustomize plugin lock'; if a merge broke it, remove it and write it anew")
+            Error::new(Code::Input, format!("'{shown}' is not a valid lock file: {e}"))
+                .hint("if a merge broke it, delete the file, then write it again: rustomize plugin lock")
         })?;
         if lock.lock_version != LOCK_VERSION {
-            let message = format!("'{shown}' has the form {}, this program knows {LOCK_VERSION}", lock.lock_version);
+            let message = format!(
+                "'{shown}' has lockVersion {}; this version of rustomize reads {LOCK_VERSION}",
+                lock.lock_version
+            );
             return Err(Error::new(Code::Input, message));
         }
         Ok(lock)
@@ -182,8 +185,8 @@ mod tests {
         Lock::default().write(folder.path()).unwrap();
         assert_eq!(Lock::read(folder.path()).unwrap(), Some(Lock::default()));
         for (text, words) in [
-            ("{", "no lock file"),
-            ("{\"lockVersion\": 2, \"plugins\": {}}", "the form 2"),
+            ("{", "not a valid lock file"),
+            ("{\"lockVersion\": 2, \"plugins\": {}}", "lockVersion 2"),
             ("{\"lockVersion\": 1, \"plugins\": {}, \"x\": 1}", "unknown field"),
         ] {
             fs::write(folder.path().join("plugins.lock"), text).unwrap();

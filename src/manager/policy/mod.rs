@@ -35,10 +35,10 @@ impl Policy {
         if !self.is_frozen {
             return Ok(());
         }
-        let error = Error::new(Code::Plugin, format!("{what} is not locked, and only what is locked may be used"));
+        let error = Error::new(Code::Plugin, format!("{what} is not locked, and only locked plugins may be used"));
         Err(error
-            .hint("require it in plugins.yaml, run 'rustomize plugin lock' and commit plugins.lock")
-            .hint("where CI is set that is so; --frozen=false says otherwise"))
+            .hint("require it in plugins.yaml, lock it, and commit plugins.lock: rustomize plugin lock")
+            .hint("--frozen=false lifts this, which is the default where CI is set"))
     }
 }
 

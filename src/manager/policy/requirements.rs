@@ -84,7 +84,7 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     };
     let rest = field["requires:".len()..].trim_start();
     if !(rest.is_empty() || rest.starts_with('#')) {
-        let error = Error::input("'requires' is written on one line, and nothing can be added to that");
+        let error = Error::input("'requires' is written on one line, so no line can be added to it");
         return Err(error.hint(format!("add it by hand: {name}: {plugin}")));
     }
     let mut lines: Vec<&str> = text.lines().collect();
@@ -108,7 +108,7 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
 fn checked(text: String, plugins: usize) -> Result<String> {
     match Requirements::parse(FILE, text.clone())?.plugins.len() == plugins {
         true => Ok(text),
-        false => Err(Error::input("'requires' stands twice in plugins.yaml").hint("make one mapping of both")),
+        false => Err(Error::input("'requires' occurs twice in plugins.yaml").hint("make one mapping of both")),
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(with(HEAD, "b", plugin).unwrap(), format!("{HEAD}requires:\n  b: {plugin}\n"));
         assert!(with(&added, "b", plugin).unwrap_err().to_string().contains("required already"));
         let twice = format!("{HEAD}requires:\n  c: {plugin}\nrequires:\n  a: {plugin}\n");
-        assert!(with(&twice, "b", plugin).unwrap_err().to_string().contains("stands twice"));
+        assert!(with(&twice, "b", plugin).unwrap_err().to_string().contains("occurs twice"));
         let flow = format!("{HEAD}requires: {{a: {{source: h.io/a/a}}}}\n");
         assert!(with(&flow, "b", plugin).unwrap_err().to_string().contains("on one line"));
     }
@@ -164,7 +164,7 @@ mod tests {
         for (text, words) in [
             ("requires: {app: {source: 'https://x/y'}}\n", "plugins.yaml:3:"),
             ("requires: {app: {source: a/b}}\n", "fewer than three parts"),
-            ("requires: {app: {source: h.io/a/b, version: '^1'}}\n", "no constraint"),
+            ("requires: {app: {source: h.io/a/b, version: '^1'}}\n", "invalid version constraint"),
             ("requires: {app: {source: h.io/a/b, version: 1.2}}\n", "put quotes around it"),
             ("requires: {app: {sorce: h.io/a/b}}\n", "did you mean 'source'"),
             ("requires: [app]\n", "a mapping of names"),

@@ -162,8 +162,8 @@ impl Trust {
             };
             let command = format!("rustomize plugin trust {source} {}", origin.flag());
             return Err(refused(message)
-                .hint(format!("if you trust it, add it there: {rule}"))
-                .hint(format!("this does so: {}", command.trim_end())));
+                .hint(format!("if you trust it, add this rule there: {rule}"))
+                .hint(format!("or let this command add it: {}", command.trim_end())));
         };
         if rule.is_allowed {
             return Ok(Some(rule));
@@ -191,17 +191,18 @@ impl Trust {
         let url = host::without_user(server);
         let source: Source = bundles_of(server, environment)
             .parse()
-            .map_err(|e| refused(format!("no rule can be for '{environment}' of '{url}': its source {e}")))?;
+            .map_err(|e| refused(format!("a trust rule cannot name '{environment}' of '{url}': its source {e}")))?;
         let Some(rule) = self.rule(&source, &Origin::Own)? else { return Ok(()) };
         let asked = match rule {
             _ if rule.wants_signature() => "a signature",
             _ if rule.min_age.is_some() => "an age",
             _ => return Ok(()),
         };
-        let message = format!("'{environment}' of '{url}' has no signature and no age, and a rule asks for {asked}");
+        let message =
+            format!("a rule asks for {asked}, and '{environment}' of '{url}' has neither a signature nor an age");
         Err(refused(message)
             .at(rule.place.clone())
-            .hint(format!("a rule for it alone, before that one: - source: {source}")))
+            .hint(format!("put a rule for it alone before that one: - source: {source}")))
     }
 
     /// The rule for what is installed, which was signed where that is asked for.
@@ -213,9 +214,9 @@ impl Trust {
         if self.rule(source, &installed.origin())?.is_none_or(|rule| rule.is_signed(installed)) {
             return Ok(());
         }
-        let message = format!("'{source}' has to be signed, and nothing says that what is installed of it is");
+        let message = format!("'{source}' has to be signed, and its installed version has no record of a signature");
         Err(refused(message).hint(format!(
-            "it was installed before that was asked for; install it anew: rustomize plugin install {source}"
+            "it was installed before the rule asked for that; install it again: rustomize plugin install {source}"
         )))
     }
 }
@@ -232,7 +233,7 @@ fn bundles_of(server: &str, environment: &str) -> String {
 
 /// Why a plugin may not run: it asks for what nobody has granted.
 pub fn not_granted(source: &Source, origin: &Origin, beyond: &Permissions) -> Error {
-    refused(format!("'{source}' asks for {beyond}, which nothing grants"))
+    refused(format!("'{source}' asks for {beyond}, which is not granted"))
         .hint(format!("if you trust it with that: {}", grant(source, origin, beyond)))
 }
 
@@ -259,12 +260,15 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
         (other, _) => return Err(wrong(format!("'require' is 'checksum' or 'minisign', not '{other}'"))),
     };
     for key in raw.keys.iter().filter(|_| asks) {
-        PublicKey::from_base64(key).map_err(|_| wrong(format!("'{key}' is no public key of minisign")))?;
+        PublicKey::from_base64(key).map_err(|_| wrong(format!("'{key}' is not a public key of minisign")))?;
     }
-    let min_age = match raw.min_release_age {
-        "" => None,
-        text => Some(age(text).ok_or_else(|| wrong(format!("'{text}' is no time, as in 72h or 7d")))?),
-    };
+    let min_age =
+        match raw.min_release_age {
+            "" => None,
+            text => Some(age(text).ok_or_else(|| {
+                wrong(format!("invalid time '{text}': expected a number and a unit, as in 72h or 7d"))
+            })?),
+        };
     Ok(Rule {
         pattern,
         from,
@@ -279,9 +283,7 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
 /// The `from` of a rule, held to what an [`Origin`] can be.
 fn from_of(pattern: &Pattern, from: &str) -> std::result::Result<Option<String>, String> {
     if from.starts_with('.') {
-        return Err(format!(
-            "'from' is '{from}', and a rule has no directory where that begins: write it from the root"
-        ));
+        return Err(format!("'from' is the relative path '{from}': a rule needs an absolute path"));
     }
     Origin::of_rule(pattern.text(), from, Path::new("/")).map_err(|e| e.to_string())
 }
@@ -343,7 +345,7 @@ impl Rule {
     /// It is by none of the keys, or of something else.
     pub fn check_signature(&self, shown: &str, content: &[u8], signature: &str) -> Result<&str> {
         let signature = Signature::decode(signature)
-            .map_err(|_| refused(format!("the signature of '{shown}' is none of minisign")))?;
+            .map_err(|_| refused(format!("the signature of '{shown}' is not a minisign signature")))?;
         let is_by =
             |key: &String| PublicKey::from_base64(key).is_ok_and(|key| key.verify(content, &signature, false).is_ok());
         if let Some(key) = self.keys.iter().find(|key| is_by(key)) {
@@ -364,7 +366,7 @@ impl Rule {
         let message = match released.map(|released| now.duration_since(released).unwrap_or_default()) {
             Some(age) if age >= wanted => return Ok(()),
             Some(age) => format!("'{shown}' is {} hours old, and has to be {}", hours(age), hours(wanted)),
-            None => format!("nothing says how old '{shown}' is, and it has to be {} hours", hours(wanted)),
+            None => format!("the age of '{shown}' is unknown, and it has to be {} hours", hours(wanted)),
         };
         Err(refused(message).at(self.place.clone()).hint("nothing was installed"))
     }
@@ -400,7 +402,7 @@ mod tests {
                 .map_err(|e| e.to_string())
         };
         assert!(rule("h.io/acme/bad").unwrap_err().contains("is denied by 'h.io/acme/bad'"));
-        assert!(rule("h.io/other/app").unwrap_err().contains("add it there: - source: h.io/other/app"));
+        assert!(rule("h.io/other/app").unwrap_err().contains("add this rule there: - source: h.io/other/app"));
         let good = rule("h.io/acme/app").unwrap();
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
         let before = |hours: u64| Some(now - Duration::from_secs(hours * 3600));
@@ -408,7 +410,7 @@ mod tests {
         assert!(
             good.check_age("x", before(47), now).unwrap_err().to_string().contains("is 47 hours old, and has to be 48")
         );
-        assert!(good.check_age("x", None, now).unwrap_err().to_string().contains("nothing says how old"));
+        assert!(good.check_age("x", None, now).unwrap_err().to_string().contains("is unknown"));
         assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap(), &Origin::Own).unwrap().is_none());
     }
 
@@ -453,8 +455,8 @@ mod tests {
             ("https://h.io", "test", "no rule in 'trust.yaml' is for it"),
             ("https://h.io/a", "prod", "plugin trust h.io/a/environment/prod"),
             ("https://h.io:8443", "prod", "h.io:8443/environment/prod"),
-            ("https://h.io/A/b", "prod", "no rule can be for 'prod' of 'https://h.io/A/b'"),
-            ("https://h.io/a?x", "prod", "no rule can be for"),
+            ("https://h.io/A/b", "prod", "a trust rule cannot name 'prod' of 'https://h.io/A/b'"),
+            ("https://h.io/a?x", "prod", "a trust rule cannot name"),
             ("https://evil.io", "prod", "is denied by 'evil.io/**'"),
             ("https://old.io", "prod", "a rule asks for an age"),
         ] {
@@ -470,12 +472,12 @@ mod tests {
             ("rules: [{deny: true}]\n", "no 'source'"),
             ("rules: [{source: h.io/a}]\n", "fewer than three parts"),
             ("rules: [{source: H.io/a/b}]\n", "write it as 'h.io/a/b'"),
-            ("rules: [{source: h.io/a/b, from: ./p}]\n", "write it from the root"),
+            ("rules: [{source: h.io/a/b, from: ./p}]\n", "needs an absolute path"),
             ("rules: [{source: h.io/a/b, from: 'https://H.io/p'}]\n", "another spelling of 'https://h.io/p'"),
             ("rules: [{source: h.io/a/b, require: minisign}]\n", "'keys' says whose"),
-            ("rules: [{source: h.io/a/b, keys: [nonsense]}]\n", "no public key"),
+            ("rules: [{source: h.io/a/b, keys: [nonsense]}]\n", "is not a public key"),
             ("rules: [{source: h.io/a/b, require: gpg}]\n", "'checksum' or 'minisign'"),
-            ("rules: [{source: h.io/a/b, minReleaseAge: soon}]\n", "no time"),
+            ("rules: [{source: h.io/a/b, minReleaseAge: soon}]\n", "invalid time"),
             ("rules: [{source: h.io/a/b, allow: true}]\n", "unknown field"),
         ] {
             let error = parse(rules).unwrap_err();

@@ -10,6 +10,7 @@ use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::Requirement;
+use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::SyncedBundle;
@@ -79,6 +80,11 @@ pub struct Known {
     /// Descriptions by the sum of the content.
     descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
     providers: RefCell<BTreeMap<Asked, Provider>>,
+}
+
+/// The hint of an error that locking mends.
+pub(super) fn relock(directory: &Path) -> String {
+    format!("lock it, then commit plugins.lock: {}", in_directory("rustomize plugin lock", directory))
 }
 
 fn fault(message: String) -> Error {
@@ -170,7 +176,8 @@ impl Inputs {
     fn look_for(&self, project: &Project, wanted: &Requirement, policy: &Policy) -> Result<Option<Installed>> {
         let found = candidates(&self.root, &wanted.source, &Platform::host());
         let name = format!("plugin '{}' ({})", wanted.name, wanted.source);
-        let relock = "run 'rustomize plugin lock' and commit plugins.lock";
+        let relock = relock(&project.directory);
+        let reinstall = format!("install it again: {}", in_directory("rustomize plugin install", &project.directory));
         let Some(locked) = project.locked(&wanted.source) else {
             if policy.is_frozen || project.lock.is_some() {
                 return Err(fault(format!("{name} is required and not locked")).hint(relock));
@@ -192,11 +199,11 @@ impl Inputs {
             // The lock has the sum of a file itself, or the sum of a directory's files.
             && found != *pinned.archive.as_ref().unwrap_or(&pinned.content)
         {
-            let message = format!("{name} in '{}' has changed since it was locked", path.display());
-            return Err(fault(message).hint("install and lock it again: rustomize plugin install"));
+            let message = format!("{name}: '{}' has changed since it was locked", path.display());
+            return Err(fault(message).hint(relock));
         }
         let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
-            let message = format!("{name} is locked as v{version}, with nothing for {}", Platform::host());
+            let message = format!("{name} is locked as v{version}, without a file for {}", Platform::host());
             return Err(fault(message).hint(relock));
         };
         let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version);
@@ -204,15 +211,14 @@ impl Inputs {
         let there: Vec<Installed> = there.into_iter().filter_map(Result::ok).collect();
         let is_there = !there.is_empty();
         if let Some(why) = refused.into_iter().find_map(Result::err).filter(|_| !is_there && policy.is_frozen) {
-            let message = format!("{name} v{version} is not what was installed: {why}");
-            return Err(fault(message).hint("install it again: rustomize plugin install"));
+            let message = format!("{name} v{version} has changed since it was installed: {why}");
+            return Err(fault(message).hint(reinstall));
         }
         match there.into_iter().find(|there| there.sum == pinned.content) {
             Some(verified) => Ok(Some(verified)),
             None if is_there => {
-                let message =
-                    format!("{name} v{version} is installed, but as something else than what plugins.lock says");
-                Err(fault(message).hint("install it again: rustomize plugin install"))
+                let message = format!("{name} v{version} is installed with another checksum than plugins.lock has");
+                Err(fault(message).hint(reinstall))
             }
             None => Ok(None),
         }
@@ -239,7 +245,7 @@ impl Inputs {
     /// A copy of an installed plugin that runs in its place. One build makes one.
     ///
     /// # Errors
-    /// It cannot be copied, or its content is not what was installed.
+    /// It cannot be copied, or its content has changed since it was installed.
     pub fn held(&self, installed: &Installed, children: &Children) -> std::result::Result<Arc<HeldCopy>, Refusal> {
         if let Some(known) = self.known.held.borrow().get(&installed.path) {
             return Ok(known.clone());

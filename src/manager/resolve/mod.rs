@@ -174,7 +174,7 @@ impl fmt::Display for Verdict {
         match self {
             Verdict::Chosen => f.write_str("used"),
             Verdict::Shadowed => f.write_str("not used: an earlier place has a plugin"),
-            Verdict::Absent => f.write_str("not there"),
+            Verdict::Absent => f.write_str("does not exist"),
             Verdict::NotFor(why) => write!(f, "not for this kind: {why}"),
             Verdict::Refused(why) => write!(f, "refused: {why}"),
         }

@@ -122,7 +122,7 @@ impl Resolver<'_> {
             for wanted in &project.requirements.plugins {
                 let installed = self.inputs.required(project, wanted, self.policy);
                 let installed = installed.map_err(|e| e.at(wanted.place.clone()))?;
-                plugins.push((installed.ok_or_else(|| not_installed(wanted))?, wanted.parameters.clone()));
+                plugins.push((installed.ok_or_else(|| not_installed(project, wanted))?, wanted.parameters.clone()));
             }
         }
         if projects.iter().all(|project| project.is_empty()) {

@@ -133,15 +133,15 @@ impl ManagedPlugins {
     fn nothing(&self, config: &Resource<'_>, asked: Option<&str>) -> Error {
         match asked {
             Some(name) => {
-                let message = format!("no installed plugin has the component '{name}', which {COMPONENT} names");
-                Error::new(Code::Plugin, message).hint("'rustomize plugin list' says what is installed")
+                let message = format!("no installed plugin provides '{name}', which the annotation {COMPONENT} names");
+                Error::new(Code::Plugin, message).hint("see what is installed: rustomize plugin list")
             }
             None => {
                 let error = locate::nothing(&self.runners.options, config.id());
                 match self.ask(|resolver| Ok(resolver.inputs.refused())).unwrap_or(0) {
                     0 => error,
                     n => {
-                        error.hint(format!("{n} installed files are not considered: 'rustomize plugin list' says why"))
+                        error.hint(format!("installed files that cannot be used: {n}; see why: rustomize plugin list"))
                     }
                 }
             }

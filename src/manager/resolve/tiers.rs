@@ -1,6 +1,6 @@
 //! What each [`Tier`] has for a configuration object.
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, relock};
 use super::project::{Project, upwards};
 use super::{Chosen, Provider, Request, Resolver, Tier, Trace, Verdict, fault, places};
 use crate::diag::{Error, Result};
@@ -8,6 +8,7 @@ use crate::manager::author::client;
 use crate::manager::author::describe::{Component, Description, Role};
 use crate::manager::id::content;
 use crate::manager::id::requirement::{Provided, Requirement};
+use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
 use crate::manager::store::made;
@@ -172,7 +173,14 @@ impl Resolver<'_> {
                 clone.raw, wanted.name, wanted.source
             );
             let top = self.inputs.top.as_deref().unwrap_or(Path::new("."));
-            let command = format!("rustomize plugin add {} --directory '{}'", wanted.source, top.display());
+            let add = match wanted.constraint.is_any() {
+                true => format!("rustomize plugin add {}", wanted.source),
+                false => {
+                    format!("rustomize plugin add {}", quoted(&format!("{}@{}", wanted.source, wanted.constraint)))
+                }
+            };
+            let add = if wanted.from.is_empty() { add } else { format!("{add} --from {}", quoted(&wanted.from)) };
+            let command = in_directory(&add, top);
             return Err(fault(message).hint(format!("if you trust it, require and lock it here: {command}")));
         }
         Ok(())
@@ -210,7 +218,7 @@ impl Resolver<'_> {
                     misplaced.get_or_insert(error);
                 }
                 Err(why) => {
-                    let error = unusable(requirement, &why);
+                    let error = unusable(project, requirement, &why);
                     trace.note(Tier::Required, || (shown(), Verdict::Refused(error.to_string())));
                     return Err(error);
                 }
@@ -229,7 +237,7 @@ impl Resolver<'_> {
             _ => return Err(ambiguous(request, &required)),
         }
         // A requirement beats every plugin of a later tier (P42), also while it is not installed.
-        missing.map_or(Ok(None), |requirement| Err(not_installed(requirement)))
+        missing.map_or(Ok(None), |requirement| Err(not_installed(project, requirement)))
     }
 
     /// The installed plugin for an object that nothing requires.
@@ -366,8 +374,9 @@ fn check_locked_permissions(project: &Project, requirement: &Requirement, descri
     match beyond.filter(|beyond| !beyond.is_empty()) {
         None => Ok(()),
         Some(beyond) => {
-            let message = format!("'{}' asks for {beyond}, which plugins.lock does not say", requirement.source);
-            Err(fault(message).hint("run 'rustomize plugin lock' and commit plugins.lock"))
+            let message =
+                format!("'{}' asks for {beyond}; plugins.lock does not have that permission", requirement.source);
+            Err(fault(message).hint(relock(&project.directory)))
         }
     }
 }
@@ -391,18 +400,21 @@ fn may_provide(requirement: &Requirement, request: &Request<'_>) -> bool {
 }
 
 /// The error of a requirement that is not installed.
-pub(super) fn not_installed(requirement: &Requirement) -> Error {
+pub(super) fn not_installed(project: &Project, requirement: &Requirement) -> Error {
     let Requirement { name, source, constraint, .. } = requirement;
     let error = fault(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"));
-    error.at(requirement.place.clone()).hint("install it: rustomize plugin install")
+    error
+        .at(requirement.place.clone())
+        .hint(format!("install it: {}", in_directory("rustomize plugin install", &project.directory)))
 }
 
 /// The error of a requirement that does not describe itself. It may be the plugin that the object
 /// is for, so no other plugin takes its place.
-fn unusable(requirement: &Requirement, why: &Refusal) -> Error {
+fn unusable(project: &Project, requirement: &Requirement, why: &Refusal) -> Error {
     fault(format!("plugin '{}' ({}) cannot be used: {why}", requirement.name, requirement.source))
         .at(requirement.place.clone())
-        .hint("it is required, and nothing else takes its place: 'rustomize plugin verify' says more")
+        .hint("it is required, so a build uses no other plugin instead")
+        .hint(format!("check it: {}", in_directory("rustomize plugin verify", &project.directory)))
 }
 
 /// The error of several plugins for one kind (P56, P57): all of them, and the lines that settle it.
@@ -414,7 +426,7 @@ fn ambiguous(request: &Request<'_>, found: &[Provider]) -> Error {
     });
     let lines: String = lines.collect();
     fault(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
-        .hint(format!("say in plugins.yaml which one is meant, as one of{lines}"))
+        .hint(format!("require the right one in plugins.yaml, with one of these lines:{lines}"))
 }
 
 impl Inputs {

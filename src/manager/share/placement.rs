@@ -51,8 +51,9 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Chang
     let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);
     let before: Laid = match fs::read(&list) {
-        Ok(text) => serde_json::from_slice(&text)
-            .map_err(|e| Error::new(Code::Input, format!("'{}' is no list of placed plugins: {e}", list.display())))?,
+        Ok(text) => serde_json::from_slice(&text).map_err(|e| {
+            Error::new(Code::Input, format!("'{}' is not a valid list of exported plugins: {e}", list.display()))
+        })?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => Laid::default(),
         Err(e) => return Err(io("read", &list)(e)),
     };
@@ -63,9 +64,9 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Chang
     for path in wanted.keys().filter(|path| !before.files.contains_key(*path)) {
         let place = directory.join(path);
         if place.symlink_metadata().is_ok() {
-            let message = format!("'{}' is there, and was not laid by this program", place.display());
+            let message = format!("'{}' exists and was not exported by rustomize", place.display());
             return Err(Error::new(Code::Plugin, message)
-                .hint("a plugin that somebody has placed stays: move it away, or leave that kind out"));
+                .hint("placed plugins are kept: move that file away, or do not require a plugin of that kind"));
         }
     }
     let mut after = Laid::default();
@@ -115,8 +116,8 @@ fn foreign(found: &Provider) -> Option<&'static str> {
     match found.protocol {
         Protocol::Exec if found.format == Format::Json => Some("it reads JSON, and kustomize gives plugins YAML"),
         Protocol::Exec => None,
-        Protocol::Krm => Some("it speaks in a ResourceList, and what is placed does not"),
-        Protocol::SharedObject => Some("it is a shared object that only this program can load"),
+        Protocol::Krm => Some("it uses a ResourceList, and kustomize calls placed plugins without one"),
+        Protocol::SharedObject => Some("it is a shared object, and only rustomize can load it"),
     }
 }
 
@@ -130,7 +131,8 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
         }
         let is_part = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\\');
         if !component.api_version.split('/').all(is_part) || component.kind.contains('/') || !is_part(&component.kind) {
-            let message = format!("the kind '{}' of '{}' is no name for a file", component.kind, component.api_version);
+            let message =
+                format!("the kind '{}' of '{}' is not a valid file name", component.kind, component.api_version);
             return Err(Error::new(Code::Plugin, message));
         }
         let path = format!("{}/{}/{}", component.api_version, component.kind.to_lowercase(), component.kind);
@@ -140,7 +142,7 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
                 continue;
             }
             let message = format!("'{}' and '{}' are both for {path}", other.installed.source, found.installed.source);
-            return Err(Error::new(Code::Plugin, message).hint("say in plugins.yaml which one is meant"));
+            return Err(Error::new(Code::Plugin, message).hint("require one of them in plugins.yaml"));
         }
         files.insert(path, (launcher(found)?, found));
     }
@@ -154,7 +156,7 @@ fn launcher(found: &Provider) -> Result<String> {
     let mut command = String::new();
     for word in words {
         let word = word.to_str().ok_or_else(|| {
-            Error::new(Code::Plugin, format!("the path '{}' is no UTF-8", found.installed.path.display()))
+            Error::new(Code::Plugin, format!("the path '{}' is not valid UTF-8", found.installed.path.display()))
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }
@@ -164,7 +166,7 @@ fn launcher(found: &Provider) -> Result<String> {
         text => format!("{PARAMETERS}={} ", quoted(text)),
     };
     Ok(format!(
-        "#!/bin/sh\n# {} v{}, laid here by 'rustomize plugin sync --placement'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}{own}exec {command}\"$@\"\n",
+        "#!/bin/sh\n# {} v{}, written by 'rustomize plugin export'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}{own}exec {command}\"$@\"\n",
         found.installed.source,
         found.installed.file.version,
         quoted(&found.component.name),

@@ -76,14 +76,14 @@ fn one(client: &Client<'_>, mut stream: TcpStream, server: &Server<'_>) -> Optio
                 let body = b"only GET is answered\n".as_slice();
                 return reply(&mut stream, "a request", "405 Method Not Allowed", body, 21);
             }
-            _ => return reply(&mut stream, "a request", "400 Bad Request", b"that is no request\n".as_slice(), 19),
+            _ => return reply(&mut stream, "a request", "400 Bad Request", b"malformed request\n".as_slice(), 18),
         }
     };
     client.has_asked();
     match server.answer(&target) {
         Ok(Some(Answer::Text(text))) => reply(&mut stream, &target, "200 OK", text.as_bytes(), text.len() as u64),
         Ok(Some(Answer::File(file, size))) => reply(&mut stream, &target, "200 OK", file.take(size), size),
-        Ok(None) => reply(&mut stream, &target, "404 Not Found", b"there is no such file\n".as_slice(), 22),
+        Ok(None) => reply(&mut stream, &target, "404 Not Found", b"the file does not exist\n".as_slice(), 24),
         Err(_) => reply(&mut stream, &target, "500 Internal Server Error", b"it cannot be read\n".as_slice(), 18),
     }
 }

@@ -55,14 +55,14 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     for (mount, folder) in MOUNTS {
         let url = format!("{server}/v3/file_metadatas/{mount}?environment={environment}");
         let text = transfer.get(&url)?;
-        let files: Vec<Metadata> = serde_json::from_slice(&text).map_err(|e| {
-            Error::new(Code::Io, format!("'{url}' answers with something else than a list of files: {e}"))
-        })?;
+        let files: Vec<Metadata> = serde_json::from_slice(&text)
+            .map_err(|e| Error::new(Code::Io, format!("the answer of '{url}' is not a list of files: {e}")))?;
         for file in files {
             let path = file.path.clone();
             let is_path = Path::new(&path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
             if !is_path || path.contains('\\') || file.mode & !0o777 != 0 {
-                let message = format!("'{url}' names the file '{path}' with mode {:o}, which cannot be", file.mode);
+                let message =
+                    format!("'{url}' names the file '{path}' with mode {:o}, which is not a valid mode", file.mode);
                 return Err(Error::new(Code::Io, message).hint("nothing was changed"));
             }
             let content = format!(
@@ -104,7 +104,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
                 let bytes = transfer.get(url)?;
                 let found = sha256(&bytes[..]).map_err(io("read", &target))?;
                 if found != file.sha256 || bytes.len() as u64 != file.size {
-                    let message = format!("'{url}' is not what the server has announced: SHA-256 {found}");
+                    let message = format!("'{url}' differs from the list of the server: SHA-256 {found}");
                     return Err(Error::new(Code::Io, message).hint("nothing was changed"));
                 }
                 fs::write(&target, bytes).map_err(io("write", &target))?;

@@ -143,16 +143,16 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::NoSource => {
-                f.write_str("it does not lie in a directory for its source, as in github.com/acme/app")
-            }
+            Refusal::NoSource => f.write_str("it is not in a directory for its source, as in github.com/acme/app"),
             Refusal::Name(why) => why.fmt(f),
-            Refusal::NoSum(path) => write!(f, "its sum file '{}' is not there", path.display()),
-            Refusal::SumForm(path) => write!(f, "its sum file '{}' holds no SHA-256 in hex", path.display()),
+            Refusal::NoSum(path) => write!(f, "its sum file '{}' does not exist", path.display()),
+            Refusal::SumForm(path) => write!(f, "its sum file '{}' does not hold a SHA-256 in hex", path.display()),
             Refusal::SumDiffers { want, found } => {
-                write!(f, "its content is not what was installed: SHA-256 {found}, its sum file says {want}")
+                write!(f, "its content has changed since it was installed: SHA-256 {found}, its sum file says {want}")
             }
-            Refusal::MadeDiffers(name) => write!(f, "its '{name}' is not what was made when it was installed"),
+            Refusal::MadeDiffers(name) => {
+                write!(f, "its '{name}' differs from the file that was made when it was installed")
+            }
             Refusal::NotExecutable => f.write_str("it is not executable"),
             Refusal::Directory(why) => why.fmt(f),
             Refusal::Partial(why) => write!(f, "it is not installed: {}", why.trim_end()),

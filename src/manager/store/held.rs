@@ -41,7 +41,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
     if let Some(parent) = to.parent()
         && rustix::fs::statvfs(parent)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
     {
-        let message = format!("nothing may be run in '{}': set TMPDIR to another directory", parent.display());
+        let message = format!("programs cannot run in '{}': set TMPDIR to another directory", parent.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
     fs::copy(from, to)?;

@@ -96,7 +96,7 @@ impl LockedRoot {
     pub(super) fn make_folder(&self, folder: &Path) -> Result<()> {
         let below = folder.ancestors().take_while(|above| above.starts_with(&self.path) && *above != self.path);
         if let Some(link) = below.filter(|above| above.is_symlink()).last() {
-            let message = format!("'{}' is a link, and nothing is written through one", link.display());
+            let message = format!("'{}' is a link, and rustomize does not write through links", link.display());
             return Err(Error::new(Code::Io, message).hint("remove it, or name the directory that it leads to"));
         }
         fs::create_dir_all(folder).map_err(io("make the directories of", folder))

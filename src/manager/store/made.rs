@@ -60,7 +60,7 @@ fn sum(path: &Path) -> io::Result<String> {
             let mark = if is_executable(&opened)? { 'x' } else { '-' };
             lines.push(format!("{} {mark} {name:?}", sha256(opened)?));
         } else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
         }
     }
     lines.sort();
@@ -157,8 +157,8 @@ pub fn verify(clients: &[Client]) -> Result<()> {
     match clients.iter().find(|client| !is_same(client) || !is_made(&client.path)) {
         None => Ok(()),
         Some(client) => {
-            let message = format!("'{}', which it needs, is not what was installed", client.path.display());
-            Err(Error::new(Code::Plugin, message).hint("install it anew: rustomize plugin install"))
+            let message = format!("its dependency '{}' has changed since it was installed", client.path.display());
+            Err(Error::new(Code::Plugin, message).hint("install it again: rustomize plugin install"))
         }
     }
 }

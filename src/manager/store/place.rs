@@ -26,7 +26,7 @@ pub fn put<T>(root: &LockedRoot, staged: &Path, to: &Path, finish: impl FnOnce()
     let folder = to.parent().unwrap_or(root.path());
     root.make_folder(folder)?;
     let marker = partial(to);
-    root.write(&marker, "it was not installed to its end", 0o644)?;
+    root.write(&marker, "its installation did not finish", 0o644)?;
     // An older sum of the same name goes first: a new plugin is never held to it.
     let beside = BESIDE.map(|suffix| sum_name(to, suffix));
     for old in beside.into_iter().chain([to.to_owned()]) {

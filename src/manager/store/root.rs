@@ -20,7 +20,9 @@ impl fmt::Display for RootError {
                 f.write_str("RUSTOMIZE_PLUGIN_PATH is one directory, not a list; set it to one of")?;
                 paths.iter().try_for_each(|path| write!(f, "\n    RUSTOMIZE_PLUGIN_PATH={}", path.display()))
             }
-            RootError::NoHome => f.write_str("no place for plugins: set HOME or RUSTOMIZE_PLUGIN_PATH"),
+            RootError::NoHome => {
+                f.write_str("the directory of installed plugins is not known: set HOME or RUSTOMIZE_PLUGIN_PATH")
+            }
         }
     }
 }

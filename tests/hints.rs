@@ -1,0 +1,218 @@
+//! Hints of errors: each command that a hint prints runs with sh as it is printed, in the directory
+//! where the user was, and mends the error.
+
+use crate::support::{Tree, git, run};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+/// A plugin in a directory of the tree, and a kustomization in another one that uses it.
+const SHOP: &str = "\
+-- parts/app/plugin.yaml --
+apiVersion: rustomize.dev/v1
+kind: Plugin
+name: app
+version: 1.0.0
+runtime: bash
+entry: main.sh
+generators: [{apiVersion: ex.io/v1, kind: Made}]
+-- parts/app/main.sh --
+#!/bin/bash
+printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'
+-- my shop/made.yaml --
+apiVersion: ex.io/v1
+kind: Made
+metadata: {name: made}
+-- my shop/kustomization.yaml --
+generators: [made.yaml]
+-- my shop/plugins.yaml --
+apiVersion: rustomize.dev/v1
+kind: PluginRequirements
+requires:
+  app: {source: h.io/acme/app, from: ../parts/app}
+";
+
+const BUILD: [&str; 4] = ["build", "--enable-alpha-plugins", "--offline", "my shop"];
+const LOCK: [&str; 4] = ["plugin", "lock", "--directory", "my shop"];
+
+/// The commands in an error: each from the word `rustomize` to the end of its line.
+fn commands(stderr: &str) -> Vec<&str> {
+    stderr.lines().filter_map(|line| Some(&line[line.find(": rustomize ")? + 2..])).collect()
+}
+
+/// Fails with a hint, runs its command as it is printed, and expects the first command to work
+/// then.
+#[track_caller]
+fn mended(tree: &Tree, args: &[&str], says: &str) {
+    let stderr = hinted(tree, args, says);
+    let again = tree.run(args);
+    assert_eq!(again.status, Some(0), "after the hint of\n{stderr}\n{}", again.stderr);
+}
+
+/// The same, where the command of the hint tells the user more, and mends nothing.
+#[track_caller]
+fn hinted(tree: &Tree, args: &[&str], says: &str) -> String {
+    let failed = tree.run(args);
+    assert_ne!(failed.status, Some(0), "{says}: it works");
+    let stderr = failed.stderr;
+    assert!(stderr.contains(says), "'{says}' is not in:\n{stderr}");
+    let found = commands(&stderr);
+    let [command] = found[..] else { panic!("one command in:\n{stderr}") };
+    let bin = tree.home().join("bin");
+    if !bin.exists() {
+        fs::create_dir(&bin).unwrap();
+        symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+    }
+    #[expect(clippy::disallowed_methods, reason = "a hint is pasted into a shell")]
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).current_dir(tree.path()).env_clear().stdin(Stdio::null());
+    shell.env("HOME", tree.home()).env("TMPDIR", tree.tmp()).envs(&tree.variables);
+    shell.env("PATH", format!("{}:{}", bin.display(), std::env::var_os("PATH").unwrap().to_string_lossy()));
+    run(&mut shell).ok();
+    stderr
+}
+
+/// A tree whose plugin is locked and installed.
+fn locked() -> Tree {
+    let tree = Tree::new(SHOP);
+    tree.run(&LOCK).ok();
+    tree
+}
+
+/// Writes another version of the plugin.
+fn release(tree: &Tree, version: &str) {
+    let path = tree.path().join("parts/app/plugin.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(path, text.replace("version: 1.0.0", &format!("version: {version}"))).unwrap();
+}
+
+fn installed(tree: &Tree) -> std::path::PathBuf {
+    tree.home().join(".config/rustomize/plugins/h.io/acme/app/rustomize-plugin-app_v1.0.0_x1.0_any_any")
+}
+
+#[test]
+fn a_required_plugin_that_is_not_installed_is_installed_by_the_hint() {
+    mended(&Tree::new(SHOP), &BUILD, "is required and not installed");
+}
+
+#[test]
+fn in_the_directory_itself_the_hint_works_too() {
+    let tree = Tree::new(SHOP);
+    let lock = tree.path().join("my shop/plugins.lock");
+    mended(&tree, &["plugin", "install", "--frozen", "--directory", "my shop"], "plugins.lock' does not exist");
+    assert!(lock.exists());
+}
+
+#[test]
+fn a_plugin_that_is_not_in_the_lock_is_locked_by_the_hint() {
+    let tree = locked();
+    let lock = tree.path().join("my shop/plugins.lock");
+    fs::write(&lock, "{\"lockVersion\": 1, \"plugins\": {}}\n").unwrap();
+    mended(&tree, &BUILD, "is required and not locked");
+    fs::write(&lock, "{\"lockVersion\": 1, \"plugins\": {}}\n").unwrap();
+    let frozen = ["plugin", "install", "--frozen", "--directory", "my shop"];
+    mended(&tree, &frozen, "it is not locked as plugins.yaml requires it");
+}
+
+#[test]
+fn a_lock_with_a_plugin_that_nothing_requires_is_locked_again_by_the_hint() {
+    let tree = locked();
+    tree.write("my shop/plugins.yaml", "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires: {}\n");
+    mended(&tree, &[&LOCK[..], &["--check"]].concat(), "does not match 'plugins.yaml'");
+}
+
+#[test]
+fn another_origin_or_version_is_locked_by_the_hint() {
+    let tree = locked();
+    let file = "my shop/plugins.yaml";
+    let text = fs::read_to_string(tree.path().join(file)).unwrap();
+    tree.write(file, &text.replace("../parts/app", "./../parts/app"));
+    mended(&tree, &BUILD, "is locked from '../parts/app', and required from './../parts/app'");
+    tree.write(file, &text);
+    tree.run(&LOCK).ok();
+    release(&tree, "2.0.0");
+    tree.write(file, &text.replace("from:", "version: '2.0.0', from:"));
+    mended(&tree, &BUILD, "is locked as v1.0.0, which is not");
+}
+
+#[test]
+fn a_plugin_of_the_tree_that_changed_is_locked_by_the_hint() {
+    let tree = locked();
+    release(&tree, "1.0.1");
+    mended(&tree, &BUILD, "has changed since it was locked");
+    release(&tree, "1.0.2");
+    let text = fs::read_to_string(tree.path().join("parts/app/main.sh")).unwrap();
+    tree.write("parts/app/main.sh", &format!("{text}# changed\n"));
+    let frozen = ["plugin", "install", "--frozen", "--directory", "my shop"];
+    mended(&tree, &frozen, "is not what was locked");
+}
+
+#[test]
+fn an_installed_plugin_that_changed_is_installed_again_by_the_hint() {
+    let tree = locked();
+    fs::write(installed(&tree).join("main.sh"), "changed").unwrap();
+    mended(&tree, &[&BUILD[..], &["--frozen"]].concat(), "has changed since it was installed");
+}
+
+#[test]
+fn permissions_and_sources_are_granted_by_the_hint() {
+    let tree = Tree::new(SHOP);
+    let path = "parts/app/plugin.yaml";
+    let text = fs::read_to_string(tree.path().join(path)).unwrap();
+    tree.write(path, &format!("{text}permissions: {{network: true, env: ['A B']}}\n"));
+    tree.run(&LOCK).ok();
+    mended(&tree, &BUILD, "which is not granted");
+    tree.write("../home/.config/rustomize/trust.yaml", "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules:\n");
+    let tree = Tree::new(SHOP);
+    tree.write(
+        "../home/.config/rustomize/trust.yaml",
+        "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules:\n- source: h.io/other/*\n",
+    );
+    mended(&tree, &LOCK, "is not trusted");
+}
+
+#[test]
+fn a_lock_file_that_a_merge_broke_is_deleted_and_written_again() {
+    let tree = locked();
+    let lock = tree.path().join("my shop/plugins.lock");
+    fs::write(&lock, "<<<<<<<\n").unwrap();
+    let failed = tree.run(&BUILD).fails_with(&["is not a valid lock file", "delete the file"]);
+    assert_eq!(commands(&failed).len(), 1, "{failed}");
+    fs::remove_file(&lock).unwrap();
+    tree.run(&LOCK).ok();
+    tree.run(&BUILD).ok();
+}
+
+#[test]
+fn what_a_plugin_does_not_provide_leads_to_the_list() {
+    let tree = locked();
+    tree.write(
+        "my shop/made.yaml",
+        "apiVersion: ex.io/v1\nkind: Made\nmetadata: {name: made, annotations: {rustomize.dev/plugin: other}}\n",
+    );
+    hinted(&tree, &BUILD, "no installed plugin provides 'other'");
+    hinted(&tree, &["plugin", "remove", "h.io/acme/app@> 3"], "no installed version of 'h.io/acme/app'");
+}
+
+#[test]
+fn a_locked_version_that_the_release_does_not_have_is_updated_by_the_hint() {
+    let tree = Tree::new(SHOP);
+    let repository = tree.path().join("parts/app");
+    git(&repository, &["init", "-q"]);
+    git(&repository, &["add", "."]);
+    git(&repository, &["commit", "-qm", "one"]);
+    git(&repository, &["tag", "v1.0.0"]);
+    let file = "my shop/plugins.yaml";
+    let text = fs::read_to_string(tree.path().join(file)).unwrap();
+    tree.write(file, &text.replace("../parts/app", &format!("git::file://{}", repository.display())));
+    tree.run(&LOCK).ok();
+    let lock = "my shop/plugins.lock";
+    let text = fs::read_to_string(tree.path().join(lock)).unwrap();
+    let moved = text.replace("\"url\": \"git::file:///", "\"url\": \"git::file:///elsewhere/");
+    assert_ne!(moved, text);
+    tree.write(lock, &moved);
+    fs::remove_dir_all(tree.home().join(".config/rustomize/plugins")).unwrap();
+    mended(&tree, &LOCK, "which is not where plugins.yaml fetches it");
+    tree.write(lock, &text.replace("any_any", "plan9_mips"));
+    mended(&tree, &LOCK, "plugins.lock has no file of v1.0.0");
+}
