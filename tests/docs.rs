@@ -1,6 +1,9 @@
-//! The pages about plugins: the walk of docs/plugin/use.md runs word for word.
+//! The pages about plugins: the walk of docs/plugin/use.md runs word for word, links lead to files,
+//! words are those of docs/glossary.md, and the documented JSON fields are those that are printed.
 
-use crate::support::{Run, Tree, run, skip};
+use crate::support::{Run, Tree, files, run, skip};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -112,4 +115,180 @@ fn the_walk_of_use_runs_word_for_word() {
         return skip("the walk needs git and bash in /usr/bin");
     }
     walk("docs/plugin/use.md");
+}
+
+/// Pages that other changes add; a link to one of them need not lead to a file yet.
+const PAGES_TO_COME: [&str; 3] = ["write.md", "package.md", "go-and-containers.md"];
+
+#[test]
+fn links_of_pages_lead_to_files() {
+    let mut pages = files(&root().join("docs"), ".md");
+    pages.extend([root().join("README.md"), root().join("plugin/README.md")]);
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|after| after.split(')').next()) {
+            let path = link.split('#').next().unwrap();
+            let is_elsewhere = path.is_empty() || path.contains("://");
+            if !is_elsewhere && !PAGES_TO_COME.contains(&path) && !page.parent().unwrap().join(path).exists() {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rows of the first table of a text: the cells of each, without the head.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let table = text.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+    table.skip(2).map(cells).collect()
+}
+
+#[test]
+fn the_glossary_is_short_and_says_where_each_word_occurs() {
+    let words = rows(&read("docs/glossary.md"));
+    assert!((10..=20).contains(&words.len()), "{} words", words.len());
+    for word in words {
+        assert_eq!(word.len(), 3, "{word:?}");
+        assert!(word.iter().all(|cell| !cell.is_empty()) && word[2].contains('`'), "{word:?}");
+        assert!(word[1].ends_with('.') && !word[1].contains(". "), "one sentence: {word:?}");
+    }
+}
+
+/// Words that docs/glossary.md has replaced.
+const RETIRED: [&str; 10] = [
+    "component",
+    "components",
+    "mode",
+    "placement",
+    "placements",
+    "plugin home",
+    "plugin homes",
+    "candidate",
+    "candidates",
+    "ambient",
+];
+
+/// The retired words of a text, but for names in backticks and names with an underscore.
+fn retired(text: &str) -> Vec<&'static str> {
+    let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
+    let words: Vec<&str> = prose.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').collect();
+    let words = format!(" {} ", words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+    RETIRED.into_iter().filter(|word| words.contains(&format!(" {word} "))).collect()
+}
+
+/// The commands of `plugin`, as its help lists them.
+fn commands(tree: &Tree) -> Vec<String> {
+    let help = tree.run(&["plugin", "--help"]).ok();
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let named = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<String> = named.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    assert!(names.len() > 15, "{names:?}");
+    names
+}
+
+#[test]
+fn retired_words_are_in_no_help_and_no_page() {
+    assert_eq!(retired("the component of a `mode`, KUSTOMIZE_PLUGIN_MODE"), ["component"]);
+    let tree = Tree::new("");
+    let mut texts = Vec::new();
+    for command in commands(&tree) {
+        let help = if command == "help" { "plugin --help".to_owned() } else { format!("plugin {command} --help") };
+        let args: Vec<&str> = help.split(' ').collect();
+        texts.push((help.clone(), tree.run(&args).ok()));
+    }
+    for page in files(&root().join("docs/plugin"), ".md") {
+        texts.push((page.display().to_string(), fs::read_to_string(&page).unwrap()));
+    }
+    let wrong: Vec<_> = texts.iter().map(|(name, text)| (name, retired(text))).filter(|(_, w)| !w.is_empty()).collect();
+    assert!(wrong.is_empty(), "docs/glossary.md has other words: {wrong:?}");
+}
+
+/// The names of the fields of a JSON value and of the objects in it, with dots between them.
+fn fields(value: &Value, prefix: &str, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| fields(item, prefix, into)),
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                fields(value, &name, into);
+                into.insert(name);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A tree that requires the plugin `app` of its own directory, and a bundle on a server.
+const SHOP: &str = "\
+-- app/plugin.yaml --
+apiVersion: rustomize.dev/v1
+kind: Plugin
+name: app
+version: 1.0.0
+runtime: bash
+entry: main.sh
+generators: [{apiVersion: ex.io/v1, kind: Made}]
+-- app/main.sh --
+#!/bin/bash
+printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'
+-- made.yaml --
+apiVersion: ex.io/v1
+kind: Made
+metadata: {name: made}
+-- kustomization.yaml --
+generators: [made.yaml]
+";
+
+#[test]
+fn documented_json_fields_are_those_that_are_printed() {
+    let tree = Tree::new(SHOP);
+    let source = "h.io/acme/app";
+    let mut printed: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut call = |args: &[&'static str]| {
+        let run = tree.run(&[&["plugin"], args, &["-o", "json"]].concat());
+        assert!(run.stdout.starts_with('['), "{args:?}: {}{}", run.stdout, run.stderr);
+        fields(&serde_json::from_str(&run.stdout).unwrap(), "", printed.entry(args[0]).or_default());
+    };
+    call(&["add", source, "--from", "./app"]);
+    call(&["install"]);
+    call(&["lock"]);
+    call(&["update"]);
+    call(&["list"]);
+    call(&["why", "ex.io/v1/Made"]);
+    call(&["export", "laid"]);
+    // A version that nothing needs, one whose installation did not finish, one that was changed,
+    // and one that is required and absent.
+    let manifest = tree.path().join("app/plugin.yaml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("1.0.0", "1.1.0")).unwrap();
+    tree.run(&["plugin", "install", "--no-project", "--path", "app", source]).ok();
+    fs::write(&manifest, text.replace("1.0.0", "1.2.0")).unwrap();
+    tree.run(&["plugin", "install", "--no-project", "--path", "app", source]).ok();
+    call(&["prune", "--dry-run"]);
+    let folder = tree.home().join(".config/rustomize/plugins/h.io/acme/app");
+    tree.run(&["plugin", "install", "--no-project", "--path", "app", "h.io/acme/other/app"]).ok();
+    let other = folder.parent().unwrap().join("other/app/rustomize-plugin-app_v1.2.0_x1.0_any_any");
+    fs::write(other.join("main.sh"), "changed").unwrap();
+    fs::write(folder.join("rustomize-plugin-app_v1.1.0_x1.0_any_any.partial"), "ended").unwrap();
+    let requirements = fs::read_to_string(tree.path().join("plugins.yaml")).unwrap();
+    tree.write("plugins.yaml", &format!("{requirements}  gone: {{source: h.io/acme/gone, from: ./gone}}\n"));
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    call(&["list"]);
+    call(&["verify"]);
+    call(&["remove", source]);
+    let page = read("docs/plugin/operate.md");
+    let section = page.split_once("\n## JSON output\n").unwrap().1;
+    for row in rows(section) {
+        let documented: BTreeSet<String> = row[1].split(' ').map(|name| name.trim_matches('`').to_owned()).collect();
+        for command in row[0].split(", ").map(|name| name.trim_matches('`').trim_start_matches("plugin ")) {
+            // tests/environment.rs runs servers.
+            if command == "sync" {
+                continue;
+            }
+            assert_eq!(printed.get(command), Some(&documented), "plugin {command}");
+        }
+    }
+    assert!(printed.len() >= 10, "{:?}", printed.keys());
 }
