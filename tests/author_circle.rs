@@ -172,10 +172,10 @@ fn a_package_whose_sums_lie_is_not_installed() {
     let sums = release.join(SUMS);
     let honest = fs::read_to_string(&sums).unwrap();
     for (lie, words) in [
-        (honest.replacen(|c: char| c.is_ascii_hexdigit(), "", 1), "names no file of this plugin"),
+        (honest.replacen(|c: char| c.is_ascii_hexdigit(), "", 1), "does not name a file of this plugin"),
         (format!("{}{}", "0".repeat(64), &honest[64..]), "is not what was announced"),
-        (String::new(), "names no file of this plugin"),
-        (honest.replace("_any_any", "_plan9_mips"), "but for plan9_mips"),
+        (String::new(), "does not name a file of this plugin"),
+        (honest.replace("_any_any", "_plan9_mips"), "only for plan9_mips"),
     ] {
         fs::write(&sums, &lie).unwrap();
         let tree = user("");
@@ -216,7 +216,7 @@ fn what_cannot_be_installed_is_not_packaged() {
     fails(&["app", "--platform", "linux_arm64=app/main.sh"], &["is for every platform"]);
     fails(&["nothing"], &["is not a plugin"]);
     tree.write("app/deep/.git/config", "x");
-    fails(&["app"], &["is made where a plugin is installed"]);
+    fails(&["app"], &["belong to one machine"]);
     fs::remove_dir_all(tree.path().join("app/deep")).unwrap();
     symlink("/etc/passwd", tree.path().join("app/link")).unwrap();
     fails(&["app"], &["neither a file nor a directory"]);
@@ -240,7 +240,7 @@ fn what_cannot_be_installed_is_not_packaged() {
     for (script, words) in [
         ("exit 3", "exit status: 3"),
         ("echo '{}'", "says no version"),
-        ("echo '{\"version\": \"1.0\"}'", "is no version"),
+        ("echo '{\"version\": \"1.0\"}'", "invalid version"),
         ("echo '{\"version\": \"1.0.0\"}'", "no api_version"),
         ("echo '{\"version\": \"1.0.0\", \"api_version\": \"x9.0\"}'", "it is for x9.0"),
         ("echo '{\"version\": \"1.0.0\", \"api_version\": \"x1.0\"}'", "says nothing of what it does"),

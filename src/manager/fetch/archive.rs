@@ -187,7 +187,7 @@ impl Target<'_> {
             match component {
                 Component::Normal(part) => {
                     if let Some(own) = part.to_str().filter(|part| is_own(part)) {
-                        let why = format!("'{text}': '{own}' is a name of files that are made during installation");
+                        let why = format!("'{text}': '{own}' is a name of files that belong to one machine");
                         return Err(self.wrong(why));
                     }
                     place.push(part);

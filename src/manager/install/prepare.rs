@@ -258,8 +258,7 @@ impl Preparer<'_> {
         })?;
         let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", artifact.url));
         if let Some(own) = content::own_in(&path).map_err(cannot)? {
-            let message =
-                format!("'{}' holds '{own}', a name of files that are made during installation", artifact.url);
+            let message = format!("'{}' holds '{own}', a name of files that belong to one machine", artifact.url);
             return Err(fault(message).hint("nothing was installed; its author has to leave that out"));
         }
         let sum = content::sum(&path).map_err(cannot)?;
