@@ -110,7 +110,9 @@ fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
         (Err(e), Ok(_)) if e.contains("asks for a name hash, which only") => Some("deviations/hash-other-kinds"),
         (Ok(_), Err(_))
             if theirs_says("name reference in")
-                && (theirs_says("expected sequence or mapping node") || theirs_says("no 'name' field in node")) =>
+                && (theirs_says("expected sequence or mapping node")
+                    || theirs_says("no 'name' field in node")
+                    || theirs_says("is expected to be either a string or a map of string")) =>
         {
             Some("deviations/references-unseen")
         }
