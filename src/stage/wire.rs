@@ -197,11 +197,15 @@ fn build_annotations<'a>(
         added.push((key, if sees(key) { arena.text(&text()) } else { "" }));
     };
     let previous = resource.previous();
-    if !previous.is_empty() {
-        add(PREVIOUS_KINDS, &|| join(previous.iter().map(|p| p.kind)));
-        add(PREVIOUS_NAMES, &|| join(previous.iter().map(|p| p.name)));
-        add(PREVIOUS_NAMESPACES, &|| join(previous.iter().map(|p| p.namespace)));
-    }
+    let mut add_previous = |key: &'static str, part: fn(&PreviousId<'a>) -> &'a str| {
+        // A manifest may have one of the three by hand. kustomize writes no empty text itself.
+        if previous.len() > 1 || previous.first().is_some_and(|first| !part(first).is_empty()) {
+            add(key, &|| join(previous.iter().map(part)));
+        }
+    };
+    add_previous(PREVIOUS_KINDS, |p| p.kind);
+    add_previous(PREVIOUS_NAMES, |p| p.name);
+    add_previous(PREVIOUS_NAMESPACES, |p| p.namespace);
     for (key, affixes) in [(PREFIXES, &resource.prefixes), (SUFFIXES, &resource.suffixes)] {
         if !affixes.is_empty() {
             add(key, &|| join(affixes.iter().copied()));
