@@ -19,4 +19,6 @@ pub use order::Order;
 pub use print::{print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
 pub use res_map::{Changes, Found, Index, RESOURCE, ResMap};
-pub use resource::{Behavior, Rare, Resource, internal_annotations, mapping_in, set_untyped, stringify, texts};
+pub use resource::{
+    Behavior, Rare, Resource, empty_key, internal_annotations, mapping_in, set_untyped, stringify, texts,
+};

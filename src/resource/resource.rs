@@ -322,6 +322,18 @@ impl<'a> Resource<'a> {
         are_as_many
     }
 
+    /// Whether upstream keeps something of this resource in annotations.
+    pub fn has_notes(&self) -> bool {
+        let is_noted = |rare: &Rare<'a>| {
+            let allows_change = rare.allows_name_change || rare.allows_kind_change;
+            let is_transformed = rare.origin.is_some() || !rare.transformations.is_empty();
+            allows_change || is_transformed || rare.helm_generated || rare.vars.iter().any(|name| !name.is_empty())
+        };
+        let has_affixes = !self.prefixes.is_empty() || !self.suffixes.is_empty();
+        let is_generated = self.behavior.is_some() || self.needs_hash;
+        !self.previous.is_empty() || has_affixes || is_generated || self.rare.as_deref().is_some_and(is_noted)
+    }
+
     /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations
     /// does that.
     pub fn forget_history(&mut self) {
@@ -568,6 +580,15 @@ pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
         Value::Sequence(items) => {
             items.chunks_exact(2).map(|pair| (scalar(&pair[0]).text(), scalar(&pair[1]))).collect()
         }
+    }
+}
+
+/// Where a map of strings has an empty key, which upstream cannot write.
+pub fn empty_key(map: &Node<'_>) -> Option<Pos> {
+    match map.value() {
+        Value::Scalar(_) => None,
+        Value::Mapping(m) => m.get("").map(Node::pos),
+        Value::Sequence(_) => texts(map).iter().any(|(key, _)| key.is_empty()).then_some(map.pos()),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::copies::{Copies, check_depth};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Error, Result};
-use crate::resource::{INTERNAL, Resource};
+use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::wire;
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
 
@@ -208,12 +208,14 @@ pub fn apply<'a>(
         Some(keys) if keys.is_empty() => run_all(resource.node_mut_in_form())?,
         Some(keys) => {
             wire::with_build_annotations(arena, resource, &|key| keys.contains(&key), run_all)?;
+            check_keys(resource, record)?;
             resource.stringify_annotations(&keys);
         }
         None => {
             let internal = internal_annotations(resource);
             wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
             resource.check_annotations()?;
+            check_keys(resource, record)?;
             resource.stringify_metadata("annotations");
             // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
             resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
@@ -221,9 +223,26 @@ pub fn apply<'a>(
     }
     if is_new {
         resource.check_annotations()?;
+        check_keys(resource, record)?;
         resource.stringify_metadata("annotations");
     }
     resource.json_form = true;
+    Ok(())
+}
+
+/// Looks for an annotation with an empty key, which kustomize cannot write: none is written then,
+/// and the history, which is among them, is lost. Only `patchesJson6902`, which does not record the
+/// old identity, asks whether they were written.
+fn check_keys(resource: &mut Resource<'_>, record: bool) -> Result<()> {
+    let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
+    let Some(pos) = annotations.and_then(empty_key) else { return Ok(()) };
+    if !record {
+        return Err(Error::input("an annotation has an empty key").at(pos));
+    }
+    if let Some(metadata) = resource.metadata_mut() {
+        metadata.remove("annotations");
+    }
+    resource.forget_history();
     Ok(())
 }
 

@@ -3,10 +3,12 @@
 use super::merge;
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Error, Result};
-use crate::resource::{Found, Matcher, ResId, ResMap, Resource, internal_annotations, set_untyped, stringify};
+use crate::resource::{
+    Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
+};
 use crate::schema::Schemas;
 use crate::stage::Build;
-use crate::yaml::{Arena, Node};
+use crate::yaml::{Arena, Mapping, Node};
 use std::sync::{Mutex, PoisonError};
 
 /// How kustomize hands a patch to a resource.
@@ -166,7 +168,7 @@ fn merge_in<'a>(
         resource.record_previous();
     }
     let wipes = wipes_annotations(patch.node());
-    check_history(resource, patch.node()).map_err(|e| e.in_resource(id).context(format!("patching {id}")))?;
+    check_notes(resource, patch.node()).map_err(|e| e.in_resource(id).context(format!("patching {id}")))?;
     let document = patch;
     let mut patch = patch.node().clone();
     if way == Way::Copied {
@@ -189,13 +191,13 @@ fn merge_in<'a>(
     Ok(keep)
 }
 
-/// Refuses annotations that are not a mapping for a resource with a history. kustomize keeps the
-/// history in annotations, and merges a mapping with a mapping alone.
-fn check_history(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
+/// Refuses annotations that are not a mapping for a resource of which kustomize keeps something in
+/// annotations: it merges a mapping with a mapping alone.
+fn check_notes(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
     let Some(annotations) = patch.get("metadata").and_then(|m| m.get("annotations")) else { return Ok(()) };
     let is_mapping = annotations.is_null() || annotations.as_mapping().is_some();
-    // Without a history, kustomize takes the patch's value, and prints none that is not a mapping.
-    if is_mapping || resource.previous().is_empty() {
+    // Without annotations, kustomize takes the patch's value, and prints only a mapping.
+    if is_mapping || !resource.has_notes() {
         return Ok(());
     }
     let message = format!("wrong node kind: expected a mapping, the patch has {}", annotations.shape());
@@ -266,13 +268,20 @@ pub(super) fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
     patch
 }
 
-/// As [`with_text_annotations`], labels too.
+/// As [`with_text_annotations`], labels too. kustomize stops at a map with an empty key, of which
+/// it writes nothing.
 pub(super) fn with_text_metadata<'a>(patch: &Resource<'a>) -> Resource<'a> {
-    let mut patch = with_text_annotations(patch);
+    let mut patch = patch.clone();
     if let Some(metadata) =
         patch.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut)
     {
-        stringify(metadata, "labels");
+        for map in ["labels", "annotations"] {
+            if metadata.get(map).and_then(empty_key).is_some() {
+                metadata.insert(map, Mapping::new().into());
+                break;
+            }
+            stringify(metadata, map);
+        }
     }
     patch
 }
