@@ -131,7 +131,9 @@ pub fn record(input: &[u8]) {
                 assert_eq!(Lock::parse("plugins.lock", lock.text().as_bytes()).ok(), Some(lock));
             }
         }
-        b'm' | b'p' => drop(of_text().map(|text| Manifest::parse("plugin.yaml", *form == b'p', text, Path::new("/dev/null")))),
+        b'm' | b'p' => {
+            drop(of_text().map(|text| Manifest::parse("plugin.yaml", *form == b'p', text, Path::new("/dev/null"))))
+        }
         b'r' => {
             let Some(text) = of_text() else { return };
             let before = Requirements::parse("plugins.yaml", text.clone());
