@@ -459,7 +459,7 @@ fn an_installation_succeeds_when_the_plugin_has_described_itself() {
     for (script, words) in [
         ("#!/bin/sh\nexit 3\n", "exit status: 3"),
         ("#!/bin/sh\necho hello\n", "printed no description"),
-        ("#!/no/such/interpreter\n", "is no plugin that can be installed"),
+        ("#!/no/such/interpreter\n", "cannot be installed"),
     ] {
         install(&tree, "h.io/acme/app", script).fails_with(&[words]);
         assert!(list(&tree).iter().all(|plugin| plugin["state"] != "installed"));
