@@ -322,12 +322,12 @@ impl<'a> Resource<'a> {
         are_as_many
     }
 
-    /// Whether upstream keeps something of this resource in annotations.
+    /// Whether upstream keeps something of this resource in annotations while it builds the layers.
     pub fn has_notes(&self) -> bool {
         let is_noted = |rare: &Rare<'a>| {
             let allows_change = rare.allows_name_change || rare.allows_kind_change;
             let is_transformed = rare.origin.is_some() || !rare.transformations.is_empty();
-            allows_change || is_transformed || rare.helm_generated || rare.vars.iter().any(|name| !name.is_empty())
+            allows_change || is_transformed || rare.helm_generated
         };
         let has_affixes = !self.prefixes.is_empty() || !self.suffixes.is_empty();
         let is_generated = self.behavior.is_some() || self.needs_hash;

@@ -138,7 +138,9 @@ pub fn with_build_annotations<'a>(
     sees: &dyn Fn(&str) -> bool,
     edit: impl FnOnce(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    let added = build_annotations(arena, resource, sees);
+    let mut added = build_annotations(arena, resource, sees);
+    // Of variables, upstream writes no annotation before all layers are built.
+    added.retain(|(key, _)| *key != REF_BY);
     if added.is_empty() {
         return edit(resource.node_mut_in_form());
     }
