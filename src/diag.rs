@@ -304,6 +304,13 @@ impl Error {
         self
     }
 
+    /// Puts words in front of the message.
+    #[must_use]
+    pub fn prefixed(mut self, words: &str) -> Self {
+        self.0.message.insert_str(0, words);
+        self
+    }
+
     /// Adds what the user can do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -24,6 +24,7 @@
 //! * `manager`: plugins that are installed, pinned and shared.
 //! * `process`: child processes with limits; none outlives the build.
 //! * [`build()`], [`Workspace`], [`Output`]: the face of all this.
+//! * `edit`: changes of kustomization files; no byte moves that the change is not about.
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: all cores; no result depends on how many. `meter` counts work for tests.
@@ -88,6 +89,9 @@
 #![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
 
 mod workspace;
+
+#[cfg(feature = "command")]
+mod edit;
 
 pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};

@@ -189,7 +189,9 @@ fn the_commands_of_the_page_on_writing_plugins_work() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plugin/write.md")).unwrap();
     let blocks: Vec<&str> =
         page.split("```console\n").skip(1).map(|after| after.split("```").next().unwrap()).collect();
-    let [start, kustomization, shared_object] = blocks[..] else { panic!("the page has {} blocks", blocks.len()) };
+    let [start, kustomization, shared_object, bundle] = blocks[..] else {
+        panic!("the page has {} blocks", blocks.len())
+    };
     let tree = Tree::new(
         "-- app/kustomization.yaml --\nresources: [cm.yaml]\ntransformers: [team.yaml]\n\
          -- app/cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n\
@@ -200,6 +202,7 @@ fn the_commands_of_the_page_on_writing_plugins_work() {
         run(bash.args(["-euo", "pipefail", "-c", commands]).current_dir(tree.path().join(folder))).ok()
     };
     assert!(shell("", start).ends_with("ok\n"));
+    assert!(shell("", bundle).ends_with("ok\n"));
     assert!(shell("app", kustomization).ends_with("  labels:\n    team: blue\n  name: a\n"));
     // The example in Rust has this name and lies beside the tool.
     crate::sdk::team_label();

@@ -1,14 +1,15 @@
-//! Bundles, environments, `plugin serve` and `plugin sync`. Real servers and clients, each a process
-//! of its own.
+//! Bundles, environments, `plugin export --mounts` and `plugin sync`. A real file server, and
+//! clients that are processes of their own.
 
 use crate::manager::{require, script};
+use crate::servers::FileServer;
 use crate::support::Tree;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
 
@@ -128,48 +129,38 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     }
 }
 
-/// A server of an environment, ended when it is dropped.
+/// A plain file server with the bundles of an environment as they were when they were last
+/// exported. It ends when it is dropped.
 pub struct Server {
-    child: Child,
+    files: FileServer,
     pub url: String,
-    log: BufReader<std::process::ChildStderr>,
+}
+
+/// Where the bundles of an environment are exported to.
+fn exported(tree: &Tree) -> PathBuf {
+    tree.home().join("www")
+}
+
+/// Exports the bundles of an environment to a web server's directory.
+pub fn export(tree: &Tree, environment: &str) -> String {
+    let to = exported(tree);
+    tree.run(&["plugin", "export", "--mounts", to.to_str().unwrap(), "--environment", environment]).ok()
 }
 
 impl Server {
     pub fn start(tree: &Tree, environment: &str) -> Server {
-        let mut command = tree.command(&["plugin", "serve", "--environment", environment, "--listen", "127.0.0.1:0"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim_end().rsplit(' ').next().unwrap().to_owned();
-        assert!(url.starts_with("http://127.0.0.1:"), "{line}");
-        let log = BufReader::new(child.stderr.take().unwrap());
-        Server { child, url, log }
+        export(tree, environment);
+        let files = FileServer::start(exported(tree));
+        Server { url: files.url.clone(), files }
     }
 
-    /// What it was asked for until now: metadata and content.
-    pub fn asked(&mut self) -> (usize, usize) {
-        // A request of ours is the end of what came before.
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
-        agent.get(format!("{}/end", self.url)).call().unwrap();
-        let mut counts = (0, 0);
-        loop {
-            let mut line = String::new();
-            self.log.read_line(&mut line).unwrap();
-            match line {
-                _ if line.contains("GET /end") => return counts,
-                _ if line.contains("GET /v3/file_metadatas/") => counts.0 += 1,
-                _ if line.contains("GET /v3/file_content/") => counts.1 += 1,
-                other => panic!("{other}"),
-            }
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    /// What it was asked for since this was last called: lists and contents.
+    pub fn asked(&self) -> (usize, usize) {
+        let asked = self.files.asked();
+        let of = |start: &str| asked.iter().filter(|path| path.starts_with(start)).count();
+        let counts = (of("/v3/file_metadatas/"), of("/v3/file_content/"));
+        assert_eq!(counts.0 + counts.1, asked.len(), "{asked:?}");
+        counts
     }
 }
 
@@ -211,7 +202,7 @@ fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
         "definitions: {}\n",
     );
     host.write("../home/.config/rustomize/environments/prod/modules/b/schemas/README", "no schema");
-    let mut server = Server::start(&host, "prod");
+    let server = Server::start(&host, "prod");
     let client = tree();
     environment(&client, "prod", &format!("sync: {}\n", server.url));
     // M05, M06: the build syncs first, and uses it in the same run.
@@ -226,21 +217,22 @@ fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     );
     // M11, M15.
     assert_eq!((files[names[0]].1, files[names[1]].1), (0o755, 0o644));
-    assert_eq!(server.asked(), (2, 3));
+    assert_eq!(server.asked(), (3, 3));
     // M12, M14: a second run asks for the metadata, and for nothing else.
     assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 3 files, 0 fetched, 0 removed\n");
-    assert_eq!(server.asked(), (2, 0));
+    assert_eq!(server.asked(), (3, 0));
     // M13, M14, M15: what was changed here, what came in between, what has other permissions.
     let place = client.home().join(".cache/rustomize/sync/prod/current/plugin/ex.io/v1/made");
     fs::write(place.join("Made"), "#!/bin/sh\nexit 1\n").unwrap();
     fs::write(place.join("stray"), "").unwrap();
     fs::set_permissions(place.join("data/lines.txt"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 3 files, 1 fetched, 1 removed\n");
-    assert_eq!(server.asked(), (2, 1));
+    assert_eq!(server.asked(), (3, 1));
     assert_eq!(synced(&client, "prod"), files);
     // What is gone there goes here.
     bundle(&host, "prod/modules/a", "newer");
     fs::remove_file(environments(&host).join("prod/modules/b/schemas/crd with space.yaml")).unwrap();
+    export(&host, "prod");
     assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 2 files, 1 fetched, 1 removed\n");
     assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("v: newer"));
     server.asked();
@@ -253,47 +245,167 @@ fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     client.assert_nothing_left();
 }
 
+/// All files below a directory with their content, but for the lock.
+fn all_in(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = crate::support::files(directory, "").into_iter().filter(|path| !path.ends_with(".rustomize-lock"));
+    files.map(|path| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap())).collect()
+}
+
 #[test]
-fn a_server_gives_what_it_lists_and_nothing_else() {
+fn an_export_has_what_it_lists_and_nothing_else() {
     let host = tree();
     bundle(&host, "prod/modules/a", "first");
-    let server = Server::start(&host, "prod");
-    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
-    let get = |path: &str| {
-        let mut response = agent.get(format!("{}{path}", server.url)).call().unwrap();
-        (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
-    };
-    assert_eq!(get("/v3/file_content/plugins/ex.io/v1/made/Made?environment=prod").0, 200);
-    for path in [
-        "/",
-        "/v3/file_metadatas/other?environment=prod",
-        "/v3/file_metadatas/plugins?environment=test",
-        "/v3/file_content/plugins/../../environment.yaml?environment=prod",
-        "/v3/file_content/plugins/%2e%2e/%2e%2e/environment.yaml?environment=prod",
-        "/v3/file_content/plugins//etc/passwd?environment=prod",
-        "/v3/file_content/plugins/ex.io/v1/made?environment=prod",
-    ] {
-        assert_eq!(get(path).0, 404, "{path}");
-    }
-    // What comes after a list is found, what goes is missed, and a link is not followed.
     let made = environments(&host).join("prod/modules/a/plugin/ex.io/v1/made");
-    fs::write(made.join("values.yaml"), "later").unwrap();
-    let later = "/v3/file_content/plugins/ex.io/v1/made/values.yaml?environment=prod";
-    assert_eq!(get(later), (200, "later".to_owned()));
-    fs::remove_file(made.join("values.yaml")).unwrap();
-    assert_eq!(get(later).0, 404);
-    fs::write(host.home().join("secret"), "secret").unwrap();
-    fs::write(made.join("values.yaml"), "later").unwrap();
-    assert_eq!(get(later).0, 200);
-    fs::remove_file(made.join("values.yaml")).unwrap();
-    std::os::unix::fs::symlink(host.home().join("secret"), made.join("values.yaml")).unwrap();
-    let (status, body) = get(later);
-    assert!(status != 200 && !body.contains("secret"), "{status} {body}");
-    let mut stream = std::net::TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
-    std::io::Write::write_all(&mut stream, b"POST / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-    let mut said = String::new();
-    stream.read_to_string(&mut said).unwrap();
-    assert!(said.starts_with("HTTP/1.1 405 "), "{said}");
+    fs::write(made.join("values.yaml"), "one").unwrap();
+    fs::write(made.join("same.yaml"), "one").unwrap();
+    let said = export(&host, "prod");
+    assert_eq!(said.lines().filter(|line| line.starts_with("+ ")).count(), 4, "two contents and two lists: {said}");
+    let www = exported(&host);
+    let first = all_in(&www);
+    let lists = ["plugins", "schemas"].map(|mount| Path::new("v3/file_metadatas").join(mount));
+    let content = |text: &str| Path::new("v3/file_content").join(crate::servers::sha256(text.as_bytes()));
+    assert_eq!(first.len(), 4);
+    assert_eq!((&first[&lists[1]][..], &first[&content("one")][..]), (&b"[]"[..], &b"one"[..]));
+    // A web server, which is another user, reads all of it.
+    for path in first.keys() {
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&www.join(path)), 0o644, "{path:?}");
+        assert_eq!(mode(www.join(path).parent().unwrap()) & 0o055, 0o055, "{path:?}");
+    }
+    // Nothing new: nothing is written.
+    assert_eq!(export(&host, "prod"), "");
+    // The contents of the state before stay; those before it go. Other files are nobody's business.
+    fs::write(www.join("index.html"), "own").unwrap();
+    fs::write(made.join("values.yaml"), "two").unwrap();
+    fs::remove_file(made.join("same.yaml")).unwrap();
+    export(&host, "prod");
+    let second = all_in(&www);
+    assert!(second.contains_key(&content("one")) && second.contains_key(&content("two")));
+    fs::write(made.join("values.yaml"), "three").unwrap();
+    let said = export(&host, "prod");
+    assert!(said.contains(&format!("- {}", www.join(content("one")).display())), "{said}");
+    let third = all_in(&www);
+    assert!(!third.contains_key(&content("one")) && third.contains_key(&content("two")));
+    assert!(third.contains_key(Path::new("index.html")));
+    // A link in a bundle, which may lead anywhere, is refused, and changes nothing.
+    std::os::unix::fs::symlink("/etc/passwd", made.join("link.yaml")).unwrap();
+    let to = www.to_str().unwrap();
+    let run = || host.run(&["plugin", "export", "--mounts", to, "--environment", "prod"]);
+    run().fails_with(&["link.yaml' is neither a file nor a directory"]);
+    assert_eq!(all_in(&www), third);
+    fs::remove_file(made.join("link.yaml")).unwrap();
+    // What was broken is mended.
+    fs::write(www.join(content("three")), "broken").unwrap();
+    run().ok();
+    assert_eq!(all_in(&www), third);
+    host.assert_nothing_left();
+}
+
+#[test]
+fn a_client_in_the_middle_of_an_export_gets_the_old_state() {
+    let host = tree();
+    bundle(&host, "prod/modules/a", "1.0.0");
+    host.write("../home/.config/rustomize/environments/prod/modules/a/schemas/a.yaml", "definitions: {} # 1.0.0\n");
+    export(&host, "prod");
+    let www = exported(&host);
+    // Exports at a certain request, and says how many requests there were.
+    let sync_with_export_at = |at: usize, version: &'static str| {
+        let (client, asked) = (tree(), Arc::new(AtomicUsize::new(0)));
+        environment(&client, "prod", "");
+        let (home, counter, files) = (host.home(), asked.clone(), www.clone());
+        let address = crate::servers::serve(move |request| {
+            if counter.fetch_add(1, Ordering::SeqCst) == at {
+                publish(&home, version);
+            }
+            let path = request.path.split('?').next().unwrap().trim_start_matches('/');
+            fs::read(files.join(path)).map_or_else(|_| crate::servers::Reply::not_found(), crate::servers::Reply::ok)
+        });
+        client.run(&["plugin", "sync", "--environment", "prod", "--from", &format!("http://{address}")]).ok();
+        let state = synced(&client, "prod");
+        let text = |path: &str| String::from_utf8(state[path].0.clone()).unwrap();
+        let made = text("plugin/ex.io/v1/made/Made");
+        let schema = text("schemas/a.yaml");
+        (made, schema, asked.load(Ordering::SeqCst))
+    };
+    let is_of = |(made, schema, _): &(String, String, usize), version: &str| {
+        made.contains(&format!("{{v: {version}}}")) && schema.contains(&format!("# {version}\n"))
+    };
+    // Before the first list the new state; between the lists the new one, which is read again; then
+    // the old one, whose contents stay.
+    let all = [(0, "1.0.1", "1.0.1", 5), (1, "1.0.2", "1.0.2", 7), (2, "1.0.3", "1.0.3", 7), (3, "1.0.4", "1.0.3", 5)];
+    for (at, version, wanted, requests) in all {
+        let found = sync_with_export_at(at, version);
+        assert!(is_of(&found, wanted), "an export at request {at}: {found:?}");
+        assert_eq!(found.2, requests, "an export at request {at}");
+    }
+    // A server whose lists change all the time ends in an error, not in a loop.
+    let client = tree();
+    environment(&client, "prod", "");
+    let counter = AtomicUsize::new(0);
+    let address = crate::servers::serve(move |_| {
+        let n = counter.fetch_add(1, Ordering::SeqCst);
+        crate::servers::Reply::ok(format!("[{}]", " ".repeat(n)))
+    });
+    let sync = ["plugin", "sync", "--environment", "prod", "--from", &format!("http://{address}")];
+    client.run(&sync).fails_with(&["has changed 5 times while the lists were read", "sync again"]);
+}
+
+/// Writes another version into the bundle `a` of a home, and exports it. A server's thread has no
+/// tree.
+fn publish(home: &Path, version: &str) {
+    let bundle = home.join(".config/rustomize/environments/prod/modules/a");
+    for (path, mark) in [("plugin/ex.io/v1/made/Made", "{v: "), ("schemas/a.yaml", "# ")] {
+        let path = bundle.join(path);
+        let text = fs::read_to_string(&path).unwrap();
+        let (start, rest) = text.split_once(mark).unwrap();
+        let end = &rest[rest.find(['}', '\n']).unwrap()..];
+        fs::write(&path, format!("{start}{mark}{version}{end}")).unwrap();
+    }
+    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rustomize"));
+    command.args(["plugin", "export", "--environment", "prod", "--mounts"]).arg(home.join("www"));
+    crate::support::run(command.env_clear().env("HOME", home)).ok();
+}
+
+#[test]
+fn an_export_goes_to_a_place_of_its_own() {
+    let host = tree();
+    bundle(&host, "prod/modules/a", "first");
+    let run = |to: &str| host.run(&["plugin", "export", "--environment", "prod", "--mounts", to]);
+    host.write("file", "text");
+    run("file").fails_with(&["'file' is not a directory", "does not exist yet"]);
+    run("file/below").fails_with(&["file/below"]);
+    for other in ["full/notes", "served/v3/api.json", "mixed/v3/file_content/notes"] {
+        host.write(other, "own");
+    }
+    host.write("mixed/other", "own");
+    for to in ["full", "served", "mixed"] {
+        let before = all_in(&host.path().join(to));
+        run(to).fails_with(&[&format!("'{to}' is not empty, and has no earlier export")]);
+        assert_eq!(all_in(&host.path().join(to)), before);
+        assert!(!host.path().join(to).join(".rustomize-lock").exists());
+    }
+    // An empty one will do, and what an export that was cut off has left.
+    fs::create_dir_all(host.path().join("cut/v3/file_content")).unwrap();
+    host.write("cut/.rustomize-lock", "");
+    host.write("cut/.rustomize-staging-abcdef/x", "");
+    run("cut").ok();
+    assert_eq!(all_in(&host.path().join("cut")).len(), 3);
+    // A link in its place is not followed.
+    fs::create_dir(host.path().join("linked")).unwrap();
+    fs::create_dir(host.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", host.path().join("linked/v3")).unwrap();
+    run("linked").fails_with(&["does not write through links"]);
+    assert_eq!(fs::read_dir(host.path().join("elsewhere")).unwrap().count(), 0);
+    host.run(&["plugin", "export"]).fails_with(&["--mounts"]);
+    host.run(&["plugin", "export", "x", "--mounts", "y"]).fails_with(&["cannot be used with"]);
+    host.run(&["plugin", "export", "--mounts", "y"]).fails_with(&["the environment 'default' does not exist"]);
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    fs::create_dir(host.path().join("closed")).unwrap();
+    fs::set_permissions(host.path().join("closed"), fs::Permissions::from_mode(0o555)).unwrap();
+    run("closed").fails_with(&["cannot write", "Permission denied"]);
 }
 
 #[test]
@@ -308,6 +420,7 @@ fn a_server_that_lies_changes_nothing() {
         (file("/x", &sum, 0o644), "which is not a valid mode"),
         (file("x", &sum, 0o4755), "which is not a valid mode"),
         (file("x", &"0".repeat(64), 0o644), "differs from the list of the server"),
+        (file("x", &format!("../{}", &sum[3..]), 0o644), "without a SHA-256 in hex"),
         ("{}".to_owned(), "is not a list of files"),
     ];
     for (list, words) in lists {

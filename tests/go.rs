@@ -268,6 +268,7 @@ fn a_build_adopts_a_genuine_go_plugin_with_the_users_word() {
     let before = fs::read(&path).unwrap();
     let build = ["build", "--enable-alpha-plugins"];
     let with_flag = [&build[..], &["--adopt-go-plugins"]].concat();
+    crate::support::run(&mut command(&tree, &build)).fails_with(&["that was not adopted", "--adopt-go-plugins"]);
     let without_go = crate::support::run(tree.command(&with_flag).env("PATH", "/nowhere"));
     without_go.fails_with(&["no 'go' program on path", "adopting the plugin '", "t.yaml:1:1"]);
     let adopted = crate::support::run(&mut command(&tree, &with_flag));
@@ -340,14 +341,15 @@ fn configurations_of_go_plugins_are_made_by_kustomizations() {
 #[test]
 fn go_plugins_stand_among_built_in_ones() {
     let tree = format!(
-        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [one.yaml, two.yaml, three.yaml]\n\
+        "{PODS}-- kustomization.yaml --\nresources: [pods.yaml]\ntransformers: [one.yaml, two.yaml, three.yaml, four.yaml]\n\
          -- one.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {{name: p}}\nprefix: b-\nfieldSpecs: [{{path: metadata/name}}]\n\
-         -- two.yaml --\n{}-- three.yaml --\napiVersion: builtin\nkind: SuffixTransformer\nmetadata: {{name: s}}\nsuffix: -e\nfieldSpecs: [{{path: metadata/name}}]\n",
+         -- two.yaml --\n{}-- three.yaml --\napiVersion: builtin\nkind: SuffixTransformer\nmetadata: {{name: s}}\nsuffix: -e\nfieldSpecs: [{{path: metadata/name}}]\n\
+         -- four.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {{name: q}}\nprefix: c-\nfieldSpecs: [{{path: metadata/name}}]\n",
         config("StringPrefixer", "x", "")
     );
     if let Some(run) = build(&tree, &[]) {
         let out = run.ok();
-        assert!(out.contains("name: x-b-a-e\n") && out.matches("name: x-b-cm-e\n").count() == 2, "{out}");
+        assert!(out.contains("name: c-x-b-a-e\n") && out.matches("name: c-x-b-cm-e\n").count() == 2, "{out}");
     }
 }
 

@@ -63,8 +63,8 @@ fn build(tree: &Tree) -> String {
     printed
 }
 
-#[test]
-fn bashed_config_map_and_sed_transformer_run_unchanged() {
+/// The examples in Bash that make and change a ConfigMap.
+fn build_bash() {
     let here = tree("generators", &config("BashedConfigMap", "argsOneLiner: alice myMomsMaidenName\n"));
     if place(&here, "BashedConfigMap").is_none() {
         return;
@@ -127,7 +127,8 @@ fn build_go(kind: &str, field: &str, more: &str) -> Option<String> {
 }
 
 #[test]
-fn examples_in_go_are_built_from_their_unchanged_source_and_run() {
+fn examples_in_bash_and_in_go_run_from_their_unchanged_source() {
+    build_bash();
     let Some(printed) = build_go("SomeServiceGenerator", "generators", "port: \"12345\"\n") else { return };
     assert!(printed.contains("kind: Service\nmetadata:\n  labels:\n    app: dev\n  name: example\n"), "{printed}");
     assert!(printed.contains("spec:\n  ports:\n  - port: 12345\n  selector:\n    app: dev\n"), "{printed}");

@@ -80,6 +80,33 @@ fn a_tag_is_resolved_once_and_its_digest_runs() {
 }
 
 #[test]
+fn a_lock_counts_for_every_root_below_it_in_the_repository() {
+    let (address, files) = function_registry();
+    let image = format!("{address}/x/fn:v1");
+    let tree = tree(&image);
+    fs::create_dir(tree.path().join(".git")).unwrap();
+    tree.write("overlay/kustomization.yaml", "resources: [base]\n");
+    for file in ["kustomization.yaml", "a.yaml", "f.yaml"] {
+        fs::create_dir_all(tree.path().join("overlay/base")).unwrap();
+        fs::rename(tree.path().join(file), tree.path().join("overlay/base").join(file)).unwrap();
+    }
+    lock(&tree, &[]).ok();
+    let pinned = format!("{address}/x/fn@{}", digest(&files, "v1"));
+    assert_eq!(ran(&tree, &["--frozen", "overlay"]), pinned);
+    assert_eq!(ran(&tree, &["overlay/base"]), pinned);
+    // The nearest lock that has the image counts.
+    let other = format!("sha256:{}", "1".repeat(64));
+    tree.write(
+        "overlay/base/plugins.lock",
+        &serde_json::json!({
+            "lockVersion": 1, "plugins": {}, "images": {&image: &other}
+        })
+        .to_string(),
+    );
+    assert_eq!(ran(&tree, &["overlay"]), format!("{address}/x/fn@{other}"));
+}
+
+#[test]
 fn an_image_that_is_not_locked_is_refused_where_only_what_is_locked_may_be_used() {
     let (address, files) = function_registry();
     let tree = tree(&format!("{address}/x/fn:v1"));

@@ -5,6 +5,7 @@
 
 use crate::manager::{require, root, script_with};
 use crate::support::{Run, Tree};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -197,7 +198,7 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
         out.matches(&format!("v: {version}\n")).count() == 2 && out.matches(&format!("data: {version}\n")).count() == 2
     };
     publish("1.0.0");
-    let mut server = crate::environment::Server::start(&host, "prod");
+    let server = crate::environment::Server::start(&host, "prod");
     let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
     client.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
     let sync = ["plugin", "sync", "--environment", "prod"];
@@ -211,6 +212,7 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
     for round in 1..=times() {
         let new = format!("2.0.{round}");
         publish(&new);
+        crate::environment::export(&host, "prod");
         kills += usize::from(killed(&client, &sync, whole.mul_f64(random.f64() * 1.2)));
         let built = client.run(&["build", "--enable-alpha-plugins", "--environment", "prod", "--no-sync"]).ok();
         assert!(is_of(&built, &old) || is_of(&built, &new), "kill {kills}: {built}");
@@ -221,7 +223,54 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
         let generations = fs::read_dir(&place).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
         // The link, what counts, and what a build may still read.
         assert!(generations <= 3, "kill {kills}: {:?}", fs::read_dir(&place).unwrap().collect::<Vec<_>>());
-        server.asked();
+        old = new;
+    }
+    println!("{kills} kills of {} runs, each within {whole:?}", times());
+    assert!(kills > 0, "no run was killed");
+}
+
+#[test]
+fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
+    let host = Tree::new("");
+    let ballast = format!("# {}\n", "ballast ".repeat(20_000));
+    // A plugin and a schema; both say the same version, or it is a mix.
+    let publish = |version: &str| {
+        let module = "../home/.config/rustomize/environments/prod/modules/m";
+        host.write(&format!("{module}/plugin/ex.io/v1/made/Made"), &format!("#!/bin/sh\n# {version}\n{ballast}"));
+        host.write(&format!("{module}/schemas/a.yaml"), &format!("definitions: {{}}\n# {version}\n{ballast}"));
+    };
+    publish("1.0.0");
+    let server = crate::environment::Server::start(&host, "prod");
+    let client = tree();
+    let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
+    client.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
+    let www = host.home().join("www");
+    let export = ["plugin", "export", "--environment", "prod", "--mounts", www.to_str().unwrap()];
+    publish("1.0.1");
+    let start = Instant::now();
+    host.run(&export).ok();
+    let whole = start.elapsed();
+    // The versions that a client gets.
+    let served = || {
+        client.run(&["plugin", "sync", "--environment", "prod"]).ok();
+        let files = crate::environment::synced(&client, "prod");
+        let version = |text: &[u8]| String::from_utf8_lossy(text).lines().nth(1).unwrap().to_owned();
+        let found: BTreeSet<String> = files.values().map(|(text, _)| version(text)).collect();
+        assert_eq!((files.len(), found.len()), (2, 1), "{found:?}");
+        found.into_iter().next().unwrap()
+    };
+    let mut random = fastrand::Rng::with_seed(10);
+    let mut old = "1.0.1".to_owned();
+    let mut kills = 0;
+    for round in 1..=times() {
+        let new = format!("2.0.{round}");
+        publish(&new);
+        kills += usize::from(killed(&host, &export, whole.mul_f64(random.f64() * 1.2)));
+        let found = served();
+        assert!(found == format!("# {old}") || found == format!("# {new}"), "kill {kills}: {found}");
+        host.run(&export).ok();
+        assert_eq!(served(), format!("# {new}"), "kill {kills}");
+        assert!(is_clean(&www), "kill {kills}: {:?}", files(&www));
         old = new;
     }
     println!("{kills} kills of {} runs, each within {whole:?}", times());

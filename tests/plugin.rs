@@ -91,6 +91,9 @@ fn the_config_home_defaults_to_dot_config_and_the_homes_have_an_order() {
     assert!(tree.build(&[]).ok().contains("v: last"));
     tree.plugin("Make", &config_map("v=config"));
     assert!(tree.build(&[]).ok().contains("v: config"));
+    tree.write("xdg/kustomize/plugin/ex.io/v1/make/Make", &config_map("v=xdg"));
+    tree.variables.insert("XDG_CONFIG_HOME", tree.path().join("xdg").to_string_lossy().into_owned());
+    assert!(tree.build(&[]).ok().contains("v: xdg"));
     tree.write("own/ex.io/v1/make/Make", &config_map("v=own"));
     tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", tree.path().join("own").to_string_lossy().into_owned());
     assert!(tree.build(&[]).ok().contains("v: own"));
@@ -103,7 +106,11 @@ fn other_files_in_the_plugins_directory_do_not_matter() {
     for name in ["go.mod", "Make_test.go", "data/x.yaml", "README.md"] {
         tree.write(&format!("../home/.config/kustomize/plugin/ex.io/v1/make/{name}"), "not for you {");
     }
-    tree.build(&[]).ok();
+    // Programs, too.
+    for name in ["A", "make", "Make.sh", "Make.py"] {
+        tree.write(&format!("../home/.config/kustomize/plugin/ex.io/v1/make/{name}"), &config_map("v=other"));
+    }
+    assert!(tree.build(&[]).ok().contains("v: \"1\"\n"));
 }
 
 #[test]
@@ -129,6 +136,9 @@ fn a_plugin_that_is_missing_or_cannot_run_fails_the_build() {
     let plugin = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
     fs::set_permissions(&plugin, fs::Permissions::from_mode(0o644)).unwrap();
     tree.build(&[]).fails_with(&["unexecutable plugin", "chmod +x"]);
+    // Neither of the two files is fit for use.
+    tree.write("../home/.config/kustomize/plugin/ex.io/v1/make/Make.so", "no ELF");
+    tree.build(&[]).fails_with(&["Make.so", "shared object", "g.yaml:1:1"]);
     tree.plugin("Make", "#!/no/such/interpreter\n");
     tree.build(&[]).fails_with(&["cannot be started", "interpreter"]);
 }
@@ -148,11 +158,13 @@ fn transformers_run_in_the_order_of_the_list() {
 #[test]
 fn without_the_flag_the_build_fails_and_says_so() {
     let tree = Tree::new(GENERATOR);
-    tree.plugin("Make", &config_map("v=1"));
+    tree.plugin("Make", &config_map("touch \"$HOME/ran\"; v=1"));
     tree.run(&["build"]).fails_with(&["external plugins disabled", "--enable-alpha-plugins"]);
     tree.run(&["build", "--enable-alpha-plugins=false"]).fails_with(&["external plugins disabled"]);
+    assert!(!tree.home().join("ran").exists(), "the plugin ran without the flag");
     for flag in ["--enable-alpha-plugins", "--enable_alpha_plugins", "--enable-alpha-plugins=true"] {
         tree.run(&["build", flag]).ok();
+        fs::remove_file(tree.home().join("ran")).unwrap();
     }
 }
 
@@ -188,12 +200,15 @@ fn one_executable_serves_as_generator_and_transformer() {
 
 #[test]
 fn the_mode_and_the_configuration_are_in_the_environment() {
-    let out = generate("v=$KUSTOMIZE_PLUGIN_MODE-$(basename \"$KUSTOMIZE_PLUGIN_CONFIG_ROOT\")-$(basename \"$PWD\")");
-    assert!(out.contains("v: generate-tree-tree"), "{out}");
-    let out = generate(
-        "printf %s \"$KUSTOMIZE_PLUGIN_CONFIG_STRING\" > \"$HOME/s\"; printf '%s' \"$(cat \"$1\")\" > \"$HOME/f\"; cmp \"$HOME/s\" \"$HOME/f\" > /dev/null; v=$?-$(wc -c < \"$1\")-$(printf %s \"$KUSTOMIZE_PLUGIN_CONFIG_STRING\" | wc -c)",
+    let tree = Tree::new(&GENERATOR.replace("-- ", "-- app/"));
+    tree.plugin(
+        "Make",
+        &config_map("v=$KUSTOMIZE_PLUGIN_MODE-$(basename \"$KUSTOMIZE_PLUGIN_CONFIG_ROOT\")-$(basename \"$PWD\")"),
     );
-    assert!(out.contains("v: 1-52-52"), "the string ends in a line break, as the file does: {out}");
+    let out = tree.build(&["app"]).ok();
+    assert!(out.contains("v: generate-app-app"), "{out}");
+    let out = generate("printf %s \"$KUSTOMIZE_PLUGIN_CONFIG_STRING\" | cmp -s - \"$1\"; v=$?-$(wc -c < \"$1\")");
+    assert!(out.contains("v: 0-52"), "the string is the file, with the line break at its end: {out}");
     let out = transform("#!/bin/sh\nsed \"s/old/$KUSTOMIZE_PLUGIN_MODE/\"\n").ok();
     assert!(out.contains("k: transform"), "{out}");
     let tree = Tree::new(GENERATOR);
@@ -220,6 +235,13 @@ fn a_transformer_reads_all_resources_and_prints_what_stays() {
     let added =
         transform("#!/bin/sh\ncat; printf -- '---\\napiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: b}\\n'\n").ok();
     assert!(added.contains("name: a") && added.contains("name: b"), "{added}");
+    // All resources are on stdin, and what is not printed is gone.
+    let tree = Tree::new(TRANSFORMER);
+    let config_map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n");
+    tree.write("cm.yaml", &["a", "b", "c"].map(config_map).join("---\n"));
+    tree.plugin("Change", "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: only}\\ndata: {read: \"%s\"}\\n' $(grep -c '^kind: ')\n");
+    let only = "apiVersion: v1\ndata:\n  read: \"3\"\nkind: ConfigMap\nmetadata:\n  name: only\n";
+    assert_eq!(tree.build(&[]).ok(), only);
 }
 
 #[test]
@@ -452,4 +474,32 @@ fn the_public_shapes_of_exec_plugins_run() {
     tree.write("../home/elsewhere/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
     tree.plugin("Make", &format!("#!/bin/sh\nset -e\nd=$(mktemp -d)\ntrap 'rm -r \"$d\"' EXIT\ncp -r \"$HOME/elsewhere/.\" \"$d\"\n'{}' build \"$d\"\n", env!("CARGO_BIN_EXE_rustomize")));
     assert!(tree.build(&[]).ok().contains("name: far-a\n"));
+}
+
+#[test]
+fn each_validator_sees_what_the_ones_before_it_left() {
+    let entry = |name: &str| format!("- |-\n  apiVersion: ex.io/v1\n  kind: Check\n  metadata: {{name: {name}}}\n");
+    // Each notes what it reads. The third one prints a label, and the last one changes a value.
+    let script = "#!/bin/sh\nname=$(sed -n 's/^  name: //p' \"$1\")\ncat > \"seen-$name\"\ncase $name in\n\
+                  second) ;;\n\
+                  third) sed 's/^  labels:/  labels:\\n    validated-by: third/' seen-third ;;\n\
+                  last) sed 's/v: one/v: two/' seen-last ;;\n*) cat \"seen-$name\" ;;\nesac\n";
+    let tree = Tree::new(
+        "-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    a: b\n  name: a\ndata:\n  v: one\n",
+    );
+    tree.plugin("Check", script);
+    let build = |names: &[&str]| {
+        let entries: String = names.iter().map(|name| entry(name)).collect();
+        tree.write("kustomization.yaml", &format!("resources: [cm.yaml]\nvalidators:\n{entries}"));
+        tree.build(&[])
+    };
+    let printed = build(&["first", "second", "third", "fourth"]).ok();
+    let seen = |name: &str| fs::read_to_string(tree.path().join(format!("seen-{name}"))).unwrap();
+    let label = "    validated-by: third\n";
+    assert!(printed.contains(label) && printed.contains("  v: one\n"), "{printed}");
+    assert!(seen("first").contains("kustomize.config.k8s.io/id") && !seen("first").contains(label));
+    assert_eq!(seen("second"), seen("first"));
+    assert_eq!(seen("third"), seen("first"));
+    assert!(seen("fourth").contains(label), "{}", seen("fourth"));
+    build(&["first", "last"]).fails_with(&["validator shouldn't modify the resource map"]);
 }

@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 /// What a client asked for.
 pub struct Request {
@@ -32,17 +34,67 @@ impl Reply {
 
 /// Serves until the test ends, each connection in a thread of its own. Gives `127.0.0.1:<port>`.
 pub fn serve(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> String {
+    serve_until(Arc::default(), answer).0
+}
+
+/// The same until a connection comes after `is_over` was set. Gives the thread, too: the port is
+/// closed when it ends.
+fn serve_until(
+    is_over: Arc<AtomicBool>,
+    answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let answer = Arc::new(answer);
-    std::thread::spawn(move || {
+    let thread = std::thread::spawn(move || {
         for stream in listener.incoming() {
+            if is_over.load(Ordering::Relaxed) {
+                return;
+            }
             let answer = answer.clone();
             // A client that goes away is none of ours to worry about.
             std::thread::spawn(move || drop(one(stream.unwrap(), &*answer)));
         }
     });
-    address.to_string()
+    (address.to_string(), thread)
+}
+
+/// A plain file server: it gives the files of a directory, whatever the query says, until it is
+/// dropped.
+pub struct FileServer {
+    pub url: String,
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl FileServer {
+    pub fn start(directory: PathBuf) -> FileServer {
+        let (asked, is_over): (Arc<Mutex<Vec<String>>>, Arc<AtomicBool>) = Default::default();
+        let log = asked.clone();
+        let (address, thread) = serve_until(is_over.clone(), move |request| {
+            let path = request.path.split('?').next().unwrap().to_owned();
+            // A client that was killed may have asked nothing.
+            log.lock().unwrap().extend(Some(path.clone()).filter(|path| !path.is_empty()));
+            std::fs::read(directory.join(path.trim_start_matches('/'))).map_or_else(|_| Reply::not_found(), Reply::ok)
+        });
+        FileServer { url: format!("http://{address}"), address, asked, is_over, thread: Some(thread) }
+    }
+
+    /// The paths that were asked for since this was last called.
+    pub fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
+
+impl Drop for FileServer {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // Wakes the thread.
+        drop(TcpStream::connect(&self.address));
+        self.thread.take().unwrap().join().unwrap();
+    }
 }
 
 fn one(mut stream: TcpStream, answer: &dyn Fn(&Request) -> Reply) -> std::io::Result<()> {

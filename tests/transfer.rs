@@ -201,8 +201,11 @@ fn every_caller_installs_the_same_from_a_registry() {
     let (server, _) = crate::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
     let line = format!("{{app: {{source: h.io/acme/app, version: '~> 1.2', from: 'oci://{server}/acme/app'}}}}");
     let add = ["plugin", "add", "h.io/acme/app@~> 1.2", "--from", &format!("oci://{server}/acme/app")];
-    let callers: [(&[&str], bool); 8] = [
+    let callers: [(&[&str], bool); 11] = [
         (&["build", "--enable-alpha-plugins"], true),
+        (&["validate", "--enable-alpha-plugins"], true),
+        (&["plugin", "run", "g.yaml"], true),
+        (&["plugin", "update"], true),
         (&["plugin", "install"], true),
         // U32: by its name or its source, as the project says.
         (&["plugin", "install", "app"], true),

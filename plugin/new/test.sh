@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the plugin as it is, builds the example with it, and compares the result.
+# Installs the @WHAT@ as it is, builds the example with it, and compares the result.
 set -euo pipefail
 cd "$(dirname "$0")"
 @BUILD@rustomize plugin install --directory example --frozen=false

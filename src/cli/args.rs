@@ -1,8 +1,10 @@
 //! Flags exactly as typed.
 
 use super::command_word;
+use super::edit_args::EditCommand;
 use super::plugin_args::PluginCommand;
 use super::plugin_flags::PluginFlags;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,6 +39,9 @@ pub enum Command {
     #[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
     #[command(mut_arg("depfile", |flag| flag.hide(true)))]
     Validate(Box<Build>),
+    /// Change the kustomization file of the working directory; all other lines of it stay
+    #[command(args_override_self = true)]
+    Edit(Box<EditCommand>),
     /// Make, install, pin and share plugins
     Plugin(PluginCommand),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
@@ -230,8 +235,28 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
     arguments.extend(command_word::first(words, &command));
-    let matches = command.try_get_matches_from(arguments)?;
+    let matches = command.try_get_matches_from_mut(&arguments).or_else(|e| help_on_edit(&mut command, arguments, e))?;
     Ok(Cli::from_arg_matches(&matches)?.command)
+}
+
+/// kustomize answers `edit` with a verb that is missing or unknown with help, and that is no error.
+fn help_on_edit(
+    command: &mut clap::Command,
+    mut arguments: Vec<OsString>,
+    error: clap::Error,
+) -> Result<clap::ArgMatches, clap::Error> {
+    let kinds = [
+        ErrorKind::InvalidSubcommand,
+        ErrorKind::MissingSubcommand,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+    ];
+    if !kinds.contains(&error.kind()) || arguments.get(1).is_none_or(|word| word != "edit") {
+        return Err(error);
+    }
+    let is_known = |word: &OsString| ["add", "set", "remove"].iter().any(|verb| word == verb);
+    arguments.truncate(if arguments.get(2).is_some_and(is_known) { 3 } else { 2 });
+    arguments.push("--help".into());
+    command.try_get_matches_from_mut(arguments)
 }
 
 /// The program with its commands and their flags.

@@ -2,12 +2,14 @@
 
 use super::cache;
 use super::plugin_install::install_missing;
-use crate::diag::{Code, Error};
+use crate::diag::{self, Code, Error};
+use crate::load::Root;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{Bundle, Environment};
 use crate::manager::policy::trust::{self, Trust};
+use crate::manager::resolve;
 use crate::manager::resolve::inputs::Inputs;
-use crate::manager::resolve::project::Project;
+use crate::manager::resolve::project::{Project, upwards};
 use crate::manager::store::root::{self, RootError};
 use crate::plugin::PluginOptions;
 use anyhow::Result;
@@ -70,6 +72,27 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
     Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
 }
 
+/// The directories whose files are used whoever owns them.
+fn safe_directories() -> Vec<PathBuf> {
+    let safe = variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
+    std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect()
+}
+
+/// The directories whose `plugins.lock` counts for the images of a root, nearest first: for a root
+/// of this machine those from it upwards, then those from the built directory upwards. The lock of
+/// a clone does not count.
+///
+/// # Errors
+/// A file above a root is a link or belongs to another user.
+pub fn lock_directories(root: &Root, built: &Path) -> diag::Result<Vec<PathBuf>> {
+    let safe = safe_directories();
+    let mut found = if root.remote().is_none() { upwards(&root.real, None, &safe)? } else { Vec::new() };
+    if let Ok(built) = built.canonicalize() {
+        found.extend(upwards(&built, None, &safe)?);
+    }
+    Ok(found)
+}
+
 /// Where the plugins of a directory and an environment are looked for; nothing was looked at yet.
 ///
 /// # Errors
@@ -78,12 +101,11 @@ pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Poli
     let is_ambient =
         !policy.is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
     let path = variable("PATH").filter(|_| is_ambient).unwrap_or_default();
-    let safe = variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
     let mut inputs = Inputs {
         root: root::root(variable)?,
         cache: cache::writable(),
         top: directory.canonicalize().ok(),
-        safe: std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect(),
+        safe: safe_directories(),
         path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
         ..Inputs::default()
     };
@@ -112,17 +134,46 @@ pub fn for_build(
     if is_homeless && Project::read(directory)?.is_empty() {
         return Ok(Default::default());
     }
-    let make = || -> Result<(Inputs, Policy)> {
-        let policy = policy(Some(is_frozen))?;
-        let mut inputs = inputs(directory, environment, &policy)?;
-        if !offline {
-            let options = options.clone();
-            let install = move |directory: &Path| install_missing(directory, is_frozen, &options).map_err(plain);
-            inputs.install = Some(Arc::new(install));
-        }
-        Ok((inputs, policy))
-    };
-    make().map_err(plain)
+    let policy = policy(Some(is_frozen)).map_err(plain)?;
+    Ok((installing_inputs(directory, environment, &policy, offline, options)?, policy))
+}
+
+/// [`inputs`] that install missing plugins unless the build is offline.
+fn installing_inputs(
+    directory: &Path,
+    environment: Option<&Environment>,
+    policy: &Policy,
+    offline: bool,
+    options: &PluginOptions,
+) -> Result<Inputs, Error> {
+    let mut inputs = inputs(directory, environment, policy).map_err(plain)?;
+    if !offline {
+        let (options, is_frozen) = (options.clone(), policy.is_frozen);
+        let install = move |directory: &Path| install_missing(directory, is_frozen, &options).map_err(plain);
+        inputs.install = Some(Arc::new(install));
+    }
+    Ok(inputs)
+}
+
+/// The files with schemas of the bundles that a directory and an environment require. A machine
+/// without a home has none. Trust rules are read where there is a bundle.
+///
+/// # Errors
+/// A required bundle cannot be installed or used.
+pub fn schemas(
+    directory: &Path,
+    environment: Option<&Environment>,
+    is_frozen: bool,
+    offline: bool,
+    options: &PluginOptions,
+) -> Result<Vec<PathBuf>, Error> {
+    // What is wrong with the root is told to the first object that asks for a plugin.
+    if root::root(variable).is_err() {
+        return Ok(Vec::new());
+    }
+    let unread = Policy { is_frozen, ..Policy::default() };
+    let bundles = installing_inputs(directory, environment, &unread, offline, options)?.required_bundles(&unread)?;
+    if bundles.is_empty() { Ok(Vec::new()) } else { resolve::schemas::schemas(&bundles, &trust().map_err(plain)?) }
 }
 
 /// Turns an error of a command into an error of the library.

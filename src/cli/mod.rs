@@ -9,6 +9,8 @@ mod cache;
 mod command_word;
 mod depfile;
 mod doctor;
+mod edit;
+mod edit_args;
 mod managed;
 mod output;
 mod plugin;
@@ -62,6 +64,7 @@ pub fn main() -> ExitCode {
         args::Command::Build(build) => build::run(&build),
         args::Command::Validate(build) => build::validate(*build),
         args::Command::Doctor(doctor) => doctor::run(&doctor),
+        args::Command::Edit(edit) => edit::run(&edit),
         args::Command::Plugin(command) => plugin::run(&command),
         args::Command::Version(version) => version::run(&version, as_kustomize),
     };

@@ -46,7 +46,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             add_built(&mut report, &built);
         }
         Plugin::Install(args) => return plugin_install::install(args, json(args.printing), &options),
-        Plugin::New { directory, lang, role } => {
+        Plugin::New { directory, lang, role, bundle } => {
             let language = match lang {
                 Language::Bash => scaffold::Language::Bash,
                 Language::Python => scaffold::Language::Python,
@@ -54,7 +54,11 @@ pub fn run(args: &PluginCommand) -> Result<()> {
                 Language::Rust => scaffold::Language::Rust,
                 Language::C => scaffold::Language::C,
             };
-            for path in scaffold::scaffold(directory, language, (*role).into())? {
+            let new = match bundle {
+                true => scaffold::New::Bundle,
+                false => scaffold::New::Plugin(language, (*role).into()),
+            };
+            for path in scaffold::scaffold(directory, new)? {
                 report.add(path.display().to_string(), json!({ "path": path }));
             }
             writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
@@ -69,7 +73,6 @@ pub fn run(args: &PluginCommand) -> Result<()> {
         Plugin::Why(args) => return plugin_why::why(args, json(args.printing), &options),
         Plugin::Trust(args) => return plugin_trust::trust(args, is_json),
         Plugin::Prune(args) => return plugin_look::prune(args, json(args.printing)),
-        Plugin::Serve(args) => return plugin_share::serve(args),
         Plugin::Sync(args) => return plugin_share::sync(args, json(args.printing), &options),
         Plugin::Export(args) => return plugin_share::export(args, json(args.printing), &options),
         Plugin::Run(args) => return plugin_run::run(args),

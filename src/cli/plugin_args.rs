@@ -6,7 +6,7 @@ use super::plugin_flags::PluginFlags;
 use crate::manager::author::describe::Role;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::install::PARALLEL;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
 /// `plugin`.
@@ -64,9 +64,9 @@ pub enum Plugin {
     /// Install the plugins that plugins.yaml names, or one
     #[command(long_about = INSTALL_PLUGIN, after_long_help = INSTALL_EXAMPLES)]
     Install(Install),
-    /// Write a new plugin, with an example that tests it
+    /// Write a new plugin or bundle, with an example that tests it
     New {
-        /// The directory to make; its name is the plugin's
+        /// The directory to make; its name is that of the plugin or bundle
         #[arg(value_name = "DIR")]
         directory: PathBuf,
 
@@ -77,6 +77,10 @@ pub enum Plugin {
         /// The field of a kustomization that the plugin is for
         #[arg(long, value_name = "ROLE", default_value = "generator")]
         role: RunAs,
+
+        /// Write a bundle, with a generator and a schema
+        #[arg(long, conflicts_with_all = ["lang", "role"])]
+        bundle: bool,
     },
     /// Add a plugin to plugins.yaml, and install and lock it
     Add(Add),
@@ -86,7 +90,7 @@ pub enum Plugin {
     Describe(Describe),
     /// Print the C header of plugins that are shared objects
     Header(Header),
-    /// Write the files of a release of a plugin: an archive for each platform and their sums
+    /// Write the files of a release of a plugin or bundle: archives and their sums
     #[command(long_about = PACKAGE_PLUGIN, after_long_help = PACKAGE_EXAMPLES)]
     Package(Package),
     /// Check every installed plugin: its name, its content, and its description
@@ -106,14 +110,11 @@ pub enum Plugin {
     /// Remove installed versions that no plugins.lock names
     #[command(long_about = PRUNE_PLUGIN)]
     Prune(Prune),
-    /// Serve an environment's bundles to machines that sync them
-    #[command(long_about = SERVE_PLUGIN)]
-    Serve(Serve),
     /// Get the bundles of an environment from its server
     #[command(long_about = SYNC_PLUGIN)]
     Sync(Sync),
-    /// Write installed plugins into a plugin directory of kustomize and kubectl
-    #[command(long_about = EXPORT_PLUGIN)]
+    /// Write installed plugins for kustomize and kubectl, or bundles for a web server
+    #[command(long_about = EXPORT_PLUGIN, after_long_help = EXPORT_EXAMPLES)]
     Export(Export),
     /// Take the newest versions that plugins.yaml allows
     #[command(alias = "upgrade", long_about = UPDATE_PLUGIN, after_long_help = UPDATE_EXAMPLES)]
@@ -323,10 +324,19 @@ pub struct Update {
 
 /// `plugin export`
 #[derive(Args)]
+#[command(group(ArgGroup::new("place").required(true).args(["placement", "mounts"])))]
 pub struct Export {
     /// The plugin directory to write to, as KUSTOMIZE_PLUGIN_HOME names it
     #[arg(value_name = "DIR")]
-    pub placement: PathBuf,
+    pub placement: Option<PathBuf>,
+
+    /// Write the bundles of an environment for a web server, which machines sync from
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["directory", "dry_run", "frozen"])]
+    pub mounts: Option<PathBuf>,
+
+    /// The environment whose bundles are written [default: RUSTOMIZE_ENVIRONMENT, or 'default']
+    #[arg(long, value_name = "NAME", requires = "mounts")]
+    pub environment: Option<String>,
 
     /// The directory with plugins.yaml
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -428,18 +438,6 @@ pub struct Trust {
     /// name; may be repeated
     #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "deny")]
     pub allow_env: Vec<String>,
-}
-
-/// `plugin serve`
-#[derive(Args)]
-pub struct Serve {
-    /// The environment [default: RUSTOMIZE_ENVIRONMENT, or 'default']
-    #[arg(long, value_name = "NAME")]
-    pub environment: Option<String>,
-
-    /// The address to listen on; port 0 is any free port
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8140")]
-    pub listen: String,
 }
 
 /// `plugin sync`
@@ -547,14 +545,20 @@ const LIST_PLUGIN: &str = "List the installed and the required plugins, with the
 const PRUNE_PLUGIN: &str = "Remove installed versions that nothing needs. The versions in plugins.lock of each directory are kept, and so is the highest version of each \
     source. Plugins whose installation did not finish are removed.";
 
-const SERVE_PLUGIN: &str = "Serve the bundles of an environment over HTTP. 'rustomize plugin sync --environment NAME --from URL' copies them to another machine. Everybody \
-    who reaches the address can read them. For encryption, put an https server in front.";
-
 const SYNC_PLUGIN: &str = "Make the bundles that were synced for an environment the same as those of its server. Only files that differ are fetched. Files that the \
     server no longer has are deleted. The old files stay in use until all new ones have arrived.";
 
 const EXPORT_PLUGIN: &str = "Write the required plugins into a plugin directory, as KUSTOMIZE_PLUGIN_HOME names it, so that kustomize and kubectl run them. Without \
-    plugins.yaml, all installed plugins are written.\n\nFiles of an earlier export that are not needed any more are removed. Other files stay as they are.";
+    plugins.yaml, all installed plugins are written.\n\nFiles of an earlier export that are not needed any more are removed. Other files stay as they are.\n\n\
+    With --mounts, write the bundles on the module path of an environment as files that any web server serves: 'rustomize plugin sync --environment NAME --from URL' \
+    copies them to another machine. The directory is for one environment. A server gives the old state or the new one, also while this command runs.";
+
+const EXPORT_EXAMPLES: &str = "Examples:
+  # For kustomize and kubectl
+  rustomize plugin export ~/.config/kustomize/plugin
+
+  # For the machines that sync from https://plugins.example.com/prod
+  rustomize plugin export --mounts /srv/www/prod --environment prod";
 
 const UPDATE_PLUGIN: &str = "Install the newest versions that plugins.yaml allows, and write them to plugins.lock.";
 

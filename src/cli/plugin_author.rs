@@ -67,7 +67,7 @@ pub struct Header {
 /// `plugin package`
 #[derive(Args)]
 pub struct Package {
-    /// A directory with plugin.yaml, or an executable for this machine
+    /// A directory with plugin.yaml, of a plugin or a bundle, or an executable for this machine
     #[arg(value_name = "PATH", default_value = ".")]
     pub what: PathBuf,
 
@@ -79,8 +79,8 @@ pub struct Package {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// An executable, or a shared object, for another platform, as in linux_arm64=FILE; may be
-    /// repeated
+    /// An executable, a shared object or the directory of a bundle for another platform, as in
+    /// linux_arm64=FILE; may be repeated
     #[arg(long = "platform", value_name = "OS_ARCH=FILE", value_parser = platform)]
     pub platforms: Vec<(Platform, PathBuf)>,
 
@@ -180,6 +180,9 @@ fn as_manifest(described: &Described) -> Result<String> {
     let Described { description, name, path } = described;
     if path.is_dir() {
         let manifest = Manifest::read(path)?;
+        if manifest.is_bundle() {
+            return Ok(export::bundle_manifest(&manifest)?);
+        }
         let head = Head { name, runtime: manifest.runtime.name(), entry: &manifest.entry };
         return Ok(export::manifest(&head, description)?);
     }

@@ -19,6 +19,10 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long one call may take where no flag says it.
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// How plugins run.
 #[derive(Args, Default)]
@@ -36,9 +40,10 @@ pub struct PluginFlags {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub frozen: Option<bool>,
 
-    /// How long one call of a plugin may take, as in 90s or 5m; 0 for no limit
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
-    pub plugin_timeout: std::time::Duration,
+    /// How long one call of a plugin may take, as in 90s or 5m; 0 for no limit. With this flag a
+    /// container that does not end in time is removed, too [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub plugin_timeout: Option<Duration>,
 
     /// How much one call of a plugin may print, as in 64MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
@@ -150,7 +155,7 @@ pub fn options(
     let variable = managed::variable;
     let options = PluginOptions {
         enabled: is_enabled,
-        timeout: Some(flags.plugin_timeout).filter(|t| !t.is_zero()),
+        timeout: timeout(flags),
         output_limit: flags.plugin_output_limit,
         isolation: isolation(flags, variable),
         memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
@@ -192,10 +197,14 @@ fn ask_to_adopt(path: &Path) -> bool {
     answer
 }
 
+/// How long one call may take; `None` for as long as it likes.
+fn timeout(flags: &PluginFlags) -> Option<Duration> {
+    Some(flags.plugin_timeout.unwrap_or(TIMEOUT)).filter(|t| !t.is_zero())
+}
+
 /// The limits of one call of helm, whose stderr is not shown.
 pub(super) fn limits(flags: &PluginFlags) -> Limits {
-    let timeout = Some(flags.plugin_timeout).filter(|t| !t.is_zero());
-    Limits { timeout, output: flags.plugin_output_limit, stderr: |_| {} }
+    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, stderr: |_| {} }
 }
 
 /// Variables that say where things are and how to speak, and nothing of the user.
@@ -244,7 +253,10 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
         variables: flags.env.clone(),
         user: flags.as_current_user.unwrap_or(false).then(current_user),
         engine: engine().clone(),
-        images: Images::new(move |written| image::for_build(&directory, is_frozen, written)),
+        notes_containers: flags.plugin_timeout.is_some(),
+        images: Images::new(move |root, written| {
+            image::for_build(&managed::lock_directories(root, &directory)?, is_frozen, written)
+        }),
         fail_on: match flags.fail_on_results {
             None => FailOn::Nothing,
             Some(Severity::Error) => FailOn::Error,
@@ -267,7 +279,7 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
     let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
-    let schemas = bundles.iter().flat_map(Bundle::schemas).collect();
+    let bundled: Vec<PathBuf> = bundles.iter().flat_map(Bundle::schemas).collect();
     if let Some(synced) = environment.as_ref().map_or(Ok(None), Environment::synced_bundle)?
         && !synced.bundle.schemas().is_empty()
     {
@@ -276,11 +288,11 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
         synced.check(&policy.trust)?;
     }
     let directory = directory.to_owned();
-    let managed = Managed::new(move || {
-        let (host, variable) = (plugin_host::program(), managed::variable);
-        let children = signals::children().clone();
-        let options = PluginOptions { host, variable, children, ..PluginOptions::default() };
-        managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options)
-    });
-    Ok((managed, schemas))
+    let (host, variable, children) = (plugin_host::program(), managed::variable, signals::children().clone());
+    let options = PluginOptions { host, variable, children, ..PluginOptions::default() };
+    let required = managed::schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
+    // Of two schemas for one kind the later counts.
+    let schemas = required.into_iter().chain(bundled).rev().collect();
+    let make = move || managed::for_build(&directory, environment.as_ref(), is_frozen, offline, &options);
+    Ok((Managed::new(make), schemas))
 }

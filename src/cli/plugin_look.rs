@@ -5,7 +5,6 @@ use super::managed::{environment, inputs, policy};
 use super::plugin_args::Prune;
 use super::plugin_install::locked_root;
 use super::report::Report;
-use crate::manager::author::describe::Component;
 use crate::manager::id::name::Platform;
 use crate::manager::policy::lock::Lock;
 use crate::manager::resolve::Resolver;
@@ -54,23 +53,12 @@ fn cells(row: &Row) -> [String; 5] {
     let name = row.source.as_ref().map_or_else(path, ToString::to_string);
     let required_by = row.required_by.iter().map(|(file, _)| file.display().to_string());
     let (version, state, provides) = match &row.state {
-        State::Installed(details) => {
-            let kinds = details.provides.iter().map(|(_, component)| shown(component));
-            (format!("v{}", details.version), "installed", kinds.collect::<Vec<_>>().join(", "))
-        }
+        State::Installed(details) => (format!("v{}", details.version), "installed", details.summary()),
         State::Present(_) => (String::new(), "present", String::new()),
         State::Refused(_) => (String::new(), "refused", String::new()),
         State::Absent(constraint) => (constraint.clone(), "absent", String::new()),
     };
     [name, version, state.to_owned(), provides, required_by.collect::<Vec<_>>().join(", ")]
-}
-
-/// The kind that is provided, or else its name.
-fn shown(component: &Component) -> String {
-    match component.kind.as_str() {
-        "" => component.name.clone(),
-        kind => format!("{}/{kind}", component.api_version),
-    }
 }
 
 /// A row of `plugin list` for programs.
@@ -84,7 +72,7 @@ fn row_value(row: &Row) -> Value {
     let more = match &row.state {
         State::Installed(details) => json!({
             "state": "installed", "version": details.version.to_string(), "apiVersion": details.api.to_string(),
-            "sha256": details.sum,
+            "sha256": details.sum, "schemas": details.schemas,
             "provides": details.provides.iter().map(|(role, c)| json!({
                 "role": role, "name": c.name, "apiVersion": c.api_version, "kind": c.kind,
             })).collect::<Vec<_>>(),

@@ -1,8 +1,8 @@
-//! `plugin sync`, `serve` and `export`: bundles from and for other machines, installed plugins for
+//! `plugin sync` and `export`: bundles from and for other machines, installed plugins for
 //! kustomize.
 
 use super::managed::{environment, inputs, policy, variable};
-use super::plugin_args::{Export, Serve, Sync};
+use super::plugin_args::{Export, Sync};
 use super::plugin_install::{install_missing, transfer};
 use super::report::Report;
 use crate::manager::fetch::FetchLimits;
@@ -10,21 +10,51 @@ use crate::manager::policy::Policy;
 use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::Resolver;
 use crate::manager::share::sync::{self, Synced};
-use crate::manager::share::{placement, serve};
+use crate::manager::share::{export, placement};
 use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use serde_json::json;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs `plugin export`.
 ///
 /// # Errors
-/// A plugin is not installed, or another file is in its place.
+/// A plugin is not installed, another file is in its place, or there is no such environment.
 pub fn export(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let (placement, directory) = (args.placement.as_path(), args.directory.as_path());
+    if let Some(mounts) = &args.mounts {
+        let environment = existing(args.environment.as_deref())?;
+        let export::Exported { written, removed } = export::export(&environment, mounts)?;
+        return changes(&written, &removed).print(is_json);
+    }
+    let (Some(placement), directory) = (&args.placement, args.directory.as_path()) else {
+        bail!("'plugin export' needs a directory\n  hint: rustomize plugin export DIR, or --mounts DIR");
+    };
     lay(placement, directory, (args.frozen, args.dry_run), options)?.print(is_json)
+}
+
+/// The environment with a name, or the default one.
+fn existing(named: Option<&str>) -> Result<Environment> {
+    if let Some(environment) = environment(named)? {
+        return Ok(environment);
+    }
+    bail!(
+        "the environment 'default' does not exist\n  hint: make it below '{}', or name another with --environment NAME",
+        root::configuration(variable)?.join("environments").display()
+    )
+}
+
+/// The report of files that were written and removed.
+fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
+    let mut report = Report::default();
+    for (sign, paths) in [("+", written), ("-", removed)] {
+        for path in paths {
+            let change = if sign == "+" { "written" } else { "removed" };
+            report.add(format!("{sign} {}", path.display()), json!({ "path": path, "change": change }));
+        }
+    }
+    report
 }
 
 /// Lays the plugins of a directory into a plugin directory of kustomize; `frozen` and `is_dry` are
@@ -50,14 +80,7 @@ fn lay(
     for (source, why) in &changes.left_out {
         writeln!(std::io::stderr(), "Left out: {source}: {why}")?;
     }
-    let mut report = Report::default();
-    for (sign, paths) in [("+", &changes.written), ("-", &changes.removed)] {
-        for path in paths {
-            let change = if sign == "+" { "written" } else { "removed" };
-            report.add(format!("{sign} {}", path.display()), json!({ "path": path, "change": change }));
-        }
-    }
-    Ok(report)
+    Ok(self::changes(&changes.written, &changes.removed))
 }
 
 /// Runs `plugin sync`.
@@ -68,12 +91,7 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(placement) = &args.placement {
         return lay(placement, &args.directory, (args.frozen, args.dry_run), options)?.print(is_json);
     }
-    let Some(environment) = environment(args.environment.as_deref())? else {
-        bail!(
-            "the environment 'default' does not exist\n  hint: make it below '{}', or name another with --environment NAME",
-            root::configuration(variable)?.join("environments").display()
-        )
-    };
+    let environment = existing(args.environment.as_deref())?;
     let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
         bail!(
             "the environment '{}' does not name its server\n  hint: give --from URL, or write 'sync: URL' into its environment.yaml",
@@ -100,22 +118,4 @@ pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy
         bail!("the directory for synced files is not known\n  hint: set HOME, XDG_CACHE_HOME or RUSTOMIZE_CACHE_DIR")
     };
     Ok(sync::sync(&transfer(false, FetchLimits::default().size, None), server, &environment.name, place)?)
-}
-
-/// Runs `plugin serve`, until it is ended.
-///
-/// # Errors
-/// The environment does not exist, or the address cannot be listened on.
-pub fn serve(args: &Serve) -> Result<()> {
-    let Some(environment) = environment(args.environment.as_deref())? else {
-        bail!(
-            "the environment 'default' does not exist\n  hint: make it below '{}'",
-            root::configuration(variable)?.join("environments").display()
-        );
-    };
-    let listener = std::net::TcpListener::bind(&args.listen)?;
-    writeln!(std::io::stdout(), "Serving '{}' on http://{}", environment.name, listener.local_addr()?)?;
-    std::io::stdout().flush()?;
-    serve::serve(&listener, &environment, &|line| drop(writeln!(std::io::stderr(), "{line}")));
-    Ok(())
 }

@@ -4,6 +4,7 @@ use super::managed::{environment, inputs, policy, variable};
 use super::plugin_args::Why;
 use super::report::Report;
 use crate::config::read_alone;
+use crate::manager::author::bundle;
 use crate::manager::author::describe::Role;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
@@ -12,7 +13,6 @@ use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::State;
 use crate::manager::resolve::{COMPONENT, Request, Resolution, Resolver, Tier};
-use crate::manager::share::mounts;
 use crate::plugin::function::is_function;
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::ResId;
@@ -144,11 +144,11 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
     }
     if let Some(environment) = environment {
         report.head(format!("In bundles of the environment '{}'", environment.name));
-        for bundle in environment.bundles()? {
-            let home = bundle.home();
-            let kinds = mounts::kinds(&home).unwrap_or_default().into_iter();
+        for own in environment.bundles()? {
+            let home = own.home();
+            let kinds = bundle::kinds(&home).unwrap_or_default().into_iter();
             let kinds = kinds.map(|(kind, path)| (path, format!("for {kind}")));
-            let strays = mounts::strays(&home).unwrap_or_default().into_iter();
+            let strays = bundle::strays(&home).unwrap_or_default().into_iter();
             let strays = strays.map(|path| {
                 (path, "not loaded: it is not named as <apiVersion>/<kind in lower case>/<Kind>".to_owned())
             });
@@ -163,11 +163,7 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
         let Some(path) = row.path else { continue };
         let state = match row.state {
             State::Installed(details) => {
-                let kinds = details.provides.iter().map(|(_, c)| match c.kind.as_str() {
-                    "" => c.name.clone(),
-                    kind => format!("{}/{kind}", c.api_version),
-                });
-                format!("v{}, for {}", details.version, kinds.collect::<Vec<_>>().join(", "))
+                format!("v{}, for {}", details.version, details.summary())
             }
             State::Present(why) | State::Refused(why) | State::Absent(why) => format!("refused: {why}"),
         };

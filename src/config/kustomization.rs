@@ -121,10 +121,9 @@ impl<'a> Kustomization<'a> {
     /// # Errors
     /// Unknown fields, wrong types, a wrong kind or apiVersion, or no content at all.
     pub fn from_node(node: Option<&Node<'a>>, cx: &Decoder<'a>) -> Result<(Self, Vec<Warning>)> {
-        let mut k = Kustomization::default();
+        let mut k = Kustomization::as_written(node, cx)?;
         let empty = Mapping::new().into();
         let node = node.unwrap_or(&empty);
-        k.decode(node, cx)?;
         // An empty list under an old name becomes nothing under the new one.
         let old = [
             ("bases", k.bases.len()),
@@ -144,6 +143,16 @@ impl<'a> Kustomization<'a> {
         }
         k.check_type(node.pos())?;
         Ok((k, warnings))
+    }
+
+    /// Reads a kustomization file's document without a look at what it says: it may say nothing.
+    ///
+    /// # Errors
+    /// Unknown fields and wrong types.
+    pub fn as_written(node: Option<&Node<'a>>, cx: &Decoder<'a>) -> Result<Self> {
+        let mut k = Kustomization::default();
+        node.map_or(Ok(()), |node| k.decode(node, cx))?;
+        Ok(k)
     }
 
     /// A string field that is empty says nothing; anything else that was given does.

@@ -22,7 +22,7 @@ use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
 use crate::stage::trace::{Step, trace_read, traced};
-use crate::stage::{Accumulator, Build, Mode, PluginEntry, Running, Stage, documents, transform_each};
+use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
@@ -421,6 +421,7 @@ fn transform<'a>(build: &mut Build<'a>, group: &[Asked<'a>], map: &mut ResMap<'a
 /// Runs the checks: they see all resources, and may change nothing but a label that says that they
 /// were here.
 fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let mut given = Given::default();
     for config in plugin_configs(build, target, &target.kustomization.validators, "validators")? {
         let name = format!("running the validator {} of {}", config.id(), target.file);
         let in_validator = |e: Error| e.through(config.pos(), name.clone());
@@ -430,13 +431,17 @@ fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'
                 transformer.transform(map, build).map_err(in_validator)?;
             }
             before.check_all(map.iter()).map_err(in_validator)?;
+            given = Given::default();
         } else {
             let plugin = build
                 .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Validate })
                 .map_err(in_validator)?;
-            let printed = plugin.print_for(map, build).map_err(in_validator)?;
+            let Some(printed) = plugin.check(map, &mut given, build).map_err(in_validator)? else { continue };
             let step = Step { name: config.id().gvk.kind, entry: config.pos() };
-            traced(build, map, step, |_, map| adopt_labels(map, &*plugin, &printed)).map_err(in_validator)?;
+            let is_labelled = traced(build, map, step, |_, map| adopt_labels(map, &*plugin, &printed));
+            if is_labelled.map_err(in_validator)? {
+                given = Given::default();
+            }
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::{Built, bundle, strip_build_annotations};
 use crate::diag::{Error, Result, Warned};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Context, Mode, PluginEntry, resources_in};
+use crate::stage::{Build, Context, Given, Mode, PluginEntry, resources_in};
 use std::rc::Rc;
 
 /// What is asked of a plugin.
@@ -53,9 +53,10 @@ fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<Res
         }
         Mode::Transform => plugin.transform(&mut map, build)?,
         Mode::Validate => {
-            let printed = plugin.print_for(&map, build)?;
-            map = ResMap::default();
-            printed.into_iter().try_for_each(|resource| map.append(arena, resource))?;
+            if let Some(printed) = plugin.check(&map, &mut Given::default(), build)? {
+                map = ResMap::default();
+                printed.into_iter().try_for_each(|resource| map.append(arena, resource))?;
+            }
         }
     }
     map.edit_content(|resource| {

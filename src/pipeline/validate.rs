@@ -82,24 +82,30 @@ impl<'a> Contents<'a> {
 }
 
 /// Takes the labels over that an external validator may add, and nothing else of what it printed.
+/// Gives whether there was one.
 ///
 /// # Errors
 /// It changed a resource, printed one twice, or is a shared object that did not give back each one.
-pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: &[Resource<'a>]) -> Result<()> {
+pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: &[Resource<'a>]) -> Result<bool> {
+    if printed.is_empty() && !plugin.prints_all() {
+        return Ok(false);
+    }
     let contents = Contents::of(map);
     match plugin.prints_all() {
         true => contents.check_all(printed.iter())?,
         false => contents.check(printed.iter())?,
     }
     let labelled = printed.iter().filter_map(|r| Some((r, r.label(VALIDATED_BY)?)));
+    let mut is_labelled = false;
     for (resource, label) in labelled {
         let Found::One(i) = map.find_any(resource.id()) else { continue };
+        is_labelled = true;
         map.edit_in_place(i, |resource| {
             resource.add_metadata_entries("labels", [(&VALIDATED_BY, &label)]);
             Ok(())
         })?;
     }
-    Ok(())
+    Ok(is_labelled)
 }
 
 fn modified(what: String) -> Error {

@@ -14,7 +14,7 @@ use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::process::Call;
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
+use crate::stage::{Build, Generator, Given, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Pos};
 use rustomize_plugin_abi::Mode as Task;
 use std::borrow::Cow;
@@ -192,11 +192,15 @@ impl<'a> Transformer<'a> for ExecPlugin {
 }
 
 impl<'a> Plugin<'a> for ExecPlugin {
-    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
-        let input = self.program.format.print(build.arena, map.iter().cloned(), wire::Ids::With)?;
-        let printed = self.call(build, Some(input.clone().into_bytes()))?;
-        let printed = self.program.format.without_echo(&input, printed);
-        self.program.format.parse(build, self.output_name(), printed)
+    fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>> {
+        let format = self.program.format;
+        let input = given.in_notation((format, wire::Ids::With), map, build.arena)?;
+        let printed = self.call(build, Some(input.as_bytes().to_vec()))?;
+        if printed == input.as_bytes() {
+            return Ok(None);
+        }
+        let printed = format.without_echo(input, printed);
+        format.parse(build, self.output_name(), printed).map(Some)
     }
 }
 

@@ -11,9 +11,9 @@ use super::program::Program;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
-use crate::process::{Call, Removal};
+use crate::process::{Call, Failure, Removal};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Generator, Plugin, PluginEntry, Transformer, wire};
+use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::{Arena, Heap, Node, Pos, documents, first_document, reprint};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -169,7 +169,7 @@ impl Function {
         let options = &options.functions;
         let fault = |message: String| Error::new(Code::Plugin, message).at(function.pos);
         if !spec.container.image.is_empty() {
-            let image = options.images.of(spec.container.image).map_err(|e| e.at(function.pos))?;
+            let image = options.images.of(root, spec.container.image).map_err(|e| e.at(function.pos))?;
             spec.container.image = arena.text(&image);
             function.program.args = spec.container.arguments(options, root).map_err(fault)?;
             function.image = Some(spec.container.image.to_owned());
@@ -245,32 +245,43 @@ impl Function {
         printed.map_err(|failed| explain(options, &failed, &self.program.path, &self.name, self.pos))
     }
 
-    /// Runs the container of the function, and gives what it printed. A container that fails, or
-    /// that does not end, is removed.
+    /// Runs the container of the function, and gives what it printed. A container whose id the
+    /// engine notes is removed when it fails or does not end.
     fn run_container(&self, image: &str, input: Vec<u8>) -> Result<Vec<u8>> {
         let options = &self.options;
         let fault = |e: std::io::Error| Error::new(Code::Plugin, format!("{}: {e}", self.name)).at(self.pos);
         let found = options.functions.engine.program(&options.children);
         let engine = found.map_err(|e| e.context(format!("{} is the image '{image}'", self.name)).at(self.pos))?;
-        // The engine is ended with its time limit, and its daemon goes on: the container has to be
-        // known by its id.
-        let directory = options.children.directory("rustomize-container-").map_err(fault)?;
-        let file = directory.path().join("id");
-        let mut args = self.program.args.clone();
-        args.splice(1..1, ["--cidfile".into(), file.clone().into_os_string()]);
         // A container has walls of its own, and its engine needs to be outside of ours.
-        let call = Call {
+        let mut call = Call {
             program: &engine,
-            args,
+            args: self.program.args.clone(),
             directory: Some(&self.root.real),
             environment: self.program.variables().collect(),
             inherits: true,
             without: &[],
             stdin: Some(input),
         };
-        let removal = Removal { program: engine.clone(), args: vec!["rm".into(), "-f".into()], file };
-        let printed = options.children.run_or_remove(call, &options.limits(), removal);
-        printed.map_err(|failed| explain(options, &failed, &engine, &self.name, self.pos))
+        let printed = if options.functions.notes_containers {
+            // The engine is ended with its time limit, and its daemon goes on: the container has to
+            // be known by its id.
+            let directory = options.children.directory("rustomize-container-").map_err(fault)?;
+            let file = directory.path().join("id");
+            call.args.splice(1..1, ["--cidfile".into(), file.clone().into_os_string()]);
+            let removal = Removal { program: engine.clone(), args: vec!["rm".into(), "-f".into()], file };
+            options.children.run_or_remove(call, &options.limits(), removal)
+        } else {
+            options.children.run(call, &options.limits())
+        };
+        printed.map_err(|failed| {
+            let error = explain(options, &failed, &engine, &self.name, self.pos);
+            match failed.failure {
+                Failure::TimedOut(_) if !options.functions.notes_containers => {
+                    error.hint("the container may still run; it is removed where --plugin-timeout is given")
+                }
+                _ => error,
+            }
+        })
     }
 
     fn resource_list(&self, items: &[String]) -> String {
@@ -406,11 +417,11 @@ impl<'a> Transformer<'a> for Function {
 }
 
 impl<'a> Plugin<'a> for Function {
-    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+    fn check(&self, map: &ResMap<'a>, _: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>> {
         if self.is_empty {
-            return Ok(map.iter().cloned().collect());
+            return Ok(None);
         }
-        self.call(build, &items(map.iter().cloned().collect())?)
+        self.call(build, &items(map.iter().cloned().collect())?).map(Some)
     }
 }
 

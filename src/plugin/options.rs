@@ -3,6 +3,7 @@
 use super::engine::Engine;
 use super::isolation::{Isolation, Level};
 use crate::diag::Result;
+use crate::load::Root;
 use crate::process::{Children, Limits};
 use std::ffi::OsString;
 use std::fmt;
@@ -88,25 +89,25 @@ impl PluginOptions {
     }
 }
 
-/// Finds the image that runs in place of one that an object names.
-type FindImage = dyn Fn(&str) -> Result<String> + Send + Sync;
+/// Finds the image that runs in place of one that an object of a root names.
+type FindImage = dyn Fn(&Root, &str) -> Result<String> + Send + Sync;
 
 /// Which images run: the ones that objects name, unless a lock says otherwise.
 #[derive(Clone, Default)]
 pub struct Images(Option<Arc<FindImage>>);
 
 impl Images {
-    /// `find` gives the image that runs in place of one that an object names.
-    pub fn new(find: impl Fn(&str) -> Result<String> + Send + Sync + 'static) -> Images {
+    /// `find` gives the image that runs in place of one that an object of a root names.
+    pub fn new(find: impl Fn(&Root, &str) -> Result<String> + Send + Sync + 'static) -> Images {
         Images(Some(Arc::new(find)))
     }
 
-    /// The image that runs where an object names `written`.
+    /// The image that runs where an object that `root` lists names `written`.
     ///
     /// # Errors
     /// It may not be used.
-    pub(super) fn of(&self, written: &str) -> Result<String> {
-        self.0.as_ref().map_or_else(|| Ok(written.to_owned()), |find| find(written))
+    pub(super) fn of(&self, root: &Root, written: &str) -> Result<String> {
+        self.0.as_ref().map_or_else(|| Ok(written.to_owned()), |find| find(root, written))
     }
 }
 
@@ -134,6 +135,9 @@ pub struct FunctionOptions {
     pub user: Option<String>,
     /// The program that runs containers.
     pub engine: Engine,
+    /// Whether the engine notes the ids of containers (`--cidfile`, which kustomize does not pass),
+    /// so that one which fails or does not end is removed.
+    pub notes_containers: bool,
     /// Which images run.
     pub images: Images,
     /// Which results fail the build.

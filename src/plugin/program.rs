@@ -36,6 +36,15 @@ impl Command {
         Command { program: path.to_owned(), args, directory: None, needs, environment }
     }
 
+    /// The command of one plugin of a bundle: a file in the directory. Without a file, the same.
+    #[must_use]
+    pub fn of_entry(self, file: &str) -> Command {
+        match &self.directory {
+            Some(directory) if !file.is_empty() => Command { program: directory.join(file), ..self },
+            _ => self,
+        }
+    }
+
     /// The variables that it is started with.
     pub fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
         self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))

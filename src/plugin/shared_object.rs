@@ -15,7 +15,8 @@ use crate::load::Root;
 use crate::process::conversation::Conversation;
 use crate::process::{Call, Failed, Limits};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Generator, Mode, Plugin, PluginEntry, Transformer, wire};
+use crate::stage::format::Format;
+use crate::stage::{Build, Generator, Given, Mode, Plugin, PluginEntry, Transformer, wire};
 use crate::yaml::Pos;
 use rustomize_plugin_abi::frame::{Frame, answer, head};
 use rustomize_plugin_abi::{Asked, Mode as Task};
@@ -224,8 +225,18 @@ impl SharedObjectPlugin {
         })
     }
 
-    /// Calls the plugin and gives what it printed.
+    /// Calls the plugin and reads what it printed.
     fn call<'a>(&self, build: &mut Build<'a>, task: Task, resources: &str) -> Result<Vec<Resource<'a>>> {
+        let printed = self.ask(build, task, resources)?;
+        self.parse(build, printed)
+    }
+
+    fn parse<'a>(&self, build: &mut Build<'a>, printed: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+        wire::parse(build, format!("the output of {}", self.name), printed)
+    }
+
+    /// Calls the plugin and gives what it printed.
+    fn ask(&self, build: &mut Build<'_>, task: Task, resources: &str) -> Result<Vec<u8>> {
         let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let options = options(build, &self.options.functions, root);
@@ -235,7 +246,7 @@ impl SharedObjectPlugin {
             .ask(&self.options.limits(), &asked)
             .map_err(|failed| explain(&self.options, &failed, &self.host.path, &self.name, self.pos))?;
         match answer.kind {
-            answer::OUTPUT => wire::parse(build, format!("the output of {}", self.name), answer.content),
+            answer::OUTPUT => Ok(answer.content),
             _ => Err(fault(words(answer))),
         }
     }
@@ -262,8 +273,13 @@ impl<'a> Plugin<'a> for SharedObjectPlugin {
         true
     }
 
-    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+    fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>> {
         let task = if self.host.can("validate") { Task::Validate } else { Task::Transform };
-        self.call(build, task, &wire::print(build.arena, map.iter().cloned(), wire::Ids::Without)?)
+        let input = given.in_notation((Format::Yaml, wire::Ids::Without), map, build.arena)?;
+        let printed = self.ask(build, task, input)?;
+        match printed == input.as_bytes() {
+            true => Ok(None),
+            false => self.parse(build, printed).map(Some),
+        }
     }
 }

@@ -19,7 +19,7 @@ pub mod wire;
 
 pub use documents::{documents_to_resources, resources_in};
 pub use layers::{Accumulator, Layers};
-pub use plugins::{Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
+pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;
 use crate::diag::{Code, Error, Result, Warning};

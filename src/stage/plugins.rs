@@ -1,9 +1,12 @@
 //! [`Plugins`]: what a build knows of external plugins.
 
+use super::format::Format;
+use super::wire::Ids;
 use super::{Build, Generator, Transformer};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
+use crate::yaml::Arena;
 
 /// What a plugin is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +50,36 @@ pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
         false
     }
 
-    /// Lets a validator look at all resources, and gives what it printed.
+    /// Lets a validator look at all resources, and gives what it printed; `None` where that is what
+    /// it was given, byte for byte. `given` has what validators before it were given of `map`.
     ///
     /// # Errors
-    /// The plugin fails, or prints no resources.
-    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
+    /// The plugin fails, or prints what is not a resource.
+    fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>>;
+}
+
+/// Resources as validators read them. As long as the resources stay the same, they are printed once
+/// for each notation.
+#[derive(Default)]
+pub struct Given(Vec<((Format, Ids), String)>);
+
+impl Given {
+    /// The resources in a notation. O(size) for the first validator that asks for it.
+    ///
+    /// # Errors
+    /// A resource cannot be printed.
+    pub fn in_notation<'a>(&mut self, notation: (Format, Ids), map: &ResMap<'a>, arena: Arena<'a>) -> Result<&str> {
+        let known = self.0.iter().position(|(known, _)| *known == notation);
+        let i = match known {
+            Some(i) => i,
+            None => {
+                let text = notation.0.print(arena, map.iter().cloned(), notation.1)?;
+                self.0.push((notation, text));
+                self.0.len() - 1
+            }
+        };
+        Ok(&self.0[i].1)
+    }
 }
 
 /// A configuration object of a plugin, and where it stands.

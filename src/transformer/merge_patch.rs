@@ -180,7 +180,9 @@ fn merge_in<'a>(
     if wipes {
         resource.forget_history();
     }
-    if let Some(annotations) = internal_annotations(document.node()) {
+    if let Some(annotations) = internal_annotations(document.node())
+        && !displaces(document.node())
+    {
         // Upstream fails where somebody looks at lists of two lengths, and few do.
         resource.adopt_history(annotations);
     }
@@ -194,7 +196,12 @@ fn merge_in<'a>(
 /// Refuses annotations that are not a mapping for a resource of which kustomize keeps something in
 /// annotations: it merges a mapping with a mapping alone.
 fn check_notes(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
-    let Some(annotations) = patch.get("metadata").and_then(|m| m.get("annotations")) else { return Ok(()) };
+    let Some(metadata) = patch.get("metadata") else { return Ok(()) };
+    let Some(annotations) = metadata.get("annotations") else { return Ok(()) };
+    // The annotations of the resource are not merged then.
+    if displaces(patch) || displaces(metadata) {
+        return Ok(());
+    }
     let is_mapping = annotations.is_null() || annotations.as_mapping().is_some();
     // Without annotations, kustomize takes the patch's value, and prints only a mapping.
     if is_mapping || !resource.has_notes() {
@@ -250,11 +257,18 @@ fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
 
 /// Whether a patch takes all annotations off, and with them what upstream keeps there.
 pub(super) fn wipes_annotations(patch: &Node<'_>) -> bool {
-    let replaces = |node: &Node<'_>| node.get_text("$patch").is_some_and(|d| d == "replace" || d == "delete");
     let Some(metadata) = patch.get("metadata") else {
         return false;
     };
-    replaces(metadata) || metadata.get("annotations").is_some_and(|a| a.is_null() || replaces(a))
+    // A replacement of the whole resource has no effect.
+    !displaces(patch)
+        && (displaces(metadata) || metadata.get("annotations").is_some_and(|a| a.is_null() || displaces(a)))
+}
+
+/// Whether a mapping of a patch replaces or deletes that of the resource, into which it is not
+/// merged then.
+fn displaces(patch: &Node<'_>) -> bool {
+    patch.get_text("$patch").is_some_and(|directive| directive == "replace" || directive == "delete")
 }
 
 /// A patch whose annotations are text, whatever they look like; an empty map of them goes.

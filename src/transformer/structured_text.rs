@@ -12,7 +12,8 @@ use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{
-    Arena, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, first_document, json, reprint,
+    Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, document_in_text, json,
+    reprint,
 };
 
 /// The path of a target's field, as it is written and in parts.
@@ -62,8 +63,12 @@ pub(super) fn replace<'a>(
     Ok(true)
 }
 
-/// Prints JSON as an old text of it was laid out; `None` if a scalar's text is not of its type.
+/// Prints JSON as an old text of it was laid out; `None` if kustomize cannot make JSON of it: a
+/// scalar's text is not of its type, or a key is not a string or given twice.
 pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
+    if !has_json_keys(content) {
+        return None;
+    }
     let indent = old.contains('\n') && old.contains("  ");
     let mut out = String::with_capacity(old.len());
     json::write_with(&mut out, content, indent.then_some(0), &write_scalar).then_some(out)
@@ -76,7 +81,7 @@ pub(super) fn read<'a>(arena: Arena<'a>, text: &str) -> Option<Node<'a>> {
 
 fn source<'a>(arena: Arena<'a>, text: &str) -> Option<(&'a Source, Node<'a>)> {
     let source = arena.add_source("a text", text.to_owned());
-    Some((source, first_document(arena, source).ok()??))
+    Some((source, document_in_text(arena, source).ok()??))
 }
 
 /// The shortest beginning of a path that leads to a text with more than the path in it.
@@ -103,12 +108,36 @@ pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> O
     Some(node)
 }
 
+/// Whether all keys are strings, each given once.
+fn has_json_keys(node: &Node<'_>) -> bool {
+    match node.value() {
+        Value::Scalar(_) => true,
+        Value::Sequence(items) => items.iter().all(has_json_keys),
+        Value::Mapping(m) => {
+            let mut previous: Option<&Key<'_>> = None;
+            m.iter().all(|entry| {
+                let key = entry.key();
+                let is_new = !previous.replace(key).is_some_and(|previous| previous.same_text(key));
+                is_new && key.kind() == Kind::Str && has_json_keys(entry.value())
+            })
+        }
+    }
+}
+
 /// Appends a scalar as Go writes it; `false` if its text is not of its type.
 fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     match s.kind() {
         // Upstream prints the text as YAML first, in braces or brackets.
         Kind::Null if reprint::is_empty_text(s, true) => json::write_string(out, ""),
-        Kind::Str | Kind::Binary | Kind::Timestamp => json::write_string(out, s.text()),
+        Kind::Str => json::write_string(out, s.text()),
+        Kind::Binary => match scalar::binary(s.text()) {
+            Some(text) => json::write_string(out, &text),
+            None => return false,
+        },
+        Kind::Timestamp => match scalar::timestamp(s.text()) {
+            Some(text) => json::write_string(out, &text),
+            None => return false,
+        },
         Kind::Null => out.push_str("null"),
         Kind::Bool if scalar::resolve(s.text()) == Kind::Bool => {
             out.push_str(if scalar::truth(s.text()) { "true" } else { "false" });

@@ -92,6 +92,12 @@ impl Source {
     pub fn pos(&self, offset: usize) -> Pos {
         Pos(self.base.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX)))
     }
+
+    /// The offset of a place in this source; `None` for a place elsewhere.
+    pub(in crate::yaml) fn offset(&self, pos: Pos) -> Option<usize> {
+        let at = usize::try_from(pos.0.checked_sub(self.base)?).ok()?;
+        (pos.is_in_source() && at <= self.text.len()).then_some(at)
+    }
 }
 
 impl Heap {

@@ -70,6 +70,13 @@ pub fn first_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V2)
 }
 
+/// Reads the first document of a text that is not decoded, as kustomize does with one in a resource
+/// that a replacement leads into. A key in braces that is a list or a mapping is a null key without
+/// a text. `None` if there is no document.
+pub fn document_in_text<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
+    reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Text)
+}
+
 /// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line
 /// `---`, and one at the very end without a line break, belong to their piece.
 fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {

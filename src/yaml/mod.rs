@@ -11,6 +11,7 @@
 //!   of a build.
 
 pub mod arena;
+pub mod change;
 pub mod document;
 pub mod emit;
 pub mod encoding;
@@ -24,7 +25,7 @@ pub mod texts;
 pub mod tree;
 
 pub use arena::{Arena, Heap, Place, Source};
-pub use document::{Malformed, documents, first_document, read_documents};
+pub use document::{Malformed, document_in_text, documents, first_document, read_documents};
 pub use tree::edit::ValueMut;
 pub use tree::mapping::{Entries, Entry, Key, Mapping};
 pub use tree::node::{Items, Node, Pos, Scalar, Sequence, Style, Tag, Value};

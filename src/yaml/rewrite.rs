@@ -192,9 +192,7 @@ impl Printer<'_, '_> {
     }
 
     fn offset(&self, pos: Pos) -> Option<usize> {
-        let source = self.layout.source;
-        let at = usize::try_from(pos.0.checked_sub(source.base)?).ok()?;
-        (pos.is_in_source() && at <= source.text.len()).then_some(at)
+        self.layout.source.offset(pos)
     }
 
     /// Prints the comments above something.

@@ -530,7 +530,7 @@ fn synced() -> (Tree, Server, Tree) {
 
 #[test]
 fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
-    let (_host, mut server, client) = synced();
+    let (_host, server, client) = synced();
     let url = server.url.clone();
     let environment = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {url}\n");
     client.write("../home/.config/rustomize/environments/prod/environment.yaml", &environment);
@@ -564,7 +564,7 @@ fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
     for args in syncs {
         client.run(args).ok();
     }
-    assert_eq!(server.asked(), (6, 2));
+    assert_eq!(server.asked(), (9, 2));
     // What is here needs the rule, too: its plugins and its schemas.
     let build = || client.build(&["--environment", "prod", "--no-sync"]);
     assert!(build().ok().contains("v: synced"));

@@ -6,6 +6,7 @@ use crate::manager::{install, script};
 use crate::servers::{Files, git_server};
 use crate::support::{Tree, git, run, skip};
 use std::fs;
+use std::process::Stdio;
 
 /// Prints a ConfigMap with the name of its configuration object, with programs that need no PATH.
 const MAKE: &str = "#!/bin/sh\n/bin/sed -n 's/^  name: \\(.*\\)/apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: \\1}\\ndata: {v: made}/p' \"$1\"\n";
@@ -96,6 +97,16 @@ fn a_kustomization_entry_is_built_in_this_process() {
     let mut command = tree.command(&["build", "--enable-alpha-plugins"]);
     let out = run(command.env("PATH", "/nowhere")).ok();
     assert!(out.contains("name: pre-g\n"), "{out}");
+    // A plugin of that kustomization is a child of the build, which has not called itself.
+    let kind = "apiVersion: ex.io/v1\\nkind: Make";
+    tree.plugin("Parent", &format!("#!/bin/sh\nprintf \"{kind}\\nmetadata: {{name: of-$PPID}}\\n\"\n"));
+    tree.write("conf/kustomization.yaml", "generators: [p.yaml]\n");
+    tree.write("conf/p.yaml", &object("Parent", "p"));
+    let mut command = tree.command(&["build", "--enable-alpha-plugins"]);
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let own = child.id();
+    let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(out.contains(&format!("name: of-{own}\n")), "{own}: {out}");
 }
 
 #[test]

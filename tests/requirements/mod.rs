@@ -14,15 +14,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rows whose part of the program is not finished: the number goes from here when the row gets
-/// its test.
-const PENDING: [&str; 3] = ["U41", "M02", "M34"];
-
 /// The tables, each with the letter of its rows and how many it has.
 const TABLES: [(char, usize); 4] = [('K', 39), ('P', 58), ('U', 45), ('M', 34)];
 
-/// A row: number, sentence, and the last cell.
-fn rows() -> Vec<(String, String, String)> {
+/// A row of a table.
+struct Row {
+    number: String,
+    sentence: String,
+    /// The test, or why there is none.
+    test: String,
+    /// What makes the test fail; empty without one.
+    fails_when: String,
+}
+
+impl Row {
+    /// The path of the row's test, if it has one.
+    fn test(&self) -> Option<&str> {
+        let is_without = self.test.starts_with("Out: ");
+        let test = self.test.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+        assert!(is_without || test.is_some(), "{} names no test: {}", self.number, self.test);
+        test
+    }
+}
+
+fn rows() -> Vec<Row> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/requirements.md");
     let text = fs::read_to_string(docs).unwrap();
     let is_number = |cell: &str| {
@@ -32,11 +47,13 @@ fn rows() -> Vec<(String, String, String)> {
     };
     let mut rows = Vec::new();
     for line in text.lines().filter(|line| line.starts_with('|')) {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        if let [number, sentence, last] = cells.as_slice()
+        let cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+        if let [number, sentence, test, rest @ ..] = cells.as_slice()
             && is_number(number)
         {
-            rows.push(((*number).to_owned(), (*sentence).to_owned(), (*last).to_owned()));
+            assert!(rest.len() < 2, "{number} has a cell too many");
+            let [number, sentence, test] = [number, sentence, test].map(String::clone);
+            rows.push(Row { number, sentence, test, fails_when: rest.concat() });
         }
     }
     rows
@@ -69,14 +86,14 @@ fn every_requirement_has_one_row() {
     for (letter, count) in TABLES {
         want.extend((1..=count).map(|n| format!("{letter}{n:02}")));
     }
-    let found: Vec<String> = rows().into_iter().map(|(number, ..)| number).collect();
+    let found: Vec<String> = rows().into_iter().map(|row| row.number).collect();
     assert_eq!(found, want, "one row for each number, in order");
 }
 
 #[test]
 fn every_row_is_a_sentence() {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
-    for (number, sentence, _) in rows() {
+    for Row { number, sentence, .. } in rows() {
         let is_sentence = sentence.ends_with('.') && sentence.starts_with(|c: char| c.is_uppercase() || c == '`');
         assert!(is_sentence && sentence.split(' ').count() > 3, "{number}: {sentence}");
         if let Some(other) = known.insert(sentence, number.clone()) {
@@ -90,30 +107,37 @@ fn every_row_names_a_test_of_its_own_or_a_reason() {
     let tests = tests();
     assert!(tests.len() > 300, "the tests are not found");
     let mut used: BTreeMap<String, String> = BTreeMap::new();
-    let mut pending = Vec::new();
-    for (number, _, last) in rows() {
-        if let Some(reason) = last.strip_prefix("Out: ") {
+    for row in rows() {
+        let number = row.number.clone();
+        if let Some(reason) = row.test.strip_prefix("Out: ") {
             assert!(reason.split(' ').count() > 4 && reason.ends_with('.'), "{number} gives no reason: {reason}");
-            continue;
-        }
-        if last.starts_with("Pending: ") {
-            pending.push(number);
-            continue;
-        }
-        let test = last.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
-        let test = test.unwrap_or_else(|| panic!("{number} names no test: {last}"));
-        assert!(tests.contains(test), "{number}: there is no test '{test}'");
-        if let Some(other) = used.insert(test.to_owned(), number.clone()) {
-            panic!("{number} and {other} share the test '{test}'");
+        } else if let Some(test) = row.test() {
+            assert!(tests.contains(test), "{number}: there is no test '{test}'");
+            if let Some(other) = used.insert(test.to_owned(), number.clone()) {
+                panic!("{number} and {other} share the test '{test}'");
+            }
         }
     }
-    assert_eq!(pending, PENDING, "the rows that are pending, and no others");
+}
+
+/// The sentence says what the program does, and the last cell what breaks the test: in other words,
+/// which no other row has.
+#[test]
+fn every_row_with_a_test_says_what_makes_it_fail() {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for Row { number, fails_when, .. } in rows().into_iter().filter(|row| row.test().is_some()) {
+        assert!(fails_when.split(' ').count() > 3, "{number} does not say what makes its test fail: '{fails_when}'");
+        assert!(!fails_when.ends_with('.'), "{number}: 'its test fails when' goes on without a full stop");
+        if let Some(other) = known.insert(fails_when, number.clone()) {
+            panic!("the tests of {number} and {other} fail for the same reason");
+        }
+    }
 }
 
 /// Every test of this folder is the test of a row: what no requirement asks for is elsewhere.
 #[test]
 fn every_test_of_a_requirement_has_its_row() {
-    let named: BTreeSet<String> = rows().into_iter().map(|(.., last)| last.trim_matches('`').to_owned()).collect();
+    let named: BTreeSet<String> = rows().iter().filter_map(|row| row.test().map(str::to_owned)).collect();
     let checks = |test: &&String| test.starts_with("requirements::every_");
     let tests = tests();
     let own = tests.iter().filter(|test| test.starts_with("requirements::") && !checks(test));

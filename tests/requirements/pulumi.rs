@@ -5,7 +5,7 @@ use super::{Releases, list, names, object};
 use crate::install::host;
 use crate::manager::{install, require, root, script, script_with, tree};
 use crate::servers::{Files, Reply, registry, serve, sha256};
-use crate::support::{Tree, git, skip};
+use crate::support::{Run, Tree, git, skip};
 use base64::Engine;
 use sha2::Digest;
 use std::fs;
@@ -239,9 +239,12 @@ fn adding_a_plugin_requires_installs_and_locks_it() {
 fn one_plugin_is_installed_by_its_source() {
     let content = script("1.4.0", "registry");
     let tree = tree();
-    require(&tree, &required_from_a_registry(&content));
+    let other = "other: {source: h.io/acme/other, from: ./own, provides: [{apiVersion: ex.io/v1, kind: Other}]}";
+    tree.write("own", &script("1.0.0", "other"));
+    require(&tree, &required_from_a_registry(&content).replace("}}", &format!("}}, {other}}}")));
     assert!(tree.run(&["plugin", "install", "h.io/acme/app"]).ok().contains("h.io/acme/app v1.4.0: "));
     is_installed(&tree, &content);
+    assert!(!root(&tree).join("h.io/acme/other").exists(), "one plugin was asked for");
 }
 
 #[test]
@@ -436,7 +439,15 @@ fn an_installation_of_one_plugin_knows_the_project_unless_told_otherwise() {
     let from = line.split('\'').nth(3).unwrap();
     tree.run(&["plugin", "install", "--no-project", "--from", from, "h.io/acme/app"]).ok();
     assert!(!tree.path().join("plugins.lock").exists());
-    tree.run(&["plugin", "install", "--no-project", "app"]).fails_with(&["'app'"]);
+    tree.run(&["plugin", "install", "--no-project", "app"]).fails_with(&["the source 'app'"]);
+    // The file's own constraint counts, and with the flag it does not.
+    let tree = super::super::manager::tree();
+    let released = Releases::new(&tree, &["1.0.0", "2.0.0"]);
+    require(&tree, &format!("{{app: {{source: '{}', version: '~> 1.0'}}}}", released.source));
+    let with = |flags: &[&str]| tree.run(&[&["plugin", "install", &released.source], flags].concat()).ok();
+    assert!(with(&["--no-project"]).contains("v2.0.0: "));
+    assert!(!tree.path().join("plugins.lock").exists());
+    assert!(with(&[]).contains("v1.0.0: "));
 }
 
 #[test]
@@ -652,6 +663,76 @@ fn the_configuration_of_a_plugin_that_needs_others_is_typed_by_the_sdks() {
     tree.write("plugins/app/main.py", main);
     tree.write("g.yaml", &format!("{}team: [3]\n", object("Made", "g")));
     tree.build(&[]).fails_with(&["team", "g.yaml:5:7"]);
+    assert_eq!(tree.listed(), ["h.io/acme/app v1.0.0 installed", "h.io/acme/lib v1.0.0 installed"]);
     tree.write("g.yaml", &format!("{}team: blue\n", object("Made", "g")));
     says(&tree.build(&[]).ok(), "BLUE");
+}
+
+/// A plugin in Python that needs `lib`, with `body` as what it generates.
+fn needing_types(schema: &str, body: &str) -> Tree {
+    let tree = requiring("python", "dependencies: {lib: {source: h.io/acme/lib, from: ../lib}}\n", ("main.py", ""));
+    let sdk = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/sdk/python/rustomize_plugin.py");
+    tree.write("plugins/app/rustomize_plugin.py", &fs::read_to_string(sdk).unwrap());
+    tree.write(
+        "plugins/app/main.py",
+        &format!(
+            "import json, sys, typing\nimport rustomize_plugin\nlib = rustomize_plugin.need('lib')\n\
+             def made(v):\n    print('---\\n' + json.dumps({{'apiVersion': 'v1', 'kind': 'ConfigMap', \
+             'metadata': {{'name': 'made'}}, 'data': {{'v': str(v)}}}}))\n{body}"
+        ),
+    );
+    tree.write(
+        "plugins/lib/plugin.yaml",
+        &format!(
+            "{}format: json\n",
+            manifest("bash", "").replace("kind: Made}]", &format!("kind: Lib, schema: {schema}}}]"))
+        ),
+    );
+    tree.write(
+        "plugins/lib/main.sh",
+        "config=$(tr -d '\\n' < \"$1\" | sed 's/\"/\\\\\"/g')\n\
+         echo '{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"lib\"}, \
+         \"data\": {\"config\": \"'\"$config\"'\", \"mode\": \"'$KUSTOMIZE_PLUGIN_MODE'\"}}'\n",
+    );
+    tree.run(&["plugin", "install"]).ok();
+    tree
+}
+
+#[test]
+fn a_plugin_gets_a_typed_client_of_each_plugin_that_it_needs() {
+    const SCHEMA: &str = "{type: object, required: [team], additionalProperties: false, $defs: {Port: {type: object, \
+        properties: {number: {type: integer}}}}, properties: {apiVersion: {type: string}, kind: {type: string}, \
+        metadata: {type: object}, team: {type: string, description: Who owns it}, \
+        color: {enum: [red, green]}, ports: {type: array, items: {$ref: '#/$defs/Port'}}, \
+        if-not: {type: boolean}, any: {}, limits: {type: object, additionalProperties: {type: number}}}}";
+    if !has("python3") {
+        return;
+    }
+    // The types are those of the schema.
+    let hints = "print_hints = {n: str(t) for n, t in typing.get_type_hints(lib.Lib).items()}\n\
+                 print_hints['number'] = str(typing.get_type_hints(lib.LibPortsItem)['number'])\nmade(print_hints)\n";
+    let tree = needing_types(SCHEMA, hints);
+    // Without the lines and quotes in which YAML has the text.
+    let text = |run: Run| run.ok().replace("''", "'").split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = text(tree.build(&["--offline"]));
+    for hint in [
+        "'team': \"<class 'str'>\"",
+        "'color': \"typing.Optional[typing.Literal['red', 'green']]\"",
+        "'if_not': 'typing.Optional[bool]'",
+        "'limits': 'typing.Optional[typing.Dict[str, float]]'",
+        "LibPortsItem",
+        "'number': 'typing.Optional[int]'",
+    ] {
+        assert!(printed.contains(hint), "no {hint} in\n{printed}");
+    }
+    // An object is what the plugin gets, and what it prints is what the call gives.
+    let body = "got = lib.Lib(team='sea', if_not=True, ports=[lib.LibPortsItem(number=80)]).generate(name='n')\n\
+                made(got[0]['data']['mode'] + ' ' + json.dumps(json.loads(got[0]['data']['config']), sort_keys=True))\n";
+    let printed = text(needing_types(SCHEMA, body).build(&["--offline"]));
+    let object = r#"generate {"apiVersion": "ex.io/v1", "if-not": true, "kind": "Lib", "metadata": {"name": "n"}, "ports": [{"number": 80}], "team": "sea"}"#;
+    assert!(printed.contains(object), "{printed}");
+    // What the schema does not have is refused where it stands in the source.
+    let wrong = needing_types(SCHEMA, "lib.Lib(taem='sea')\n").build(&["--offline"]);
+    wrong.fails_with(&["unexpected keyword argument 'taem'", "main.py"]);
+    needing_types(SCHEMA, "lib.Lib()\n").build(&["--offline"]).fails_with(&["missing 1 required", "'team'"]);
 }

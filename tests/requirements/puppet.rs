@@ -2,9 +2,11 @@
 //! docs/requirements.md. Real servers and clients, each a process of its own.
 
 use super::{names, object};
-use crate::environment::{CRD, OPEN_API, Server, bundle, environment, environments, synced};
-use crate::manager::tree;
-use crate::servers::sha256;
+use crate::bundles::{archive, bundle as installable, manifest};
+use crate::environment::{CRD, OPEN_API, Server, bundle, environment, environments, export, synced};
+use crate::install::host;
+use crate::manager::{require, root, tree};
+use crate::servers::{Files, registry, sha256};
 use crate::support::{Tree, skip};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -22,7 +24,7 @@ const ANY: &str = "#!/bin/sh\nname=$(sed -n 's/^  name: //p' \"$1\")\n\
     else\n  sed \"s/v: old/&-$name/\"\nfi\n";
 
 /// A machine that serves the environment `prod`, with two bundles.
-fn host() -> Tree {
+fn serving() -> Tree {
     let host = tree();
     bundle(&host, "prod/modules/a", "first");
     file(&host, "a/plugin/ex.io/v1/made/data/lines.txt", "data");
@@ -79,6 +81,66 @@ fn a_bundle_has_several_kinds_of_plugins() {
 }
 
 #[test]
+fn a_bundle_is_installed_like_a_plugin_and_needs_no_further_step() {
+    let tree = tree();
+    tree.write("kustomization.yaml", "resources: [fleet.yaml]\nnamespace: sea\ngenerators: [g.yaml]\n");
+    tree.write("fleet.yaml", "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n");
+    tree.write("../home/tools.tar.gz", "");
+    let path = tree.home().join("tools.tar.gz");
+    fs::write(&path, archive(&installable("tools", "1.2.0"))).unwrap();
+    tree.run(&["plugin", "install", "--path", path.to_str().unwrap(), "h.io/acme/tools"]).ok();
+    assert!(tree.build(&[]).ok().contains("v: 1.2.0\n"));
+    // A project that requires it has its schemas, too.
+    require(&tree, "{tools: {source: h.io/acme/tools}}");
+    let out = tree.build(&["--offline"]).ok();
+    assert!(out.contains("v: 1.2.0\n") && out.ends_with("kind: Fleet\nmetadata:\n  name: fleet\n"), "{out}");
+    fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    // One directory with one sum, as of a plugin.
+    let place = root(&tree).join("h.io/acme/tools");
+    let name = "rustomize-plugin-tools_v1.2.0_x1.0_any_any";
+    assert_eq!(names(&place), [name.to_owned(), format!("{name}_H1SUM"), format!("{name}_ORIGIN")]);
+    tree.run(&["plugin", "remove", "h.io/acme/tools"]).ok();
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+}
+
+#[test]
+fn a_bundle_comes_from_a_registry_or_is_made_by_its_user() {
+    let tree = tree();
+    let (os, arch) = host();
+    let content = archive(&installable("tools", "1.2.0"));
+    // A registry, and a plain file server.
+    let (registry, blobs) = registry("acme/tools", "v1.2.0", &[(os, arch, content.clone())]);
+    let files = Files::default();
+    files.put("/tools-1.2.0.tar.gz", content);
+    let file = format!("http://{}/tools-{{version}}.tar.gz", files.serve());
+    for from in [format!("oci://{registry}/acme/tools"), file] {
+        require(&tree, &format!("{{tools: {{source: h.io/acme/tools, version: 1.2.0, from: '{from}'}}}}"));
+        assert!(tree.build(&[]).ok().contains("v: 1.2.0\n"), "{from}");
+        // Once: the next build has what was installed.
+        let _ = (files.asked(), blobs.asked());
+        assert!(tree.build(&["--frozen"]).ok().contains("v: 1.2.0\n"), "{from}");
+        assert_eq!((files.asked(), blobs.asked()), (0, 0), "{from}");
+        fs::remove_dir_all(root(&tree)).unwrap();
+        fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    }
+    fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    // By hand on a module path, without a manifest.
+    bundle(&tree, "default/modules/own", "by hand");
+    assert!(tree.build(&[]).ok().contains("v: by hand\n"));
+    // By hand with a manifest, required where it is.
+    bundle(&tree, "default/modules/own", "required");
+    file_of_default(&tree, "own/plugin.yaml", &manifest("own", "0.1.0"));
+    let own = environments(&tree).join("default/modules/own");
+    fs::rename(&own, tree.path().join("own")).unwrap();
+    require(&tree, "{own: {source: h.io/me/own, from: ./own}}");
+    assert!(tree.build(&[]).ok().contains("v: required\n"));
+}
+
+fn file_of_default(tree: &Tree, path: &str, text: &str) {
+    tree.write(&format!("../home/.config/rustomize/environments/default/modules/{path}"), text);
+}
+
+#[test]
 fn a_bundle_is_for_the_environment_that_has_it_on_its_module_path() {
     let tree = tree();
     bundle(&tree, "prod/modules/one", "prod");
@@ -108,16 +170,18 @@ fn a_build_reads_bundles_where_they_are() {
 
 #[test]
 fn every_build_of_an_environment_with_a_server_syncs_first() {
-    let host = host();
-    let mut server = Server::start(&host, "prod");
+    let host = serving();
+    let server = Server::start(&host, "prod");
     let client = client(&server);
     for round in ["first", "second", "third"] {
         bundle(&host, "prod/modules/a", round);
+        export(&host, "prod");
         let out = client.build(&["--environment", "prod"]).ok();
         assert!(out.contains(&format!("v: {round}\n")), "{out}");
-        assert_eq!(server.asked().0, 2, "both mounts were asked for");
+        assert_eq!(server.asked().0, 3, "both mounts were asked for, one of them again");
     }
     bundle(&host, "prod/modules/a", "fourth");
+    export(&host, "prod");
     for flag in ["--no-sync", "--offline"] {
         assert!(client.build(&["--environment", "prod", flag]).ok().contains("v: third\n"));
         assert_eq!(server.asked(), (0, 0), "{flag}");
@@ -126,7 +190,7 @@ fn every_build_of_an_environment_with_a_server_syncs_first() {
 
 #[test]
 fn what_a_build_has_synced_it_uses() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let client = client(&server);
     assert!(!client.home().join(".cache").exists());
@@ -135,7 +199,7 @@ fn what_a_build_has_synced_it_uses() {
 
 #[test]
 fn the_files_of_every_bundle_are_synced_whether_used_or_not() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let client = client(&server);
     client.build(&["--environment", "prod"]).ok();
@@ -152,7 +216,7 @@ fn the_files_of_every_bundle_are_synced_whether_used_or_not() {
 
 #[test]
 fn a_server_has_two_mounts_with_the_files_of_all_bundles() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let (status, plugins) = listed(&server, "plugins");
     assert_eq!(status, 200);
@@ -165,12 +229,13 @@ fn a_server_has_two_mounts_with_the_files_of_all_bundles() {
     }
     // A bundle that comes later is in them.
     file(&host, "c/schemas/late.yaml", CRD);
+    export(&host, "prod");
     assert_eq!(paths(&listed(&server, "schemas").1), ["deep/raft.json", "fleet.yaml", "late.yaml"]);
 }
 
 #[test]
 fn the_mounts_become_two_directories_with_all_that_is_below_them() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let client = client(&server);
     sync(&client);
@@ -183,27 +248,29 @@ fn the_mounts_become_two_directories_with_all_that_is_below_them() {
 
 #[test]
 fn a_list_of_a_mount_has_path_sum_size_mode_and_owner() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let (_, plugins) = listed(&server, "plugins");
-    let path = environments(&host).join("prod/modules/a").join(MADE);
-    let (text, metadata) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap());
-    let want = serde_json::json!({
-        "path": "ex.io/v1/made/Made",
-        "sha256": sha256(&text),
-        "size": text.len(),
-        "mode": metadata.mode() & 0o777,
-        "uid": metadata.uid(),
-        "gid": metadata.gid(),
+    let files = [("a", "ex.io/v1/made/Made"), ("a", "ex.io/v1/made/data/lines.txt"), ("b", "ex.io/v1/unused/Unused")];
+    let want = files.map(|(bundle, file)| {
+        let path = environments(&host).join("prod/modules").join(bundle).join("plugin").join(file);
+        let (text, metadata) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap());
+        serde_json::json!({
+            "path": file,
+            "sha256": sha256(&text),
+            "size": text.len(),
+            "mode": if file.ends_with(".txt") { 0o644 } else { 0o755 },
+            "uid": metadata.uid(),
+            "gid": metadata.gid(),
+        })
     });
-    assert_eq!(plugins[0], want);
-    assert_eq!(want["mode"], 0o755);
+    assert_eq!(plugins, want);
 }
 
 #[test]
 fn sums_and_owners_are_compared_with_the_local_files() {
-    let host = host();
-    let mut server = Server::start(&host, "prod");
+    let host = serving();
+    let server = Server::start(&host, "prod");
     let client = client(&server);
     sync(&client);
     let before = synced(&client, "prod");
@@ -225,13 +292,14 @@ fn sums_and_owners_are_compared_with_the_local_files() {
     // The owner is that of the server's file.
     let source = environments(&host).join("prod/modules/a").join(MADE);
     chown(&source, Some(1), Some(2)).unwrap();
+    export(&host, "prod");
     sync(&client);
     assert_eq!(owner(&made), (1, 2));
 }
 
 #[test]
 fn local_files_that_the_server_does_not_have_are_deleted() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let client = client(&server);
     sync(&client);
@@ -242,28 +310,30 @@ fn local_files_that_the_server_does_not_have_are_deleted() {
     assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 2 removed\n");
     assert_eq!(synced(&client, "prod"), before);
     fs::remove_dir_all(environments(&host).join("prod/modules/b")).unwrap();
+    export(&host, "prod");
     assert_eq!(sync(&client), "prod: 3 files, 0 fetched, 2 removed\n");
     assert!(!place(&client, "plugin/ex.io/v1/unused").exists());
 }
 
 #[test]
 fn only_missing_files_and_those_that_differ_are_fetched() {
-    let host = host();
-    let mut server = Server::start(&host, "prod");
+    let host = serving();
+    let server = Server::start(&host, "prod");
     let client = client(&server);
     assert_eq!(sync(&client), "prod: 5 files, 5 fetched, 0 removed\n");
-    assert_eq!(server.asked(), (2, 5));
+    assert_eq!(server.asked(), (3, 5));
     assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 0 removed\n");
-    assert_eq!(server.asked(), (2, 0));
+    assert_eq!(server.asked(), (3, 0));
     fs::remove_file(place(&client, "schemas/fleet.yaml")).unwrap();
     bundle(&host, "prod/modules/a", "newer");
+    export(&host, "prod");
     assert_eq!(sync(&client), "prod: 5 files, 2 fetched, 0 removed\n");
-    assert_eq!(server.asked(), (2, 2));
+    assert_eq!(server.asked(), (3, 2));
 }
 
 #[test]
 fn permissions_are_those_of_the_server() {
-    let host = host();
+    let host = serving();
     let server = Server::start(&host, "prod");
     let client = client(&server);
     sync(&client);
@@ -273,13 +343,14 @@ fn permissions_are_those_of_the_server() {
     fs::set_permissions(place(&client, MADE), fs::Permissions::from_mode(0o600)).unwrap();
     let source = environments(&host).join("prod/modules/a").join(lines);
     fs::set_permissions(source, fs::Permissions::from_mode(0o700)).unwrap();
+    export(&host, "prod");
     assert_eq!(sync(&client), "prod: 5 files, 0 fetched, 0 removed\n");
     assert_eq!((mode(MADE), mode(lines)), (0o755, 0o755));
 }
 
 #[test]
 fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
-    let host = host();
+    let host = serving();
     file(&host, "b/schemas/README", "no schema");
     file(&host, "b/facts.d/datacenter.yaml", "a: b");
     let server = Server::start(&host, "prod");
@@ -287,6 +358,8 @@ fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
     let client = client(&server);
     sync(&client);
     assert_eq!(names(&place(&client, "schemas")), ["deep", "fleet.yaml"]);
+    let found = synced(&client, "prod");
+    assert!(!found.keys().any(|path| path.contains("datacenter")), "{:?}", found.keys());
     // A build knows them: the kind of the schema has no namespace.
     client.write("kustomization.yaml", "resources: [fleet.yaml]\nnamespace: sea\n");
     client.write("fleet.yaml", "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n");
@@ -296,7 +369,7 @@ fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
 
 #[test]
 fn the_plugins_of_bundles_have_a_mount_and_a_directory_of_their_own() {
-    let host = host();
+    let host = serving();
     file(&host, "b/lib/other/Other", "#!/bin/sh\n");
     let server = Server::start(&host, "prod");
     assert_eq!(paths(&listed(&server, "plugins").1).len(), 3);

@@ -25,6 +25,7 @@ it again here.
 """
 
 import dataclasses
+import importlib.util
 import json
 import os
 import sys
@@ -75,6 +76,24 @@ def main(plugin):
             _run(plugin)
     except Error as error:
         sys.exit(f"Error: {error}")
+
+
+def need(name):
+    """The client of a plugin that this one needs: `name` is its name under `dependencies`.
+
+    It is a module with a dataclass for each kind of that plugin, as in
+    `need("labels").TeamLabel(team="sea").transform(resources)`.
+    """
+    directory = os.path.dirname(os.path.abspath(sys.modules["__main__"].__file__))
+    for _ in range(directory.count(os.sep) + 1):
+        path = os.path.join(directory, ".rustomize", "sdk", name, "client.py")
+        if os.path.exists(path):
+            spec = importlib.util.spec_from_file_location(f"need {name}", path)
+            module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+        directory = os.path.dirname(directory)
+    raise Error(f"the plugin '{name}' that this plugin needs is not installed for it")
 
 
 def describe(plugin):

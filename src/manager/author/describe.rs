@@ -75,6 +75,10 @@ pub struct Component {
     /// What its configuration objects look like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
+    /// The file that is the plugin for it, in the directory of a bundle; empty for what the whole
+    /// plugin does.
+    #[serde(skip)]
+    pub entry: String,
 }
 
 impl Component {
@@ -310,6 +314,7 @@ fn component(place: String, value: Value) -> Result<Component, String> {
                 kind: fields.text("kind")?,
                 summary: fields.text("summary")?,
                 schema: fields.take("schema").map(Schema::compile).transpose().map_err(|e| format!("{place}: {e}"))?,
+                entry: String::new(),
             }
         }
         other => return Err(format!("{place}: expected a name or an object, found {}", shape(&other))),

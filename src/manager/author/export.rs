@@ -1,6 +1,7 @@
 //! A description in other forms: `plugin.yaml`, a page of documentation, a JSON Schema for editors.
 
 use super::describe::{Component, Description, Protocol, Role};
+use super::manifest::{BUNDLE, Manifest, PLUGIN};
 use crate::diag::{Code, Error, Result};
 use crate::stage::format::Format;
 use crate::yaml::{Heap, emit, json};
@@ -23,6 +24,39 @@ pub struct Head<'h> {
     pub entry: &'h str,
 }
 
+/// The text of a `plugin.yaml` for a bundle: what is in the bundle, its files say.
+///
+/// # Errors
+/// A text has no form in YAML.
+pub fn bundle_manifest(manifest: &Manifest) -> Result<String> {
+    let description = &manifest.description;
+    let mut fields: Vec<(&str, Value)> = vec![
+        ("apiVersion", crate::manager::id::head::API_VERSION.into()),
+        ("kind", BUNDLE.into()),
+        ("name", manifest.name.clone().into()),
+        ("version", description.version.clone().into()),
+        ("api", description.api_version.clone().into()),
+    ];
+    if !description.permissions.is_empty() {
+        fields.push(("permissions", value_of(&description.permissions)?));
+    }
+    let mut needs = Map::new();
+    for need in &manifest.dependencies {
+        let mut fields = Map::from_iter([("source".to_owned(), need.source.to_string().into())]);
+        if !need.constraint.is_any() {
+            fields.insert("version".to_owned(), need.constraint.to_string().into());
+        }
+        if !need.from.is_empty() {
+            fields.insert("from".to_owned(), need.from.clone().into());
+        }
+        needs.insert(need.name.clone(), fields.into());
+    }
+    if !needs.is_empty() {
+        fields.push(("dependencies", needs.into()));
+    }
+    fields.into_iter().map(|(field, value)| yaml(&json!({ field: value }))).collect()
+}
+
 /// The text of a `plugin.yaml` that says the same as a description.
 ///
 /// # Errors
@@ -30,7 +64,7 @@ pub struct Head<'h> {
 pub fn manifest(head: &Head<'_>, description: &Description) -> Result<String> {
     let mut fields: Vec<(&str, Value)> = vec![
         ("apiVersion", crate::manager::id::head::API_VERSION.into()),
-        ("kind", "Plugin".into()),
+        ("kind", PLUGIN.into()),
         ("name", head.name.into()),
         ("version", description.version.trim_start_matches('v').into()),
         ("api", description.api_version.clone().into()),
@@ -145,14 +179,22 @@ pub fn page(name: &str, description: &Description) -> Result<String> {
     if !description.version.is_empty() {
         out.push_str(&format!("\nVersion {}.\n", inline(&description.version)));
     }
+    // One section for a kind, whatever roles it has.
+    let mut kinds: Vec<(String, &Component)> = Vec::new();
     for (role, component) in description.components() {
+        match kinds.iter_mut().find(|(_, known)| *known == component) {
+            Some((roles, _)) => roles.push_str(&format!(", {role}")),
+            None => kinds.push((role.to_string(), component)),
+        }
+    }
+    for (roles, component) in kinds {
         let title = if component.kind.is_empty() { &component.name } else { &component.kind };
         out.push_str(&format!("\n## {}\n", inline(title)));
         if !component.summary.is_empty() {
             out.push_str(&format!("\n{}\n", inline(&component.summary)));
         }
         let rows = [
-            ("role", role.to_string()),
+            ("role", roles),
             ("apiVersion", component.api_version.clone()),
             ("kind", component.kind.clone()),
             ("name", component.name.clone()),

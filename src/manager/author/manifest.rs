@@ -1,6 +1,7 @@
 //! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it
-//! (U09 to U12).
+//! (U09 to U12), or makes it a bundle of plugins and schemas (M02).
 
+use super::bundle;
 use super::client::{Client, clients};
 use super::describe::{Component, Description, Protocol};
 use super::written_schema;
@@ -11,7 +12,7 @@ use crate::manager::id::head::check_head;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::{Requirement, requirements};
-use crate::manager::id::version::{ApiVersion, HOST_API, Version};
+use crate::manager::id::version::{ApiVersion, HOST_API, Version, VersionError};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::stage::format::Format;
@@ -21,6 +22,12 @@ use std::path::{Path, PathBuf};
 
 /// The names of the file, first that is there. The second is Pulumi's.
 pub const FILES: [&str; 2] = ["plugin.yaml", "PulumiPlugin.yaml"];
+
+/// The `kind` of a plugin's manifest.
+pub const PLUGIN: &str = "Plugin";
+
+/// The `kind` of a bundle's manifest.
+pub const BUNDLE: &str = "Bundle";
 
 /// Most bytes of the file.
 const MANIFEST_LIMIT: u64 = 1 << 20;
@@ -35,6 +42,8 @@ pub enum Runtime {
     Bash,
     /// A shared object, which the tool itself runs.
     SharedObject,
+    /// None: each plugin of a bundle is a file of its own, an executable or a shared object.
+    Bundle,
     /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
     /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called
     /// with `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers
@@ -51,11 +60,15 @@ const RUNTIMES: [(&str, Runtime); 6] = [
     ("so", Runtime::SharedObject),
 ];
 
+/// What a lock file says in place of a bundle's runtime.
+pub const BUNDLE_RUNTIME: &str = "bundle";
+
 impl Runtime {
     /// Its name in the file.
     pub fn name(&self) -> &str {
         match self {
             Runtime::Program(name) => name,
+            Runtime::Bundle => BUNDLE_RUNTIME,
             known => RUNTIMES.iter().find(|(_, runtime)| runtime == known).map_or("", |(name, _)| name),
         }
     }
@@ -64,6 +77,7 @@ impl Runtime {
     fn of(name: &str) -> Option<Runtime> {
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let is_name = is_name && name != BUNDLE_RUNTIME;
         let known = RUNTIMES.iter().find(|(known, _)| *known == name).map(|(_, runtime)| runtime.clone());
         known.or_else(|| is_name.then(|| Runtime::Program(name.to_owned())))
     }
@@ -77,6 +91,7 @@ impl Runtime {
             Runtime::Deno => "main.ts",
             Runtime::Bash => "main.sh",
             Runtime::SharedObject => "plugin.so",
+            Runtime::Bundle => bundle::PLUGINS,
             Runtime::Program(_) => "main",
         }
     }
@@ -108,7 +123,7 @@ pub(in crate::manager) fn deno_environment(directory: &Path) -> Vec<(&'static st
     ]
 }
 
-/// A directory's plugin.
+/// A directory's plugin, or a bundle.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// What it says that it is called; empty if it does not.
@@ -117,11 +132,14 @@ pub struct Manifest {
     pub version: Option<Version>,
     pub api: ApiVersion,
     pub runtime: Runtime,
-    /// The file that is run, in the directory; for Go the package.
+    /// The file that is run, in the directory; for Go the package, for a bundle the directory of
+    /// its plugins.
     pub entry: String,
+    /// The machines that the directory is for.
+    pub platform: Platform,
     /// What the plugin does; empty where it says so when it is asked.
     pub description: Description,
-    /// The plugins that it needs.
+    /// The plugins that it needs; those and the bundles that a bundle brings.
     pub dependencies: Vec<Requirement>,
 }
 
@@ -141,6 +159,18 @@ struct Raw<'a> {
     generators: Vec<RawComponent<'a>>,
     transformers: Vec<RawComponent<'a>>,
     validators: Vec<RawComponent<'a>>,
+    dependencies: Node<'a>,
+}
+
+/// The manifest of a bundle. What is in the bundle, its files say.
+#[derive(Default, Decode)]
+struct RawBundle<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    version: &'a str,
+    api: &'a str,
+    permissions: Permissions,
     dependencies: Node<'a>,
 }
 
@@ -182,7 +212,8 @@ impl RawComponent<'_> {
         let text = |text: &str| text.to_owned();
         let schema = written_schema::read(&self.schema, directory).map_err(|e| e.in_field("schema"))?;
         let (name, api_version, kind) = (text(self.name), text(self.api_version), text(self.kind));
-        let component = Component { name, api_version, kind, summary: text(self.summary), schema };
+        let component =
+            Component { name, api_version, kind, summary: text(self.summary), schema, ..Component::default() };
         match component.fault() {
             None => Ok(component),
             Some(fault) => {
@@ -214,11 +245,37 @@ impl Manifest {
         let text = FileLimit(MANIFEST_LIMIT)
             .read_to_string(&path)
             .map_err(|e| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display())))?;
-        Manifest::parse(&path.display().to_string(), name == FILES[1], text, directory)
+        let manifest = Manifest::parse(&path.display().to_string(), name == FILES[1], text, directory)?;
+        if manifest.is_bundle() {
+            return manifest.with_contents(directory).map_err(|e| e.context(format!("reading '{}'", path.display())));
+        }
+        Ok(manifest)
+    }
+
+    /// The manifest of a bundle with what is in its directory.
+    fn with_contents(mut self, directory: &Path) -> Result<Manifest> {
+        let bundle::Contents { components, is_native } = bundle::contents(directory)?;
+        let schemas = bundle::schemas(directory)
+            .map_err(|e| Error::new(Code::Plugin, format!("its schemas cannot be read: {e}")))?;
+        if components.is_empty() && schemas.is_empty() && self.dependencies.is_empty() {
+            let message = "the bundle has no plugin, no schema and no dependency";
+            let layout = format!("{}/<apiVersion>/<kind in lower case>/<Kind>", bundle::PLUGINS);
+            return Err(Error::new(Code::Plugin, message).hint(format!("the file of a plugin is {layout}")));
+        }
+        if is_native {
+            self.platform = Platform::host();
+        }
+        // The field that lists an object says in which role its plugin is called.
+        let description = &mut self.description;
+        description.generators.clone_from(&components);
+        description.transformers.clone_from(&components);
+        description.validators = components;
+        Ok(self)
     }
 
     /// Reads the text of a manifest, which errors call `shown`. `is_pulumi` says whose form it has.
-    /// The files that it names lie below `directory`.
+    /// The files that it names lie below `directory`. Of a bundle only the text is read: see
+    /// [`Manifest::read`].
     ///
     /// # Errors
     /// It is not of its form.
@@ -230,6 +287,9 @@ impl Manifest {
     }
 
     fn decode<'a>(arena: Arena<'a>, node: &Node<'a>, is_pulumi: bool, directory: &Path) -> Result<Manifest> {
+        if !is_pulumi && node.get_text("kind").is_some_and(|kind| kind.eq_ignore_ascii_case(BUNDLE)) {
+            return Manifest::of_bundle(&Decoder::strict(arena), node);
+        }
         // Pulumi's file says more than concerns us.
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
         let mut raw = Raw::default();
@@ -237,7 +297,7 @@ impl Manifest {
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         let wrong = |field: &str, message: String| cx.error(pos(field), message);
         if !is_pulumi {
-            check_head(&cx, node.pos(), (raw.api_version, raw.kind), "Plugin")?;
+            check_head(&cx, node.pos(), (raw.api_version, raw.kind), PLUGIN)?;
         }
         let runtime = match raw.runtime.value() {
             Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
@@ -275,11 +335,8 @@ impl Manifest {
                 .ok_or_else(|| wrong("format", format!("the format is 'yaml' or 'json', not '{name}'")))?,
         };
         let version = (!raw.version.is_empty()).then(|| raw.version.parse()).transpose();
-        let version =
-            version.map_err(|e: crate::manager::id::version::VersionError| wrong("version", e.to_string()))?;
-        let api = if raw.api.is_empty() { Ok(HOST_API) } else { raw.api.parse() };
-        let api: ApiVersion =
-            api.map_err(|e: crate::manager::id::version::VersionError| wrong("api", e.to_string()))?;
+        let version = version.map_err(|e: VersionError| wrong("version", e.to_string()))?;
+        let api = api_of(raw.api).map_err(|e| wrong("api", e.to_string()))?;
         let entry = if raw.entry.is_empty() { runtime.entry() } else { raw.entry };
         if entry.starts_with('-') {
             let error = wrong("entry", format!("the entry '{entry}' begins with '-', as an option does"));
@@ -308,24 +365,59 @@ impl Manifest {
             return Err(wrong("runtime", "it says nothing of what the shared object does".to_owned())
                 .hint("as in generators: [{apiVersion: example.com/v1, kind: Made}]"));
         }
-        let dependencies = requirements(&cx, &raw.dependencies, "dependencies")?;
-        let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
-        if let Some(local) = dependencies.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
-            let message = format!("the dependency '{}' is a path of one machine", local.name);
-            return Err(wrong("dependencies", message));
-        }
+        let dependencies = dependencies(&cx, &raw.dependencies)?;
+        let platform = if runtime == Runtime::SharedObject { Platform::host() } else { Platform::any() };
         Ok(Manifest {
             name: raw.name.to_owned(),
             version,
             api,
             runtime,
             entry: entry.to_owned(),
+            platform,
             description,
             dependencies,
         })
     }
 
-    /// The command that runs the plugin in a directory.
+    fn of_bundle<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Manifest> {
+        let mut raw = RawBundle::default();
+        raw.decode(node, cx)?;
+        check_head(cx, node.pos(), (raw.api_version, raw.kind), BUNDLE)?;
+        let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
+        for (field, text, example) in [("name", raw.name, "team-tools"), ("version", raw.version, "1.0.0")] {
+            if text.is_empty() {
+                let error = cx.error(pos(field), format!("missing field \"{field}\""));
+                return Err(error.hint(format!("a bundle has a name and a version, as in {field}: {example}")));
+            }
+        }
+        let version: Version =
+            raw.version.parse().map_err(|e: VersionError| cx.error(pos("version"), e.to_string()))?;
+        let api = api_of(raw.api).map_err(|e| cx.error(pos("api"), e.to_string()))?;
+        let description = Description {
+            version: version.to_string(),
+            api_version: api.to_string(),
+            permissions: raw.permissions,
+            ..Description::default()
+        };
+        Ok(Manifest {
+            name: raw.name.to_owned(),
+            version: Some(version),
+            api,
+            runtime: Runtime::Bundle,
+            entry: Runtime::Bundle.entry().to_owned(),
+            platform: Platform::any(),
+            description,
+            dependencies: dependencies(cx, &raw.dependencies)?,
+        })
+    }
+
+    /// Whether the directory is a bundle.
+    pub fn is_bundle(&self) -> bool {
+        self.runtime == Runtime::Bundle
+    }
+
+    /// The command that runs the plugin in a directory. [`Command::of_entry`] makes that of one
+    /// plugin of it, if it is a bundle.
     pub fn command(&self, directory: &Path) -> Command {
         let made = directory.join(crate::manager::id::content::MADE);
         let entry = directory.join(&self.entry).into_os_string();
@@ -342,7 +434,7 @@ impl Manifest {
                 DENO.map(OsString::from).into_iter().chain(deno_lock(directory)).chain([entry]).collect(),
             ),
             Runtime::Bash => ("bash".into(), words(&[])),
-            Runtime::SharedObject => (directory.join(&self.entry), Vec::new()),
+            Runtime::SharedObject | Runtime::Bundle => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
         let of = |client: Client| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
@@ -359,14 +451,6 @@ impl Manifest {
         }
     }
 
-    /// The machines that the directory is for.
-    pub fn platform(&self) -> Platform {
-        match self.runtime {
-            Runtime::SharedObject => Platform::host(),
-            _ => Platform::any(),
-        }
-    }
-
     /// What a plugin said when it was asked, with what the file says of how it speaks and what it
     /// asks for.
     pub fn complete(&self, said: Description) -> Description {
@@ -379,7 +463,21 @@ impl Manifest {
 
     /// What the plugin does, if the file says that.
     pub fn says_what(&self) -> bool {
-        self.description.components().next().is_some()
+        self.is_bundle() || self.description.components().next().is_some()
+    }
+}
+
+/// The version of the interface that a text names; an empty one is that of this program.
+fn api_of(text: &str) -> std::result::Result<ApiVersion, VersionError> {
+    if text.is_empty() { Ok(HOST_API) } else { text.parse() }
+}
+
+fn dependencies<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<Requirement>> {
+    let all = requirements(cx, node, "dependencies")?;
+    let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
+    match all.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
+        None => Ok(all),
+        Some(local) => Err(cx.error(node.pos(), format!("the dependency '{}' is a path of one machine", local.name))),
     }
 }
 

@@ -4,12 +4,16 @@
 //!   [`written_schema`]: where manifests have it.
 //! * [`conform`]: holding an object to its schema; [`fault`]: what is wrong with it.
 //! * [`describe`]: what a plugin says of itself.
-//! * [`client`]: the plugins that a plugin needs, as its directory names them.
-//! * [`manifest`]: `plugin.yaml`, which makes a directory a plugin.
+//! * [`bundle`]: what lies in the directory of a bundle.
+//! * [`client`]: the plugins that a plugin needs, as its directory names them; [`bindings`]: their
+//!   types in Python.
+//! * [`manifest`]: `plugin.yaml`, which makes a directory a plugin or a bundle.
 //! * [`scaffold`]: a new plugin to begin with.
 //! * [`export`]: a description as `plugin.yaml`, as a page, as a schema for editors.
 //! * [`package`]: the files of a release; [`sign`]: their signatures.
 
+pub mod bindings;
+pub mod bundle;
 pub mod client;
 pub mod conform;
 pub mod describe;

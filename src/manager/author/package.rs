@@ -35,11 +35,12 @@ const ANY_SYSTEM: u8 = 255;
 
 /// What is to be packaged.
 pub struct Wanted<'w> {
-    /// A directory with `plugin.yaml`, or with `plugin/plugin.yaml`, or an executable.
+    /// A directory with `plugin.yaml`, or with `plugin/plugin.yaml` or `bundle/plugin.yaml`, or an
+    /// executable.
     pub what: &'w Path,
     /// The plugin's name, where its manifest does not say it.
     pub name: Option<&'w str>,
-    /// Executables, or shared objects, for certain platforms.
+    /// Executables, shared objects or directories of a bundle, for certain platforms.
     pub files: &'w [(Platform, PathBuf)],
     /// The directory for the files, which may not exist yet.
     pub out: &'w Path,
@@ -102,7 +103,7 @@ pub fn package(wanted: &Wanted<'_>, options: &PluginOptions) -> Result<Vec<PathB
 
 /// The directory of a plugin that a runtime runs.
 fn directory_of(what: &Path) -> Option<PathBuf> {
-    let places = [what.to_owned(), what.join("plugin")];
+    let places = [what.to_owned(), what.join("plugin"), what.join("bundle")];
     places.into_iter().find(|place| Manifest::is_in(place))
 }
 
@@ -184,9 +185,14 @@ fn of_directory(directory: &Path, wanted: &Wanted<'_>, options: &PluginOptions) 
     };
     let files: BTreeMap<String, PathBuf> =
         content::files(&own).map_err(cannot("read", directory))?.into_iter().collect();
-    let mut contents = vec![(manifest.platform(), files.clone())];
+    let mut contents = vec![(manifest.platform.clone(), files.clone())];
     let entry = manifest.entry.trim_start_matches("./").to_owned();
     for (platform, file) in wanted.files {
+        if manifest.is_bundle() {
+            contents.retain(|(known, _)| known != platform);
+            contents.push((platform.clone(), of_platform(file, &manifest)?));
+            continue;
+        }
         if manifest.runtime != Runtime::SharedObject {
             let message = format!("'{shown}' is for every platform: '{}' runs it", manifest.runtime.name());
             return Err(Error::new(Code::Usage, message).hint("leave --platform away"));
@@ -196,10 +202,21 @@ fn of_directory(directory: &Path, wanted: &Wanted<'_>, options: &PluginOptions) 
         contents.retain(|(known, _)| known != platform);
         contents.push((platform.clone(), own));
     }
-    if !matches!(manifest.runtime, Runtime::Go | Runtime::Program(_)) && !files.contains_key(&entry) {
+    if !matches!(manifest.runtime, Runtime::Go | Runtime::Program(_) | Runtime::Bundle) && !files.contains_key(&entry) {
         return Err(fault(format!("'{shown}' has no file '{entry}', which plugin.yaml names as its entry")));
     }
     Ok(Subject { name: checked_name(&name)?, version, api: manifest.api, contents })
+}
+
+/// The files of a bundle's directory for another platform.
+fn of_platform(directory: &Path, own: &Manifest) -> Result<BTreeMap<String, PathBuf>> {
+    let other = Manifest::read(directory)?;
+    if (&other.name, &other.version, other.is_bundle()) != (&own.name, &own.version, true) {
+        let message = format!("'{}' is not the same version of the same bundle", directory.display());
+        let hint = "its plugin.yaml has the same name and version: --platform linux_arm64=DIR";
+        return Err(Error::new(Code::Usage, message).hint(hint));
+    }
+    Ok(content::files(directory).map_err(cannot("read", directory))?.into_iter().collect())
 }
 
 fn version_of(shown: &str, said: &Description) -> Result<Version> {

@@ -54,11 +54,20 @@ const TAKEN: [&str; 26] = [
     "type-meta",
 ];
 
-/// Writes a new plugin into a directory that does not exist yet, in one step. Gives the files.
+/// What is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum New {
+    Plugin(Language, Role),
+    /// A bundle with a generator and a schema.
+    Bundle,
+}
+
+/// Writes a new plugin or bundle into a directory that does not exist yet, in one step. Gives the
+/// files.
 ///
 /// # Errors
 /// The directory exists, its name is not a valid name of a plugin, or it cannot be written.
-pub fn scaffold(directory: &Path, language: Language, role: Role) -> Result<Vec<PathBuf>> {
+pub fn scaffold(directory: &Path, new: New) -> Result<Vec<PathBuf>> {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     check_name(name)?;
     let usage = |message: String| Error::new(Code::Usage, message);
@@ -72,7 +81,10 @@ pub fn scaffold(directory: &Path, language: Language, role: Role) -> Result<Vec<
     // Whatever fails, no half of a plugin is left behind.
     let staged = tempfile::Builder::new().prefix(".rustomize-new-").tempdir_in(parent).map_err(cannot)?;
     let whole = staged.path().join(name);
-    let files = files(name, language, role);
+    let files = match new {
+        New::Plugin(language, role) => files(name, language, role),
+        New::Bundle => bundle_files(name),
+    };
     for (path, text, is_executable) in &files {
         let path = whole.join(path);
         let write = || {
@@ -109,7 +121,7 @@ fn kind(name: &str) -> String {
 }
 
 /// A file of a new plugin: its path, its text, and whether it is executable.
-type File = (&'static str, String, bool);
+type File = (String, String, bool);
 
 /// What the plugin of a role does: the texts that its files are filled with.
 struct Example {
@@ -305,6 +317,7 @@ fn files(name: &str, language: Language, role: Role) -> Vec<File> {
             ("@SUMMARY@", example.summary),
             ("@FIELD_DOC@", example.field_doc),
             ("@FIELD@", example.field),
+            ("@WHAT@", "plugin"),
             ("@ROLE@", &role),
             ("@KIND@", &kind),
             ("@NAME@", name),
@@ -323,12 +336,44 @@ fn files(name: &str, language: Language, role: Role) -> Vec<File> {
     ];
     let resources = example.resources.iter().map(|(path, text)| (*path, *text, false));
     let all = of_all.into_iter().chain(resources).chain(layout.files.iter().copied());
-    all.map(|(path, text, is_executable)| (path, fill(text), is_executable)).collect()
+    all.map(|(path, text, is_executable)| (path.to_owned(), fill(text), is_executable)).collect()
+}
+
+/// The files of a new bundle.
+fn bundle_files(name: &str) -> Vec<File> {
+    let kind = kind(name);
+    let lower = kind.to_lowercase();
+    let values = [
+        ("@FROM@", "../bundle"),
+        ("@BUILD@", ""),
+        ("@REFUSED@", ""),
+        ("@WHAT@", "bundle"),
+        ("@KIND@", kind.as_str()),
+        ("@LOWER@", lower.as_str()),
+        ("@NAME@", name),
+    ];
+    let fill = |text: &str| values.iter().fold(text.to_owned(), |text, (word, value)| text.replace(word, value));
+    let generator = "bundle/plugin/example.com/v1/@LOWER@/@KIND@";
+    let all = [
+        ("README.md", include_str!("../../../plugin/new/bundle/README.md"), false),
+        ("test.sh", include_str!("../../../plugin/new/test.sh"), true),
+        (".gitignore", "example/plugins.lock\n", false),
+        ("bundle/plugin.yaml", include_str!("../../../plugin/new/bundle/plugin.yaml"), false),
+        (generator, include_str!("../../../plugin/new/bundle/generator.sh"), true),
+        ("bundle/schemas/fleet.yaml", include_str!("../../../plugin/new/bundle/fleet-crd.yaml"), false),
+        ("example/kustomization.yaml", include_str!("../../../plugin/new/bundle/kustomization.yaml"), false),
+        ("example/object.yaml", include_str!("../../../plugin/new/generator/object.yaml"), false),
+        ("example/fleet.yaml", include_str!("../../../plugin/new/bundle/fleet.yaml"), false),
+        ("example/patch.yaml", include_str!("../../../plugin/new/bundle/patch.yaml"), false),
+        ("example/plugins.yaml", include_str!("../../../plugin/new/plugins.yaml"), false),
+        ("example/expected.yaml", include_str!("../../../plugin/new/bundle/expected.yaml"), false),
+    ];
+    all.into_iter().map(|(path, text, is_executable)| (fill(path), fill(text), is_executable)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Language, Role, check_name, files, kind};
+    use super::{Language, Role, bundle_files, check_name, files, kind};
 
     #[test]
     fn names_become_kinds() {
@@ -350,7 +395,8 @@ mod tests {
     fn no_file_keeps_a_placeholder() {
         for language in [Language::Bash, Language::Python, Language::Go, Language::Rust, Language::C] {
             for role in [Role::Generator, Role::Transformer, Role::Validator] {
-                for (path, text, _) in files("team-label", language, role) {
+                for (path, text, _) in files("team-label", language, role).into_iter().chain(bundle_files("team-label"))
+                {
                     // An at sign before a capital letter is a placeholder that nothing has filled.
                     let left = text
                         .match_indices('@')

@@ -202,5 +202,7 @@ mod tests {
         let windows = platform("windows", "amd64");
         let bare = FileName::parse("rustomize-plugin-app_v1.2.3_x1.0_windows_amd64", "app", &windows);
         assert_eq!(bare, Err(NameError::Extension));
+        let file = "rustomize-plugin-app_v1.2.3_x1.0_windows_amd64.exe";
+        assert_eq!(FileName::parse(file, "app", &windows).unwrap().to_string(), file);
     }
 }

@@ -219,7 +219,7 @@ impl<'i> Installer<'i> {
                     false => base.clone(),
                 };
                 self.install_below(&needs, &own, chain)?;
-                self.check_callable(&needs)?;
+                self.check_callable(&installed.path, &needs)?;
                 self.link(&installed.path, &needs)?;
                 let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
                 return Ok((installed, locked));
@@ -241,7 +241,7 @@ impl<'i> Installer<'i> {
         let needs = self.needs(&unpacked.path, &unpacked.pinned)?;
         let file = self.file_name(wanted, choice, &unpacked)?;
         self.install_below(&needs, &unpacked.base, chain)?;
-        self.check_callable(&needs)?;
+        self.check_callable(&unpacked.path, &needs)?;
         let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
         let source = wanted.source.clone();
         let (installed, description) =
@@ -282,25 +282,35 @@ impl<'i> Installer<'i> {
         Ok((installed, locked))
     }
 
-    /// Holds what a plugin needs to what it can call: programs.
-    fn check_callable(&self, needs: &[Requirement]) -> Result<()> {
+    /// Holds what a plugin needs to what it can call: programs. A bundle calls nothing: it brings
+    /// what it depends on.
+    fn check_callable(&self, plugin: &Path, needs: &[Requirement]) -> Result<()> {
+        if needs.is_empty() || is_bundle(plugin)? {
+            return Ok(());
+        }
         for need in needs {
             let Some(installed) = self.done.get(&need.source).filter(|installed| installed.path.is_dir()) else {
                 continue;
             };
-            if Manifest::read(&installed.path)?.runtime == Runtime::SharedObject {
-                let message = format!("'{}' ({}) is a shared object; a plugin cannot call it", need.name, need.source);
-                return Err(fault(message)
-                    .at(need.place.clone())
-                    .hint("depend on a program, or on a plugin with a runtime: only a build loads shared objects"));
-            }
+            let (what, hint) = match Manifest::read(&installed.path)?.runtime {
+                Runtime::SharedObject => (
+                    "a shared object",
+                    "depend on a program, or on a plugin with a runtime: only a build loads shared objects",
+                ),
+                Runtime::Bundle => {
+                    ("a bundle", "depend on a plugin, or make a bundle of this plugin and the other bundle")
+                }
+                _ => continue,
+            };
+            let message = format!("'{}' ({}) is {what}; a plugin cannot call it", need.name, need.source);
+            return Err(fault(message).at(need.place.clone()).hint(hint));
         }
         Ok(())
     }
 
     /// Gives a directory a way to the plugins that it needs, which are installed (U41).
     fn link(&self, plugin: &Path, needs: &[Requirement]) -> Result<()> {
-        if !plugin.is_dir() {
+        if !plugin.is_dir() || is_bundle(plugin)? {
             return Ok(());
         }
         let mut given = Vec::new();
@@ -363,9 +373,10 @@ impl<'i> Installer<'i> {
         let (said, api, platform) = if unpacked.path.is_dir() {
             let manifest = Manifest::read(&unpacked.path)?;
             if !manifest.name.is_empty() && manifest.name != name {
-                return Err(not_this(format!("it is the plugin '{}', not '{name}'", manifest.name)));
+                let what = if manifest.is_bundle() { "bundle" } else { "plugin" };
+                return Err(not_this(format!("it is the {what} '{}', not '{name}'", manifest.name)));
             }
-            let platform = manifest.platform();
+            let platform = manifest.platform.clone();
             (manifest.version, manifest.api, platform)
         } else {
             let command = Command::of_binary(&unpacked.path);
@@ -460,6 +471,11 @@ impl<'i> Installer<'i> {
             platforms,
         })
     }
+}
+
+/// Whether what was unpacked or installed is a bundle.
+fn is_bundle(path: &Path) -> Result<bool> {
+    Ok(path.is_dir() && Manifest::read(path)?.is_bundle())
 }
 
 /// Why a choice was not taken.

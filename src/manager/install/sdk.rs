@@ -1,10 +1,12 @@
 //! What a plugin has of the plugins that it needs: a way to call each, in its own directory (U41).
 //!
 //! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that
-//! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does.
+//! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does,
+//! with the schemas of its kinds; `client.py` has a class for each kind, with types.
 //! The sandbox lets a plugin read those that it needs.
 
 use crate::diag::{Code, Error, Result};
+use crate::manager::author::bindings;
 use crate::manager::author::client::{CLIENT, Client, SDK};
 use crate::manager::author::describe::Description;
 use crate::manager::id::content::MADE;
@@ -58,9 +60,11 @@ pub fn link(
             command: words.clone(),
             description: description.clone(),
         };
+        let shown = format!("{} v{}", client.source, client.version);
         let call: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         let files = [
             (CLIENT, serde_json::to_string_pretty(&client).unwrap_or_default() + "\n", 0o644),
+            ("client.py", bindings::python(&shown, description), 0o644),
             (
                 "call",
                 format!(

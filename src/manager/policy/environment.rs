@@ -9,7 +9,7 @@ use super::trust::Trust;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
-use crate::manager::id::content;
+use crate::manager::author::bundle;
 use crate::manager::id::head::check_head;
 use crate::yaml::Node;
 use std::fs;
@@ -66,14 +66,13 @@ impl Bundle {
 
     /// Where its plugins are, laid out as a plugin home.
     pub fn home(&self) -> PathBuf {
-        self.directory.join("plugin")
+        self.directory.join(bundle::PLUGINS)
     }
 
     /// Its files with schemas, by name; of a directory that cannot be read none.
     pub fn schemas(&self) -> Vec<PathBuf> {
-        let folder = self.directory.join("schemas");
-        let files = if folder.is_dir() { content::files(&folder).unwrap_or_default() } else { Vec::new() };
-        files.into_iter().filter(|(name, _)| is_schema(name)).map(|(_, path)| path).collect()
+        let files = bundle::schemas(&self.directory).unwrap_or_default();
+        files.into_iter().map(|(_, path)| path).collect()
     }
 }
 
@@ -101,11 +100,6 @@ impl SyncedBundle {
         };
         trust.check_server(&server, &self.environment)
     }
-}
-
-/// Whether a file of a bundle's `schemas` is one, by its name (M28).
-pub fn is_schema(name: &str) -> bool {
-    [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
 
 #[derive(Default, Decode)]

@@ -88,22 +88,27 @@ pub fn is_digest(text: &str) -> bool {
     hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// The image that a build of a directory runs where its files name `written`: with a lock, what was
-/// locked; without one, what is written, as under kustomize. An image with a digest is used as it
-/// is.
+/// The image that a build runs where its files name `written`: what the first lock of `directories`
+/// says that has the image; without one, what is written, as under kustomize. An image with a
+/// digest is used as it is.
 ///
 /// # Errors
-/// Only what is locked may be used and the image is not, or the lock cannot be read.
-pub fn for_build(directory: &Path, is_frozen: bool, written: &str) -> Result<String> {
+/// Only what is locked may be used and the image is in none of the locks, or a lock cannot be read.
+pub fn for_build(directories: &[PathBuf], is_frozen: bool, written: &str) -> Result<String> {
     if written.contains('@') {
         return Ok(written.to_owned());
     }
-    let Some(lock) = Lock::read(directory)? else { return Ok(written.to_owned()) };
-    let path = directory.join(lock::FILE);
-    match lock.images.get(written) {
-        Some(digest) => pinned(&path, written, digest),
-        None if is_frozen => Err(not_locked(&path, directory, written)),
-        None => Ok(written.to_owned()),
+    let mut nearest = None;
+    for directory in directories {
+        let Some(lock) = Lock::read(directory)? else { continue };
+        if let Some(digest) = lock.images.get(written) {
+            return pinned(&directory.join(lock::FILE), written, digest);
+        }
+        nearest = nearest.or(Some(directory));
+    }
+    match nearest {
+        Some(directory) if is_frozen => Err(not_locked(&directory.join(lock::FILE), directory, written)),
+        _ => Ok(written.to_owned()),
     }
 }
 
@@ -206,7 +211,9 @@ mod tests {
     fn a_lock_says_which_image_runs() {
         let folder = tempfile::tempdir().unwrap();
         let digest = format!("sha256:{}", "0a".repeat(32));
-        let at = |is_frozen, written: &str| for_build(folder.path(), is_frozen, written).map_err(|e| e.to_string());
+        let at = |is_frozen, written: &str| {
+            for_build(&[folder.path().to_owned()], is_frozen, written).map_err(|e| e.to_string())
+        };
         assert_eq!(at(true, "fn:v1").as_deref(), Ok("fn:v1"), "without a lock, as under kustomize");
         let mut lock = Lock::default();
         lock.images.insert("fn:v1".to_owned(), digest.clone());

@@ -8,6 +8,7 @@ use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::manager::author::describe::Role;
+use crate::manager::author::manifest::BUNDLE_RUNTIME;
 use crate::manager::fetch::Artifact;
 use crate::manager::id::name::Platform;
 use crate::manager::id::source::Source;
@@ -51,7 +52,7 @@ pub struct Locked {
     /// What it is told in each call, as JSON.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parameters: String,
-    /// What runs it, if it is a directory.
+    /// What runs it, if it is a directory; `bundle` for a bundle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
     pub provides: Vec<Provided>,
@@ -154,6 +155,11 @@ impl Lock {
 }
 
 impl Locked {
+    /// Whether it is a bundle.
+    pub fn is_bundle(&self) -> bool {
+        self.runtime.as_deref() == Some(BUNDLE_RUNTIME)
+    }
+
     /// The version, if the file holds one.
     pub fn version(&self) -> Option<Version> {
         self.version.parse().ok()

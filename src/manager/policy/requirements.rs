@@ -42,6 +42,12 @@ impl Requirements {
         }
     }
 
+    /// Whether a directory has the file, and the file names its kind. The name is not ours alone.
+    pub fn are_in(directory: &Path) -> bool {
+        let text = FileLimit::default().read_to_string(&directory.join(FILE));
+        text.is_ok_and(|text| text.contains(KIND))
+    }
+
     /// Reads a text; `name` is what errors call it.
     ///
     /// # Errors

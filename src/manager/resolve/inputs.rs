@@ -113,7 +113,7 @@ impl Inputs {
         self.read_all(self.above_top()?.into_iter().chain(self.environment.clone()))
     }
 
-    fn above_top(&self) -> Result<Vec<PathBuf>> {
+    pub(super) fn above_top(&self) -> Result<Vec<PathBuf>> {
         self.top.as_deref().map_or(Ok(Vec::new()), |top| upwards(top, None, &self.safe))
     }
 
@@ -149,13 +149,34 @@ impl Inputs {
         let Some(install) = &self.install else { return Ok(project) };
         // The error of a plugin that cannot be used belongs to the object that asks for it.
         let is_missing = |wanted: &Requirement| matches!(self.required(&project, wanted, policy), Ok(None));
-        if !project.requirements.plugins.iter().any(is_missing) {
+        if !project.requirements.plugins.iter().chain(&self.brought(&project, policy)).any(is_missing) {
             return Ok(project);
         }
         install(&project.directory)?;
         self.known.projects.borrow_mut().remove(&project.directory);
         self.known.required.borrow_mut().retain(|(directory, _), _| *directory != project.directory);
         self.project(&project.directory)
+    }
+
+    /// What the bundles bring that a project requires: their dependencies, and those of the bundles
+    /// among these. What the project requires itself is left out. Bundles that cannot be used bring
+    /// nothing.
+    pub fn brought(&self, project: &Project, policy: &Policy) -> Vec<Requirement> {
+        let mut brought: Vec<Requirement> = Vec::new();
+        let mut queue = project.requirements.plugins.clone();
+        while let Some(wanted) = queue.pop() {
+            let Ok(Some(installed)) = self.required(project, &wanted, policy) else { continue };
+            let Ok(Some(bundle)) = installed.bundle() else { continue };
+            for need in bundle.dependencies {
+                let mut known = project.requirements.plugins.iter().chain(&brought);
+                if !known.any(|known| known.source == need.source) {
+                    queue.push(need.clone());
+                    brought.push(need);
+                }
+            }
+        }
+        brought.sort_by(|a, b| a.source.cmp(&b.source));
+        brought
     }
 
     /// The installed plugin of a requirement: the locked one, or else the highest version that is
@@ -193,7 +214,9 @@ impl Inputs {
             let message = format!("{name} is locked as v{}, which is not {}", locked.version, wanted.constraint);
             return Err(fault(message).hint(relock));
         };
+        // The paths of what a bundle brings do not begin here.
         if let Ok(Location::Local(path)) = wanted.location()
+            && project.requirements.plugins.iter().any(|own| own.source == wanted.source)
             && let Some(pinned) = locked.platforms.values().next()
             && let Ok(found) = content::sum(&project.directory.join(&path))
             // The lock has the sum of a file itself, or the sum of a directory's files.

@@ -7,6 +7,7 @@
 //! * [`inputs`]: where plugins are looked for; [`project`]: `plugins.yaml` and `plugins.lock` of a
 //!   directory, and of those above it.
 //! * [`tiers`]: what each tier has for an object.
+//! * [`schemas`]: the schemas of installed bundles.
 //! * [`plugins`]: a build's view, the plugins that it runs; [`overview`]: the view of `plugin list`
 //!   and `plugin verify`.
 
@@ -14,6 +15,7 @@ pub mod inputs;
 pub mod overview;
 pub mod plugins;
 pub mod project;
+pub mod schemas;
 pub mod tiers;
 
 use crate::diag::{Code, Error, Result};

@@ -4,6 +4,7 @@
 use super::tiers::{not_installed, provider};
 use super::{Provider, Resolver, fault};
 use crate::diag::Result;
+use crate::manager::author::bundle;
 use crate::manager::author::describe::{Component, Role};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
@@ -44,6 +45,31 @@ pub struct Details {
     pub sum: String,
     /// What it does, each with its role.
     pub provides: Vec<(Role, Component)>,
+    /// The names of the schemas of a bundle; `None` for a plugin.
+    pub schemas: Option<Vec<String>>,
+}
+
+impl Details {
+    /// The kinds that it provides, or their names where they have no kind, each once; then how many
+    /// schemas it has.
+    pub fn summary(&self) -> String {
+        let mut shown: Vec<String> = Vec::new();
+        for (_, component) in &self.provides {
+            let text = match component.kind.as_str() {
+                "" => component.name.clone(),
+                kind => format!("{}/{kind}", component.api_version),
+            };
+            if !shown.contains(&text) {
+                shown.push(text);
+            }
+        }
+        match self.schemas.as_ref().map_or(0, Vec::len) {
+            0 => {}
+            1 => shown.push("1 schema".to_owned()),
+            n => shown.push(format!("{n} schemas")),
+        }
+        shown.join(", ")
+    }
 }
 
 impl Resolver<'_> {
@@ -54,10 +80,11 @@ impl Resolver<'_> {
     /// A `plugins.yaml` or a `plugins.lock` cannot be read.
     pub fn rows(&self) -> Result<Vec<Row>> {
         let projects = self.inputs.own_projects()?;
-        let mut required: Vec<(PathBuf, &Requirement, Result<Option<Installed>>)> = Vec::new();
+        let mut required: Vec<(PathBuf, Requirement, Result<Option<Installed>>)> = Vec::new();
         for project in &projects {
-            for wanted in &project.requirements.plugins {
-                required.push((project.file(), wanted, self.inputs.required(project, wanted, self.policy)));
+            let brought = self.inputs.brought(project, self.policy);
+            for wanted in project.requirements.plugins.iter().chain(&brought) {
+                required.push((project.file(), wanted.clone(), self.inputs.required(project, wanted, self.policy)));
             }
         }
         let mut rows: Vec<Row> = Vec::new();
@@ -98,10 +125,19 @@ impl Resolver<'_> {
             Ok(installed) => installed,
             Err(state) => return state,
         };
-        let known = self.inputs.verified(installed).and_then(|_| self.inputs.describe(self.options, installed));
-        match known {
+        let known = || {
+            let description =
+                self.inputs.verified(installed).and_then(|_| self.inputs.describe(self.options, installed))?;
+            let schemas = match installed.bundle()? {
+                Some(_) => Some(bundle::schemas(&installed.path).map_err(Refusal::Io)?),
+                None => None,
+            };
+            Ok::<_, Refusal>((description, schemas.map(|all| all.into_iter().map(|(name, _)| name).collect())))
+        };
+        match known() {
             Err(why) => State::Refused(why.to_string()),
-            Ok(description) => State::Installed(Details {
+            Ok((description, schemas)) => State::Installed(Details {
+                schemas,
                 version: installed.file.version.clone(),
                 api: installed.file.api,
                 sum: installed.sum.clone(),
@@ -119,7 +155,8 @@ impl Resolver<'_> {
         let projects = self.inputs.own_projects()?;
         let mut plugins: Vec<(Installed, String)> = Vec::new();
         for project in &projects {
-            for wanted in &project.requirements.plugins {
+            let brought = self.inputs.brought(project, self.policy);
+            for wanted in project.requirements.plugins.iter().chain(&brought) {
                 let installed = self.inputs.required(project, wanted, self.policy);
                 let installed = installed.map_err(|e| e.at(wanted.place.clone()))?;
                 plugins.push((installed.ok_or_else(|| not_installed(project, wanted))?, wanted.parameters.clone()));

@@ -15,7 +15,7 @@ use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
 use crate::plugin::shared_object::SharedObjectPlugin;
 use crate::plugin::{PluginOptions, Runners};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Generator, Plugin, PluginEntry, Plugins, Transformer};
+use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -83,7 +83,9 @@ impl ManagedPlugins {
         // A script is called by the path that the user knows.
         let is_shared_object = found.protocol == Protocol::SharedObject;
         let command = match &held {
-            Some(held) if held.file.is_none() || is_shared_object => held.command.clone(),
+            Some(held) if held.file.is_none() || is_shared_object => {
+                held.command.clone().of_entry(&found.component.entry)
+            }
             _ => found.command,
         };
         let Command { program: path, args, directory, needs, environment } = command;
@@ -178,8 +180,8 @@ impl<'a, P: Plugin<'a>> Plugin<'a> for PostProcessor<P> {
         true
     }
 
-    fn print_for(&self, map: &ResMap<'a>, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
-        self.0.print_for(map, build)
+    fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>> {
+        self.0.check(map, given, build)
     }
 }
 

@@ -49,9 +49,9 @@ impl Project {
     }
 }
 
-/// The directories whose `plugins.yaml` counts for a root, nearest first: the root's own, and those
-/// above it up to the top of its repository. Without a repository only the root's own. Directories
-/// without the file are left out.
+/// The directories whose `plugins.yaml` and `plugins.lock` count for a root, nearest first: the
+/// root's own, and those above it up to the top of its repository. Without a repository only the
+/// root's own. Directories with neither file are left out.
 ///
 /// `top` ends the search where the root was cloned: it is the directory of the clone. Files above
 /// the root have to belong to the user, or to lie below a directory of `safe`: whoever may write to
@@ -65,11 +65,11 @@ pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<
         None => directory.join(".git").symlink_metadata().is_ok(),
     };
     let Some(last) = root.ancestors().position(is_top) else {
-        let own = has_requirements(root).then(|| root.to_owned());
+        let own = has_files(root).then(|| root.to_owned());
         return Ok(own.into_iter().collect());
     };
     let mut found = Vec::new();
-    for directory in root.ancestors().take(last + 1).filter(|directory| has_requirements(directory)) {
+    for directory in root.ancestors().take(last + 1).filter(|directory| has_files(directory)) {
         if directory != root {
             check_owner(directory, safe)?;
         }
@@ -78,8 +78,8 @@ pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<
     Ok(found)
 }
 
-fn has_requirements(directory: &Path) -> bool {
-    directory.join(requirements::FILE).symlink_metadata().is_ok()
+fn has_files(directory: &Path) -> bool {
+    [requirements::FILE, lock::FILE].iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
 /// Checks that the two files of a directory above a root are files of this user or of root.

@@ -4,11 +4,13 @@ use super::inputs::{Inputs, relock};
 use super::project::{Project, upwards};
 use super::{Chosen, Provider, Request, Resolver, Tier, Trace, Verdict, fault, places};
 use crate::diag::{Error, Result};
+use crate::manager::author::bundle::SHARED_OBJECT;
 use crate::manager::author::client;
-use crate::manager::author::describe::{Component, Description, Role};
+use crate::manager::author::describe::{Component, Description, Protocol, Role};
 use crate::manager::id::content;
 use crate::manager::id::requirement::{Provided, Requirement};
 use crate::manager::id::shell::{in_directory, quoted};
+use crate::manager::id::source::Source;
 use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
 use crate::manager::store::made;
@@ -144,7 +146,11 @@ impl Resolver<'_> {
             let project = self.inputs.complete(project, self.policy)?;
             let nearest: Vec<&Requirement> =
                 project.requirements.plugins.iter().filter(|r| names.insert(r.name.clone())).collect();
-            let here = self.required_by(&project, &nearest, request, trace)?;
+            let mut here = self.required_by(&project, &nearest, request, trace)?;
+            if here.is_none() {
+                let brought = self.inputs.brought(&project, self.policy);
+                here = self.required_by(&project, &brought.iter().collect::<Vec<_>>(), request, trace)?;
+            }
             found = found.or(here);
             if found.is_some() && !trace.is_kept {
                 break;
@@ -245,10 +251,13 @@ impl Resolver<'_> {
         let mut discovered: Vec<Provider> = Vec::new();
         let mut misplaced: Option<Error> = None;
         let projects = self.inputs.projects(request)?;
-        let is_required = |c: &Candidate| {
-            let mut requirements = projects.iter().flat_map(|project| &project.requirements.plugins);
-            requirements.any(|r| Some(&r.source) == c.source.as_ref())
-        };
+        let mut required: Vec<Source> = Vec::new();
+        for project in &projects {
+            let brought = self.inputs.brought(project, self.policy);
+            let all = project.requirements.plugins.iter().chain(&brought);
+            required.extend(all.map(|requirement| requirement.source.clone()));
+        }
+        let is_required = |c: &Candidate| c.source.as_ref().is_some_and(|source| required.contains(source));
         let everything = self.inputs.installed();
         for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
             let mut is_decided = false;
@@ -339,7 +348,9 @@ pub(super) fn kinds(description: &Description) -> String {
         "" => component.name.clone(),
         kind => format!("{}/{kind}", component.api_version),
     });
-    let shown: Vec<String> = shown.collect();
+    let mut shown: Vec<String> = shown.collect();
+    let mut known = HashSet::new();
+    shown.retain(|kind| known.insert(kind.clone()));
     if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") }
 }
 
@@ -349,10 +360,14 @@ pub(super) fn kinds(description: &Description) -> String {
 /// Its manifest cannot be read, or a plugin that it needs has changed.
 pub(super) fn provider(installed: &Installed, description: &Description, component: Component) -> Result<Provider> {
     let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
-    let command = installed.command().map_err(wrong)?;
+    let command = installed.command().map_err(wrong)?.of_entry(&component.entry);
     made::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
-    let (protocol, format, permissions) = (description.protocol, description.format, description.permissions.clone());
+    let protocol = match component.entry.ends_with(SHARED_OBJECT) {
+        true => Protocol::SharedObject,
+        false => description.protocol,
+    };
+    let (format, permissions) = (description.format, description.permissions.clone());
     let (runs_last, worker) = (description.runs_last(&component), description.worker);
     Ok(Provider {
         installed: installed.clone(),

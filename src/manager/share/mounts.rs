@@ -3,16 +3,28 @@
 //! `plugins` has the files of `plugin/`, which is laid out as a plugin home; `schemas` those of
 //! `schemas/`.
 
+use crate::manager::author::bundle::{PLUGINS, SCHEMAS, is_schema, kinds};
 use crate::manager::id::content;
-use crate::manager::policy::environment::{Environment, is_schema};
+use crate::manager::policy::environment::Environment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A mount: its name for clients, and the directory of a bundle that it has the files of.
-pub const MOUNTS: [(&str, &str); 2] = [("plugins", "plugin"), ("schemas", "schemas")];
+pub const MOUNTS: [(&str, &str); 2] = [("plugins", PLUGINS), ("schemas", SCHEMAS)];
+
+/// Where a server has the lists of its mounts, below its URL.
+pub const LISTS: &str = "v3/file_metadatas";
+
+/// Where a server has the contents of files, by their sums.
+pub const CONTENTS: &str = "v3/file_content";
+
+/// Whether a text is a SHA-256 in hex, as lists have it.
+pub fn is_sum(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
 
 /// A file of a mount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,56 +81,4 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<Files> {
         }
     }
     Ok(all)
-}
-
-/// The directories of plugins in one that is laid out as a plugin home: those with an executable or
-/// a shared object that is named as they are.
-///
-/// # Errors
-/// It cannot be read.
-pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    Ok(sorted_out(home)?.0)
-}
-
-/// The directories in it that hold files and no plugin that is named as they are.
-///
-/// # Errors
-/// It cannot be read.
-pub fn strays(home: &Path) -> io::Result<Vec<PathBuf>> {
-    Ok(sorted_out(home)?.1)
-}
-
-/// The directories with plugins, each with its kind, and those with something else.
-type SortedOut = (Vec<(String, PathBuf)>, Vec<PathBuf>);
-
-fn sorted_out(home: &Path) -> io::Result<SortedOut> {
-    let (mut found, mut strays) = SortedOut::default();
-    let mut queue = vec![(String::new(), home.to_owned())];
-    while let Some((path, directory)) = queue.pop() {
-        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut below = Vec::new();
-        let (mut is_kind, mut has_files) = (false, false);
-        for entry in fs::read_dir(&directory)? {
-            let entry = entry?;
-            let file = entry.file_name().to_string_lossy().into_owned();
-            if entry.path().is_dir() {
-                below.push((if path.is_empty() { file } else { format!("{path}/{file}") }, entry.path()));
-            } else {
-                let bare = file.strip_suffix(".so").unwrap_or(&file);
-                has_files = true;
-                is_kind |= !path.is_empty() && bare.to_lowercase() == name;
-            }
-        }
-        match (is_kind, has_files) {
-            (true, _) => found.push((path, directory)),
-            (false, true) => {
-                strays.push(directory);
-                queue.extend(below);
-            }
-            (false, false) => queue.extend(below),
-        }
-    }
-    found.sort();
-    strays.sort();
-    Ok((found, strays))
 }

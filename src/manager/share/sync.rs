@@ -1,11 +1,11 @@
 //! `plugin sync --environment`: makes what was synced for an environment what its server has (M05
 //! to M08, M10 to M15).
 //!
-//! The metadata come first; only files that are not here with the same content are fetched. All
-//! files go into a directory of their own, with the URL of the server, and one link says which of
-//! these directories counts: whoever is cut off has changed nothing.
+//! The lists of both mounts come first; only files that are not here with the same content are
+//! fetched. All files go into a directory of their own, with the URL of the server, and one link
+//! says which of these directories counts: whoever is cut off has changed nothing.
 
-use super::mounts::{MOUNTS, Metadata};
+use super::mounts::{CONTENTS, LISTS, MOUNTS, Metadata, is_sum};
 use crate::diag::{Code, Error, Result};
 use crate::manager::fetch::Transfer;
 use crate::manager::id::content::{self, sha256};
@@ -27,6 +27,9 @@ const GENERATION: &str = "generation-";
 
 /// What stays as it is in a path of a URL.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// How often lists are read that change meanwhile.
+const MOST_READS: usize = 5;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,10 +55,9 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let root = LockedRoot::lock(place, || {})?;
     let environment = utf8_percent_encode(environment, PATH);
     let mut wanted: BTreeMap<String, (Metadata, String)> = BTreeMap::new();
-    for (mount, folder) in MOUNTS {
-        let url = format!("{server}/v3/file_metadatas/{mount}?environment={environment}");
-        let text = transfer.get(&url)?;
-        let files: Vec<Metadata> = serde_json::from_slice(&text)
+    let urls = MOUNTS.map(|(mount, _)| format!("{server}/{LISTS}/{mount}?environment={environment}"));
+    for ((text, url), (_, folder)) in lists(transfer, &urls)?.iter().zip(&urls).zip(MOUNTS) {
+        let files: Vec<Metadata> = serde_json::from_slice(text)
             .map_err(|e| Error::new(Code::Io, format!("the answer of '{url}' is not a list of files: {e}")))?;
         for file in files {
             let path = file.path.clone();
@@ -65,10 +67,11 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
                     format!("'{url}' names the file '{path}' with mode {:o}, which is not a valid mode", file.mode);
                 return Err(Error::new(Code::Io, message).hint("nothing was changed"));
             }
-            let content = format!(
-                "{server}/v3/file_content/{mount}/{}?environment={environment}",
-                utf8_percent_encode(&path, PATH)
-            );
+            if !is_sum(&file.sha256) {
+                let message = format!("'{url}' names the file '{path}' without a SHA-256 in hex");
+                return Err(Error::new(Code::Io, message).hint("nothing was changed"));
+            }
+            let content = format!("{server}/{CONTENTS}/{}?environment={environment}", file.sha256);
             if file.mode & 0o400 == 0 {
                 let message = format!("'{url}' names the file '{path}' with mode {:o}", file.mode);
                 return Err(Error::new(Code::Io, message).hint("its owner could not read it: nothing was changed"));
@@ -128,6 +131,22 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     fs::rename(link.path().join(CURRENT), &current).map_err(io("write to", place))?;
     clear(place, &current, before)?;
     Ok(done)
+}
+
+/// The lists of both mounts in one state of the server. The first list is read again after the
+/// second: if it is still the same, nothing has changed in between.
+fn lists(transfer: &Transfer, [first, second]: &[String; 2]) -> Result<[Vec<u8>; 2]> {
+    let mut before = transfer.get(first)?;
+    for _ in 0..MOST_READS {
+        let list = transfer.get(second)?;
+        let again = transfer.get(first)?;
+        if again == before {
+            return Ok([before, list]);
+        }
+        before = again;
+    }
+    let message = format!("'{first}' has changed {MOST_READS} times while the lists were read");
+    Err(Error::new(Code::Io, message).hint("nothing was changed here: sync again when its export has ended"))
 }
 
 /// Removes generations, also those of runs that were cut off. The one that counts stays, and one

@@ -44,7 +44,7 @@ impl Candidate {
     }
 }
 
-/// An installed plugin with a valid name: a binary, or a directory that a runtime runs.
+/// An installed plugin with a valid name: a binary, a directory that a runtime runs, or a bundle.
 #[derive(Clone, Debug)]
 pub struct Installed {
     pub source: Source,
@@ -100,6 +100,18 @@ impl Installed {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Origin::Own,
             Err(_) => Origin::Elsewhere(String::new()),
         }
+    }
+
+    /// The manifest of a bundle; `None` for a plugin.
+    ///
+    /// # Errors
+    /// It is a directory whose manifest cannot be read.
+    pub fn bundle(&self) -> Result<Option<Manifest>, Refusal> {
+        if !self.path.is_dir() {
+            return Ok(None);
+        }
+        let manifest = Manifest::read(&self.path).map_err(Refusal::Directory)?;
+        Ok(Some(manifest).filter(Manifest::is_bundle))
     }
 
     /// How it is started.

@@ -21,6 +21,10 @@ pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refu
     let directory = children.directory("rustomize-plugin-").map_err(Refusal::Io)?;
     let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
     let is_directory = installed.path.is_dir();
+    // The programs of a bundle run from the copy; an interpreter reads that of a plugin.
+    if !is_directory || is_bundle(&installed.path) {
+        check_runs(directory.path()).map_err(Refusal::Io)?;
+    }
     let beside = match is_directory {
         true => copy_directory(&installed.path, &copy),
         false => copy_file(&installed.path, &copy),
@@ -37,13 +41,21 @@ pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refu
     command.needs.extend(beside);
     Ok(HeldCopy { command, file: (!is_directory).then_some(copy), directory })
 }
-fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
-    if let Some(parent) = to.parent()
-        && rustix::fs::statvfs(parent)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
-    {
-        let message = format!("programs cannot run in '{}': set TMPDIR to another directory", parent.display());
+
+fn is_bundle(directory: &Path) -> bool {
+    Manifest::read(directory).is_ok_and(|manifest| manifest.is_bundle())
+}
+
+/// Checks that the system runs programs of a directory.
+fn check_runs(directory: &Path) -> io::Result<()> {
+    if rustix::fs::statvfs(directory)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+        let message = format!("programs cannot run in '{}': set TMPDIR to another directory", directory.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
     fs::copy(from, to)?;
     fs::set_permissions(to, Permissions::from_mode(0o700))?;
     Ok(Vec::new())

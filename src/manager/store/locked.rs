@@ -93,7 +93,10 @@ impl LockedRoot {
     }
 
     /// Makes a directory below the root, and those above it. None of them is a link to elsewhere.
-    pub(super) fn make_folder(&self, folder: &Path) -> Result<()> {
+    ///
+    /// # Errors
+    /// One is a link, or cannot be made.
+    pub fn make_folder(&self, folder: &Path) -> Result<()> {
         let below = folder.ancestors().take_while(|above| above.starts_with(&self.path) && *above != self.path);
         if let Some(link) = below.filter(|above| above.is_symlink()).last() {
             let message = format!("'{}' is a link, and rustomize does not write through links", link.display());

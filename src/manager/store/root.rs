@@ -36,6 +36,10 @@ impl std::error::Error for RootError {}
 /// # Errors
 /// The variable holds a list, or there is no home.
 pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
+    root_on(cfg!(windows), variable)
+}
+
+fn root_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(value) = set("RUSTOMIZE_PLUGIN_PATH") {
         let paths: Vec<PathBuf> = std::env::split_paths(&value).collect();
@@ -44,7 +48,7 @@ pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Root
             _ => Err(RootError::List(paths)),
         };
     }
-    let configuration = configuration(&variable)?;
+    let configuration = configuration_on(is_windows, &variable)?;
     // An older spelling, where only that is there.
     let (plugins, plugin) = (configuration.join("plugins"), configuration.join("plugin"));
     let is_older = set("RUSTOMIZE_CONFIG_DIR").is_some() && !plugins.is_dir() && plugin.is_dir();
@@ -79,7 +83,7 @@ fn configuration_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString
 
 #[cfg(test)]
 mod tests {
-    use super::{RootError, configuration_on, root};
+    use super::{RootError, root, root_on};
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};
 
@@ -113,9 +117,17 @@ mod tests {
 
     #[test]
     fn windows_has_one_place() {
-        let variable = |name: &str| (name != "RUSTOMIZE_CONFIG_DIR").then(|| OsString::from(format!("/{name}")));
-        assert_eq!(configuration_on(true, variable).unwrap(), Path::new("/APPDATA/rustomize.d"));
-        assert_eq!(configuration_on(true, |_| None), Err(RootError::NoHome));
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join(".rustomize.d")).unwrap();
+        let variable = |name: &str| match name {
+            "HOME" => Some(home.path().into()),
+            "RUSTOMIZE_PLUGIN_PATH" | "RUSTOMIZE_CONFIG_DIR" => None,
+            _ => Some(OsString::from(format!("/{name}"))),
+        };
+        assert_eq!(root_on(true, variable).unwrap(), Path::new("/APPDATA/rustomize.d/plugins"));
+        let without = |name: &str| variable(name).filter(|_| name != "APPDATA");
+        assert_eq!(root_on(true, without), Err(RootError::NoHome));
+        assert_eq!(root_on(false, variable).unwrap(), home.path().join(".rustomize.d/plugins"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lists and mappings in brackets.
 
 use super::property::Properties;
-use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Read, Reader};
+use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader};
 use crate::yaml::{Node, Style, Value, reprint};
 
 /// What may come next between brackets.
@@ -51,8 +51,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     if self.levels.len() == outside {
                         return Ok(node);
                     }
-                    self.complete(node, false)?;
-                    Next::Separator
+                    if self.levels.last().is_some_and(|level| level.kind == Kind::FlowMapping && level.key.is_none()) {
+                        self.key_in_brackets(node)?
+                    } else {
+                        self.complete(node, false)?;
+                        Next::Separator
+                    }
                 }
                 Next::Separator => return Err(self.error(unclosed(kind), self.at)),
             };
@@ -76,7 +80,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut own = Properties::default();
         let byte = self.flow_properties(&mut own)?;
         if matches!(byte, Some(b'[' | b'{')) {
-            if kind == Kind::FlowMapping {
+            if kind == Kind::FlowMapping && self.package != Package::V3Text {
                 return Err(self.error(COMPLEX_KEY, start));
             }
             self.open_flow(column, own)?;
@@ -200,6 +204,21 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             s.style = Style::Single;
         }
         Ok(Token { node, is_alias, is_key })
+    }
+
+    /// A key that is a list or a mapping, behind its closing bracket.
+    fn key_in_brackets(&mut self, key: Node<'a>) -> Read<Next> {
+        let start = self.source.offset(key.pos);
+        self.set_flow_key(key)?;
+        let end = self.at;
+        self.skip_blanks();
+        if self.byte() == Some(b':') && start.is_some_and(|start| self.is_near(start, self.at)) {
+            self.at += 1;
+            return Ok(Next::Value);
+        }
+        self.at = end;
+        self.end_flow_key()?;
+        Ok(Next::Separator)
     }
 
     fn set_flow_key(&mut self, node: Node<'a>) -> Read<()> {

@@ -43,6 +43,9 @@ pub enum Package {
     V3,
     /// go-yaml v2, for kustomization files and everything else that is decoded into Go types.
     V2,
+    /// go-yaml v3, for a text that nothing is decoded of: a key in braces may be a list or a
+    /// mapping. Such a key has no text here, and the tag of null.
+    V3Text,
 }
 
 /// Reads the first document of a piece of a source; `None` if it has none. What follows the
@@ -245,6 +248,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     fn key_of(&self, node: Node<'a>) -> Read<Key<'a>> {
         match &node.value {
+            Value::Mapping(_) | Value::Sequence(_) if self.package == Package::V3Text => {
+                Ok(Key::new("", Style::Plain, Tag::Null, node.pos))
+            }
             // Upstream prints a key that was left out as an empty string.
             Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos)),
             Value::Scalar(s) => Ok(self.texts.key(s.text, s.style, s.tag, node.pos)),

@@ -272,7 +272,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// A mapping of entries among which `<<` is a key, for the package that reads it.
     pub(super) fn merged(&self, entries: Entries<'a>) -> Read<Mapping<'a>> {
         match self.package {
-            Package::V3 => merged_under(entries),
+            Package::V3 | Package::V3Text => merged_under(entries),
             Package::V2 => Ok(merged_in_order(entries)),
         }
     }

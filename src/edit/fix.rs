@@ -1,0 +1,131 @@
+//! `fix`: deprecated fields into current ones, which keep their text and comments.
+
+use super::draft::{self, Draft};
+use super::{Place, metadata, vars};
+use crate::diag::{Error, Result};
+use crate::yaml::{Entries, Key, Mapping, Node, Sequence};
+use std::fs;
+
+/// The keys of an entry of `helmChartInflationGenerator`, and those that they are in `helmCharts`.
+const CHART_KEYS: [(&str, &str); 7] = [
+    ("chartName", "name"),
+    ("chartVersion", "version"),
+    ("chartRepoUrl", "repo"),
+    ("values", "valuesFile"),
+    ("valuesLocal", "valuesInline"),
+    ("valuesMerge", "valuesMerge"),
+    ("releaseName", "releaseName"),
+];
+
+/// Turns deprecated fields of the kustomization file into current ones. With `has_vars` variables
+/// become replacements, too, and the files that use them are changed.
+///
+/// # Errors
+/// A label is both in `commonLabels` and in `labels`, or a variable cannot become a replacement.
+pub fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
+    let mut files = Vec::new();
+    place.change(|draft| {
+        draft.set_type();
+        draft.rename("bases", "resources")?;
+        draft.rename("imageTags", "images")?;
+        for field in ["configMapGenerator", "secretGenerator"] {
+            join_env(draft, field)?;
+        }
+        convert_charts(draft)?;
+        draft.rename("patchesJson6902", "patches")?;
+        convert_merge_patches(draft)?;
+        convert_labels(draft)?;
+        if has_vars {
+            files = vars::convert(draft)?;
+        }
+        Ok(())
+    })?;
+    vars::write(&files)
+}
+
+/// `env` becomes one more entry of `envs`.
+fn join_env(draft: &mut Draft<'_>, field: &'static str) -> Result<()> {
+    if draft.items(field).iter().all(|item| draft::get(item, "env").is_none()) {
+        return Ok(());
+    }
+    for entry in draft.list(field)?.iter_mut().filter_map(Node::as_mapping_mut) {
+        let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("env"));
+        let Some(old) = key.and_then(|key| entry.remove(key)).filter(|old| !old.is_null_or_empty()) else { continue };
+        let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("envs"));
+        match key.and_then(|key| entry.get_mut(key)).and_then(Node::as_sequence_mut) {
+            Some(envs) => envs.push(old),
+            None => {
+                let pos = old.pos();
+                entry.insert(Key::string("envs"), metadata::list_of(old, pos));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Entries of `helmChartInflationGenerator` become charts, and their directories globals if there
+/// are none.
+fn convert_charts(draft: &mut Draft<'_>) -> Result<()> {
+    let Some(value) = draft.remove("helmChartInflationGenerator")? else { return Ok(()) };
+    let pos = value.pos();
+    let old = value.into_sequence().unwrap_or_default();
+    let mut globals = Mapping::new();
+    for (key, home) in [("chartHome", "chartHome"), ("helmHome", "configHome")] {
+        if let Some(entry) = old.iter().rfind(|entry| !draft::text(entry, key).is_empty()) {
+            globals.insert(Key::string(home), Node::string(draft::text(entry, key)));
+        }
+    }
+    if !globals.is_empty() && draft.get("helmGlobals").is_none_or(Node::is_null) {
+        draft.remove("helmGlobals")?;
+        draft.put("helmGlobals", globals.into());
+    }
+    let charts: Sequence<'_> = old.into_iter().map(chart).collect();
+    draft.append("helmCharts", charts, pos)
+}
+
+fn chart(old: Node<'_>) -> Node<'_> {
+    let pos = old.pos();
+    let Ok(old) = old.into_mapping() else { return Node::null() };
+    let is_in_braces = old.is_in_braces();
+    let mut entries = Entries::new();
+    for entry in old.into_entries() {
+        let (key, value) = entry.into_parts();
+        if let Some((_, name)) = CHART_KEYS.iter().find(|(old, _)| old.eq_ignore_ascii_case(key.text())) {
+            entries.push(crate::yaml::Entry::new(Key::string(name), value));
+        }
+    }
+    Node::new(Mapping::from_entries(entries).with_braces(is_in_braces), pos)
+}
+
+/// Strategic merge patches become patches: those that are files by their path.
+fn convert_merge_patches(draft: &mut Draft<'_>) -> Result<()> {
+    let Some(value) = draft.remove("patchesStrategicMerge")? else { return Ok(()) };
+    let pos = value.pos();
+    let patches: Sequence<'_> = value.into_sequence().unwrap_or_default().into_iter().map(patch).collect();
+    draft.append("patches", patches, pos)
+}
+
+fn patch(written: Node<'_>) -> Node<'_> {
+    let is_file = written.as_scalar().is_some_and(|path| fs::read(path.text()).is_ok());
+    let pos = written.pos();
+    let mut entry = Mapping::new();
+    entry.insert(Key::string(if is_file { "path" } else { "patch" }), written);
+    Node::new(entry, pos)
+}
+
+/// `commonLabels` become an entry of `labels` that is for selectors, too.
+fn convert_labels(draft: &mut Draft<'_>) -> Result<()> {
+    let Some(pairs) = draft.remove("commonLabels")?.filter(|pairs| !pairs.is_null_or_empty()) else { return Ok(()) };
+    for label in draft.items("labels") {
+        let taken = draft::get(label, "pairs").and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
+        for entry in taken {
+            let key = entry.key().text();
+            if pairs.get(key).is_some() {
+                let message = format!("label name '{key}' exists in both commonLabels and labels");
+                return Err(Error::input(message).at(entry.key().pos()));
+            }
+        }
+    }
+    let pos = pairs.pos();
+    draft.append("labels", Sequence::from_iter([metadata::from_common_labels(pairs)]), pos)
+}

@@ -1,0 +1,315 @@
+//! ConfigMaps and Secrets: entries of `configMapGenerator` and `secretGenerator`.
+
+use super::draft::{self, Draft};
+use super::{Place, glob, shown, usage};
+use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
+use crate::config::{Decode, Decoder, StringMap};
+use crate::diag::{Error, Result};
+use crate::generator::{ConfigMapGenerator, SecretGenerator};
+use crate::schema::gvk::or;
+use crate::stage::{Build, Generator};
+use crate::yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
+
+/// What is generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    ConfigMap,
+    Secret,
+}
+
+impl Kind {
+    fn field(self) -> &'static str {
+        match self {
+            Kind::ConfigMap => "configMapGenerator",
+            Kind::Secret => "secretGenerator",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Kind::ConfigMap => "configmap",
+            Kind::Secret => "secret",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::ConfigMap => "ConfigMap",
+            Kind::Secret => "Secret",
+        }
+    }
+
+    /// An error of a step, behind the words for it.
+    fn failed(self, error: Error) -> Error {
+        error.prefixed(&format!("failed to create {}: ", self.word()))
+    }
+}
+
+/// kustomize's words in front of the errors if there is no kustomization file, or another one.
+const UNREAD: [&str; 2] = ["failed to load kustomization file: ", "failed to read kustomization file: "];
+const UNREAD_TO_REMOVE: [&str; 2] =
+    ["could not read kustomization file: ", "could not read kustomization file contents: "];
+
+/// What an entry gets.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// `[key=]pattern`.
+    pub files: Vec<String>,
+    /// `key=value`.
+    pub literals: Vec<String>,
+    pub env_file: String,
+    pub disable_name_suffix_hash: bool,
+    pub behavior: String,
+    pub namespace: String,
+    /// The type of a new Secret.
+    pub secret_type: String,
+}
+
+/// The default namespace may be left out.
+fn is_same_namespace(one: &str, other: &str) -> bool {
+    or(one, "default") == or(other, "default")
+}
+
+fn is_entry(item: &Node<'_>, name: &str, namespace: &str) -> bool {
+    draft::text(item, "name") == name && is_same_namespace(draft::text(item, "namespace"), namespace)
+}
+
+/// The patterns of `files`, each replaced by the files that it names. A key is for one file.
+fn expand(place: &mut Place, patterns: &[String]) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for source in patterns {
+        let parts: Vec<&str> = source.split('=').collect();
+        let (key, pattern) = match parts[..] {
+            [key, pattern] => (key, pattern),
+            _ => ("", parts[0]),
+        };
+        let found = glob::noted(place, &[pattern.to_owned()])?;
+        match (key, found.as_slice()) {
+            ("", found) => files.extend_from_slice(found),
+            (key, [file]) => files.push(format!("{key}={file}")),
+            (_, found) => {
+                let count = "should catch only one";
+                return Err(usage(format!("'pattern '{source}' catches files {}, {count}", shown(found))));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// `add configmap`, `add secret`: adds sources to the entry of a name and namespace, or a new
+/// entry. What the entry makes is made once, to see that it can be.
+///
+/// # Errors
+/// Arguments that do not fit together, or sources that cannot be read or have a key twice.
+pub fn add(place: &mut Place, kind: Kind, arguments: &[String], sources: &Sources) -> Result<()> {
+    let files = expand(place, &sources.files).map_err(|e| e.prefixed("failed to expand file source: "))?;
+    let sources = Sources { files, ..sources.clone() };
+    let invalid = |message: &str| Err(usage(format!("failed to validate flags: {message}")));
+    let [name] = arguments else { return invalid("name must be specified once") };
+    let has_pairs = !sources.files.is_empty() || !sources.literals.is_empty();
+    if sources.env_file.is_empty() && !has_pairs {
+        return invalid("at least from-env-file, or from-file or from-literal must be set");
+    }
+    if !sources.env_file.is_empty() && has_pairs {
+        return invalid("from-env-file cannot be combined with from-file or from-literal");
+    }
+    if !["", "create", "merge", "replace"].contains(&sources.behavior.as_str()) {
+        return invalid("invalid behavior: must be one of \"create\", \"merge\", or \"replace\"");
+    }
+    place.change_with(UNREAD, |draft| {
+        let arena = draft.arena;
+        let list = draft.list(kind.field())?;
+        let at = match list.iter().position(|item| is_entry(item, name, &sources.namespace)) {
+            Some(at) => at,
+            None => {
+                let mut entry = Mapping::new();
+                draft::set_text(arena, &mut entry, "name", name);
+                draft::set_text(arena, &mut entry, "namespace", &sources.namespace);
+                draft::set_text(arena, &mut entry, "type", &sources.secret_type);
+                list.push(entry.into());
+                list.len() - 1
+            }
+        };
+        if let Some(entry) = list.get_mut(at).and_then(Node::as_mapping_mut) {
+            merge(arena, entry, &sources);
+        }
+        settle(draft, kind, at).map_err(|e| kind.failed(e))
+    })
+}
+
+/// Adds sources to an entry.
+fn merge<'a>(arena: Arena<'a>, entry: &mut Mapping<'a>, sources: &Sources) {
+    let env_files = [sources.env_file.clone()];
+    let env_files = if sources.env_file.is_empty() { &[][..] } else { &env_files };
+    if !env_files.is_empty() {
+        let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("env"));
+        if let Some(old) = key.and_then(|key| entry.remove(key)) {
+            list(entry, "envs").push(old);
+        }
+    }
+    for (name, values) in [("literals", &sources.literals[..]), ("files", &sources.files), ("envs", env_files)] {
+        if !values.is_empty() {
+            list(entry, name).extend(values.iter().map(|value| Node::string(arena.text(value))));
+        }
+    }
+    if sources.disable_name_suffix_hash {
+        let mut options = Mapping::new();
+        draft::set_true(&mut options, "disableNameSuffixHash");
+        entry.retain(|key, _| !key.text().eq_ignore_ascii_case("options"));
+        entry.insert(Key::string("options"), options.into());
+    }
+    if !sources.behavior.is_empty() {
+        draft::set_text(arena, entry, "behavior", &sources.behavior);
+    }
+}
+
+/// The items of a field of an entry, for changes.
+fn list<'e, 'a>(entry: &'e mut Mapping<'a>, name: &'static str) -> &'e mut Sequence<'a> {
+    let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name));
+    let node = entry.get_or_insert_with(key.unwrap_or(name), Node::null);
+    if node.as_sequence().is_none() {
+        node.put(Sequence::default(), Pos::NONE);
+    }
+    match node.as_sequence_mut() {
+        Some(items) => items,
+        None => unreachable!("the list was put there"),
+    }
+}
+
+/// A mapping in a mapping, for changes.
+fn mapping<'e, 'a>(entry: &'e mut Mapping<'a>, name: &'static str) -> &'e mut Mapping<'a> {
+    let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name));
+    let node = entry.get_or_insert_with(key.unwrap_or(name), Node::null);
+    if node.as_mapping().is_none() {
+        node.put(Mapping::new(), Pos::NONE);
+    }
+    match node.as_mapping_mut() {
+        Some(fields) => fields,
+        None => unreachable!("the mapping was put there"),
+    }
+}
+
+/// Gives an entry the options of its kustomization, as kustomize does, and makes what it makes.
+fn settle(draft: &mut Draft<'_>, kind: Kind, at: usize) -> Result<()> {
+    let cx = Decoder::strict(draft.arena);
+    let mut shared = None::<GeneratorOptions<'_>>;
+    if let Some(node) = draft.get("generatorOptions").filter(|node| !node.is_null()) {
+        shared.decode(node, &cx)?;
+    }
+    let list = draft.list(kind.field())?;
+    let Some(entry) = list.get_mut(at).and_then(Node::as_mapping_mut) else { return Ok(()) };
+    if let Some(shared) = &shared {
+        let options = mapping(entry, "options");
+        let maps: [(&'static str, &StringMap<'_>); 2] =
+            [("labels", &shared.labels), ("annotations", &shared.annotations)];
+        for (name, pairs) in maps.into_iter().filter(|(_, pairs)| !pairs.is_empty()) {
+            let own = mapping(options, name);
+            for (key, value) in pairs {
+                own.get_or_insert_with(key, || Node::string(value));
+            }
+        }
+        let switches = [("disableNameSuffixHash", shared.disable_name_suffix_hash), ("immutable", shared.immutable)];
+        for (name, _) in switches.into_iter().filter(|(_, is_on)| *is_on) {
+            draft::set_true(options, name);
+        }
+    }
+    let mut args = GeneratorArgs::default();
+    args.decode(&list[at], &cx)?;
+    let mut build = Build::new(&draft.cx);
+    let root = draft.cx.files.root(".")?;
+    match kind {
+        Kind::ConfigMap => ConfigMapGenerator { args, shared: None, root }.generate(&mut build).map(drop),
+        Kind::Secret => SecretGenerator { args, shared: None, root }.generate(&mut build).map(drop),
+    }
+}
+
+/// The key and value of a literal, which has one `=`.
+fn pair(literal: &str) -> Result<(&str, &str)> {
+    match literal.split_once('=') {
+        Some((key, value)) if !value.contains('=') => Ok((key, value)),
+        _ => {
+            let message = "invalid format: literal values must be specified in the key=value format";
+            Err(Error::input(format!("failed to update literal sources: failed to update resource: {message}")))
+        }
+    }
+}
+
+/// `set configmap`, `set secret`: new values of literals that an entry has, and a new namespace.
+///
+/// # Errors
+/// There is no such entry, it has no such literal, or one of its literals has more than one `=`.
+pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Sources, new_namespace: &str) -> Result<()> {
+    let invalid = |message: &str| Err(usage(format!("failed to validate flags: {message}")));
+    let [name] = arguments else { return invalid("name must be specified once") };
+    if sources.literals.is_empty() && new_namespace.is_empty() {
+        return invalid("at least one of [--from-literal, --new-namespace] must be specified");
+    }
+    place.change_with(UNREAD, |draft| {
+        let arena = draft.arena;
+        let at = draft.items(kind.field()).iter().position(|item| is_entry(item, name, &sources.namespace));
+        let missing = || {
+            let message = format!("unable to find {} with name \"{name}\"", kind.name());
+            kind.failed(Error::input(format!("could not set new {} value: {message}", kind.name())))
+        };
+        let at = at.ok_or_else(missing)?;
+        let entry = draft.list(kind.field())?.get_mut(at).and_then(Node::as_mapping_mut).ok_or_else(missing)?;
+        if !sources.literals.is_empty() {
+            update(arena, list(entry, "literals"), &sources.literals).map_err(|e| kind.failed(e))?;
+        }
+        if !new_namespace.is_empty() {
+            draft::set_text(arena, entry, "namespace", new_namespace);
+        }
+        let structure = |e: Error| e.prefixed(&format!("failed to validate {} structure: ", kind.name()));
+        settle(draft, kind, at).map_err(|e| kind.failed(structure(e)))
+    })
+}
+
+/// Gives literals new values. Of literals with one key the last one counts, and stays.
+fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> Result<()> {
+    let text = |item: &Node<'a>| item.as_scalar().map_or("", |scalar| scalar.text());
+    literals.iter().try_for_each(|item| pair(text(item)).map(drop))?;
+    let keys: Vec<&str> = literals.iter().map(|item| text(item).split('=').next().unwrap_or_default()).collect();
+    let mut is_last = (0..keys.len()).map(|i| !keys[i + 1..].contains(&keys[i]));
+    literals.retain(|_| is_last.next().unwrap_or(true));
+    for literal in new {
+        let (key, _) = pair(literal)?;
+        let is_it = |item: &&mut Node<'a>| text(item).split_once('=').is_some_and(|(old, _)| old == key);
+        match literals.iter_mut().find(is_it) {
+            Some(item) if text(item) == literal => {}
+            Some(item) => item.set_text(arena.text(literal), Tag::Str, Pos::NONE),
+            None => {
+                let message = format!("key '{key}' not found in resource");
+                return Err(Error::input(format!("failed to update literal sources: {message}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `remove configmap`, `remove secret`: entries, by names that are separated by commas.
+///
+/// # Errors
+/// There is not one argument, or none of the entries exists.
+pub fn remove(place: &mut Place, kind: Kind, arguments: &[String], namespace: &str) -> Result<()> {
+    let word = kind.word();
+    let names: Vec<&str> = match arguments {
+        [] => return Err(usage(format!("at least one {word} name must be specified"))),
+        [names] => names.split(',').collect(),
+        _ => {
+            let advice = format!("to provide multiple {word}s to remove, please separate {word} names by commas");
+            return Err(usage(format!("too many arguments: {}; {advice}", shown(arguments))));
+        }
+    };
+    place.change_with(UNREAD_TO_REMOVE, |draft| {
+        let is_found =
+            |draft: &Draft<'_>, name| draft.items(kind.field()).iter().any(|item| is_entry(item, name, namespace));
+        let missing: Vec<&str> = names.iter().copied().filter(|name| !is_found(draft, name)).collect();
+        if missing.len() == names.len() {
+            let message = format!("no specified {word}(s) were found in the kustomization.yaml file");
+            return Err(Error::input(message));
+        }
+        missing.iter().for_each(|name| draft.note(format!("{word} {name} doesn't exist in kustomization file")));
+        draft.list(kind.field())?.retain(|item| !names.iter().any(|name| is_entry(item, name, namespace)));
+        draft.drop_if_empty(kind.field())
+    })
+}

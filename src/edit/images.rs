@@ -1,0 +1,119 @@
+//! `set image`: names, tags and digests of images.
+
+use super::draft::{self, Draft};
+use super::{Place, usage};
+use crate::diag::Result;
+use crate::yaml::{Arena, Key, Mapping, Node};
+use std::collections::BTreeMap;
+
+/// Stands for the value that an entry has.
+const KEPT: &str = "*";
+
+const INVALID: &str = "invalid format of image, use one of the following options:
+- <image>=<newimage>:<newtag>
+- <image>=<newimage>@<digest>
+- <image>=<newimage>:<newtag>@<digest>
+- <image>=<newimage>
+- <image>:<newtag>
+- <image>:<newtag>@<digest>
+- <image>@<digest>";
+
+/// What an image becomes. An empty text is no change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Change {
+    name: String,
+    tag: String,
+    digest: String,
+}
+
+/// Name, tag and digest of an image. A colon in front of the first slash is that of a port.
+fn split(image: &str) -> (&str, &str, &str) {
+    let slash = image.find('/').unwrap_or(0);
+    let find = |c| image[slash..].find(c).map(|i| slash + i);
+    match (find(':'), find('@')) {
+        (None, None) => (image, "", ""),
+        (Some(colon), Some(at)) if colon < at => (&image[..colon], &image[colon + 1..at], &image[at + 1..]),
+        (_, Some(at)) => (&image[..at], "", &image[at + 1..]),
+        (Some(colon), None) => (&image[..colon], &image[colon + 1..], ""),
+    }
+}
+
+/// The name that an argument is for, and what the image becomes.
+fn parse(argument: &str) -> Result<(String, Change)> {
+    let (image, value) = argument.split_once('=').map_or((None, argument), |(image, value)| (Some(image), value));
+    let (name, tag, digest) = split(value);
+    if name == argument {
+        return Err(usage(INVALID));
+    }
+    let new_name = if image.is_none_or(str::is_empty) { "" } else { name };
+    let image = image.filter(|image| !image.is_empty()).unwrap_or(name);
+    Ok((image.to_owned(), Change { name: new_name.to_owned(), tag: tag.to_owned(), digest: digest.to_owned() }))
+}
+
+/// `set image`: an entry of that name is replaced, and a new one comes before the first entry with
+/// a greater name, so that a sorted list stays sorted.
+///
+/// # Errors
+/// No argument is given, or one changes nothing.
+pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
+    if arguments.is_empty() {
+        return Err(usage("no image specified"));
+    }
+    let changes = arguments.iter().map(|argument| parse(argument)).collect::<Result<BTreeMap<_, _>>>()?;
+    place.change(|draft| changes.iter().try_for_each(|(name, change)| set_one(draft, name, change)))
+}
+
+fn set_one(draft: &mut Draft<'_>, name: &str, change: &Change) -> Result<()> {
+    let arena = draft.arena;
+    let list = draft.list("images")?;
+    let mut is_first = true;
+    list.retain(|item| draft::text(item, "name") != name || std::mem::take(&mut is_first));
+    let at = match list.iter().position(|item| draft::text(item, "name") == name) {
+        Some(at) => at,
+        None => {
+            let at = list.iter().position(|item| draft::text(item, "name") > name).unwrap_or(list.len());
+            let mut entry = Mapping::new();
+            entry.insert(Key::string("name"), Node::string(arena.text(name)));
+            list.insert(at, entry.into());
+            at
+        }
+    };
+    apply(arena, &mut list[at], change);
+    Ok(())
+}
+
+fn apply<'a>(arena: Arena<'a>, entry: &mut Node<'a>, change: &Change) {
+    let fields = [("newName", &change.name), ("newTag", &change.tag), ("digest", &change.digest)];
+    if let Some(entry) = entry.as_mapping_mut() {
+        for (name, value) in fields.into_iter().filter(|(_, value)| *value != KEPT) {
+            draft::set_text(arena, entry, name, value);
+        }
+        draft::set_text(arena, entry, "tagSuffix", "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, parse};
+
+    #[track_caller]
+    fn check(argument: &str, image: &str, [name, tag, digest]: [&str; 3]) {
+        let want = Change { name: name.into(), tag: tag.into(), digest: digest.into() };
+        assert_eq!(parse(argument).unwrap(), (image.to_owned(), want), "{argument}");
+    }
+
+    #[test]
+    fn arguments() {
+        check("a=b", "a", ["b", "", ""]);
+        check("a=b:1", "a", ["b", "1", ""]);
+        check("a=reg:5000/x/b:1@sha256:f", "a", ["reg:5000/x/b", "1", "sha256:f"]);
+        check("a@sha256:f", "a", ["", "", "sha256:f"]);
+        check("a:1", "a", ["", "1", ""]);
+        check("reg:5000/a:1", "reg:5000/a", ["", "1", ""]);
+        check("a=*:2", "a", ["*", "2", ""]);
+        check("a=", "a", ["", "", ""]);
+        check("=b:1", "b", ["", "1", ""]);
+        check("a=b=c:1", "a", ["b=c", "1", ""]);
+        assert!(parse("a").is_err() && parse("reg/a").is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! Lists of files and words: `resources`, `components`, `generators`, `transformers`, `validators`
+//! and `buildMetadata`.
+
+use super::draft::Draft;
+use super::{Place, glob, shown, usage};
+use crate::diag::{Error, Result};
+use crate::yaml::Node;
+
+/// The words that `buildMetadata` knows.
+const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
+
+/// A list of files, and what kustomize calls one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    pub field: &'static str,
+    pub entry: &'static str,
+    /// The error if no file is given.
+    pub missing: &'static str,
+}
+
+pub const RESOURCES: List = List { field: "resources", entry: "resource", missing: "must specify a resource file" };
+pub const COMPONENTS: List = List { field: "components", entry: "component", missing: "must specify a component file" };
+pub const GENERATORS: List = List {
+    field: "generators",
+    entry: "generator",
+    missing: "must specify a yaml file which contains a generator plugin resource",
+};
+pub const TRANSFORMERS: List = List {
+    field: "transformers",
+    entry: "transformer",
+    missing: "must specify a yaml file which contains a transformer plugin resource",
+};
+pub const VALIDATORS: List = List {
+    field: "validators",
+    entry: "validator",
+    missing: "must specify a yaml file which contains a validator plugin resource",
+};
+
+/// Adds an entry to a list; `false` if it is there already.
+fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool> {
+    if draft.texts(field).contains(&entry) {
+        return Ok(false);
+    }
+    let text = draft.arena.text(entry);
+    draft.list(field)?.push(Node::string(text));
+    Ok(true)
+}
+
+/// Adds entries to a list, and notes those that are there.
+fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
+    for entry in entries {
+        if !push(draft, list.field, entry)? {
+            draft.note(format!("{} {entry} already in kustomization file", list.entry));
+        }
+    }
+    Ok(())
+}
+
+/// `add resource` and `add component`: files, directories and repositories, which are loaded to
+/// see that they exist unless `is_verified` is false.
+///
+/// # Errors
+/// No entry is given, or one leads to nothing.
+pub fn add_references(place: &mut Place, list: List, entries: &[String], is_verified: bool) -> Result<()> {
+    if entries.is_empty() {
+        return Err(usage(list.missing));
+    }
+    let found = if is_verified { glob::references(place, entries)? } else { entries.to_owned() };
+    place.change(|draft| {
+        let others: Vec<String> = found.into_iter().filter(|file| file != draft.name).collect();
+        add(draft, list, &others)
+    })
+}
+
+/// `add base`: directories, separated by commas.
+///
+/// # Errors
+/// There is not one argument, a directory does not exist, or it is a resource already.
+pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
+    let [bases] = arguments else { return Err(usage("must specify a base directory")) };
+    place.change(|draft| {
+        for base in bases.split(',') {
+            if !glob::exists(base) {
+                return Err(Error::input(format!("{base} does not exist")));
+            }
+            if !push(draft, "resources", base)? {
+                return Err(Error::input(format!("base {base} already in kustomization file")));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `add generator`, `add transformer`, `add validator`: files.
+///
+/// # Errors
+/// No entry is given, or a pattern is malformed.
+pub fn add_files(place: &mut Place, list: List, entries: &[String]) -> Result<()> {
+    if entries.is_empty() {
+        return Err(usage(list.missing));
+    }
+    let found = glob::noted(place, entries)?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    place.change(|draft| add(draft, list, &found))
+}
+
+/// `remove resource`, `remove transformer`: the entries that patterns match.
+///
+/// # Errors
+/// No pattern is given, or one is malformed.
+pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> {
+    if patterns.is_empty() {
+        return Err(usage(format!("must specify a {} file", list.entry)));
+    }
+    place.change(|draft| {
+        let mut meant = Vec::new();
+        for entry in draft.texts(list.field) {
+            for pattern in patterns {
+                meant.extend(glob::matches(pattern, entry)?.then_some(entry));
+            }
+        }
+        if meant.is_empty() {
+            return Ok(());
+        }
+        let is_meant = |item: &Node<'_>| item.as_scalar().is_some_and(|s| meant.contains(&s.text()));
+        draft.list(list.field)?.retain(|item| !is_meant(item));
+        draft.drop_if_empty(list.field)
+    })
+}
+
+/// The words of an argument of `add`, `set` and `remove buildmetadata`.
+fn build_metadata(arguments: &[String]) -> Result<Vec<String>> {
+    let words = match arguments {
+        [] => return Err(usage("must specify a buildMetadata option")),
+        [words] => words.split(',').map(str::to_owned).collect::<Vec<_>>(),
+        _ => {
+            let message = "to provide multiple buildMetadata options, please separate options by comma";
+            return Err(usage(format!("too many arguments: {}; {message}", shown(arguments))));
+        }
+    };
+    match words.iter().find(|word| !BUILD_METADATA.contains(&word.as_str())) {
+        Some(word) => Err(usage(format!("invalid buildMetadata option: {word}"))),
+        None => Ok(words),
+    }
+}
+
+/// `add buildmetadata`.
+///
+/// # Errors
+/// A word is unknown, or there already.
+pub fn add_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()> {
+    let words = build_metadata(arguments)?;
+    place.change(|draft| {
+        for word in words {
+            if !push(draft, "buildMetadata", &word)? {
+                return Err(Error::input(format!("buildMetadata option {word} already in kustomization file")));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `set buildmetadata`.
+///
+/// # Errors
+/// A word is unknown.
+pub fn set_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()> {
+    let words = build_metadata(arguments)?;
+    place.change(|draft| {
+        let arena = draft.arena;
+        let list = draft.list("buildMetadata")?;
+        let mut old = std::mem::take(list);
+        for word in words {
+            let is_it = |item: &Node<'_>| item.as_scalar().is_some_and(|s| s.text() == word);
+            let kept = old.iter().position(is_it).map(|i| old.remove(i));
+            list.push(kept.unwrap_or_else(|| Node::string(arena.text(&word))));
+        }
+        Ok(())
+    })
+}
+
+/// `remove buildmetadata`: words that are not there do not count.
+///
+/// # Errors
+/// A word is unknown.
+pub fn remove_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()> {
+    let words = build_metadata(arguments)?;
+    place.change(|draft| {
+        let is_meant = |item: &Node<'_>| item.as_scalar().is_some_and(|s| words.iter().any(|word| word == s.text()));
+        draft.list("buildMetadata")?.retain(|item| !is_meant(item));
+        draft.drop_if_empty("buildMetadata")
+    })
+}

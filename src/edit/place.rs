@@ -1,0 +1,142 @@
+//! [`Place`]: the kustomization file of the working directory.
+
+use super::draft::Draft;
+use crate::atomic;
+use crate::config::kustomization::FILE_NAMES;
+use crate::diag::{Code, Error, Result};
+use crate::load::Disk;
+use crate::stage::{Context, Options};
+use crate::yaml::{Heap, encoding};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Where a file is changed, and how what it names is loaded.
+pub struct Place {
+    options: Options,
+    /// What the user should know, in order.
+    notes: Vec<String>,
+}
+
+impl Place {
+    /// The working directory.
+    pub fn new(options: Options) -> Self {
+        Place { options, notes: Vec::new() }
+    }
+
+    /// Remembers something that the user should know.
+    pub fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// Takes what the user should know.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// How what the file names is loaded.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Changes the fields of the kustomization file. Of two changes at once, the second one waits.
+    /// The file is replaced in one step, and only if the change succeeds and changes anything.
+    ///
+    /// # Errors
+    /// There is no file, or there are several; the file cannot be read as a kustomization or be
+    /// changed; or that of the change.
+    pub fn change(&mut self, change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>) -> Result<()> {
+        self.change_with(["", ""], change)
+    }
+
+    /// As [`Place::change`], with words in front of the errors if there is not one file, and if it
+    /// is not a kustomization.
+    ///
+    /// # Errors
+    /// As [`Place::change`].
+    pub fn change_with(
+        &mut self,
+        [no_file, no_kustomization]: [&str; 2],
+        change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let name = find().map_err(|e| e.prefixed(no_file))?;
+        let _lock = lock()?;
+        let heap = Heap::new();
+        let disk = Disk::new();
+        let cx = Context::new(heap.arena(), &disk, self.options.clone());
+        let bytes = fs::read(name).map_err(|e| unusable(name, &e))?;
+        let text = encoding::decode(bytes).map_err(|_| Error::input(format!("'{name}' is not valid UTF-8")))?;
+        if text.is_wide {
+            let error = Error::input(format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
+            return Err(
+                error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}"))
+            );
+        }
+        let located = |e: Error| e.located(&heap);
+        let mut draft = Draft::read(cx, name, text.text).map_err(|e| located(e).prefixed(no_kustomization))?;
+        let changed = change(&mut draft);
+        self.notes.append(&mut draft.take_notes());
+        changed.map_err(located)?;
+        match draft.finish().map_err(located)? {
+            Some(text) => write(Path::new(name), text.as_bytes()).map_err(|e| unusable(name, &e)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn unusable(name: &str, fault: &io::Error) -> Error {
+    Error::new(Code::Io, format!("'{name}': {fault}"))
+}
+
+/// The name of the one kustomization file.
+fn find() -> Result<&'static str> {
+    let found: Vec<&'static str> = FILE_NAMES.into_iter().filter(|name| Path::new(name).exists()).collect();
+    match found[..] {
+        [] => Err(Error::input(format!("Missing kustomization file '{}'.", FILE_NAMES[0]))),
+        [name] if Path::new(name).is_dir() => Err(Error::input(format!("{name} should be a file"))),
+        [name] => Ok(name),
+        _ => Err(Error::input(format!("Found multiple kustomization file: {}", super::shown(&found)))),
+    }
+}
+
+/// Waits until no other change of this directory is under way. The lock is that of the directory,
+/// as the file itself is replaced. A file system without locks has none.
+fn lock() -> Result<Option<File>> {
+    let Ok(directory) = File::open(".") else { return Ok(None) };
+    match directory.lock() {
+        Ok(()) => Ok(Some(directory)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Replaces a file in one step, behind the links that lead to it, and keeps its mode. Where nothing
+/// can be renamed, as of a file that is mounted by itself, the file is written in place.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path)?;
+    let mode = mode(&fs::metadata(&target)?);
+    match atomic::write(&target, content, mode) {
+        Err(e)
+            if matches!(
+                e.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ResourceBusy | ErrorKind::ReadOnlyFilesystem
+            ) =>
+        {
+            fs::write(&target, content)
+        }
+        result => result,
+    }
+}
+
+#[cfg(unix)]
+fn mode(metadata: &fs::Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> u32 {
+    0o644
+}

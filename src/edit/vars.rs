@@ -1,0 +1,247 @@
+//! Variables into replacements: for each variable, the files of the kustomization are searched for
+//! `$(NAME)`. Each place becomes a target of a replacement, and the text `NAME_PLACEHOLDER`.
+
+use super::draft::{self, Draft};
+use super::place;
+use crate::config::kustomization::{FILE_NAMES, Patch};
+use crate::config::var::Var;
+use crate::config::{Decode, Decoder};
+use crate::diag::{Code, Error, Result};
+use crate::load::join;
+use crate::schema::Gvk;
+use crate::yaml::{Arena, Key, Mapping, Node, Scalar, Sequence, Value, documents, first_document};
+use std::fs;
+use std::path::Path;
+
+/// A file with resources or a patch.
+pub struct File {
+    path: String,
+    text: String,
+    is_changed: bool,
+}
+
+/// A file, and the entry of `patches` that names it.
+struct Used<'a> {
+    file: File,
+    patch: Option<Patch<'a>>,
+}
+
+/// A part of a text that a variable is.
+struct Piece {
+    path: String,
+    /// Splits the text; `None` if all of it is the variable.
+    delimiter: Option<char>,
+    index: usize,
+}
+
+/// Turns the variables of a kustomization into replacements. Returns the files that use them, with
+/// the texts that they are to have.
+///
+/// # Errors
+/// A variable is part of a text that nothing splits, or a kustomization below cannot be read.
+pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
+    let arena = draft.arena;
+    let cx = Decoder::strict(arena);
+    let Some(written) = draft.get("vars").filter(|node| !node.is_null()).cloned() else { return Ok(Vec::new()) };
+    let mut vars = Vec::<Var<'_>>::new();
+    vars.decode(&written, &cx)?;
+    let mut used = Vec::new();
+    let (resources, patches) = (draft.texts("resources"), draft.items("patches").to_owned());
+    files(arena, ".", (&resources, &patches), &mut used)?;
+    let mut replacements = Sequence::default();
+    for var in &vars {
+        let mut targets = Sequence::default();
+        for Used { file, patch } in &used {
+            let source = arena.add_source(file.path.clone(), file.text.clone());
+            let Ok(nodes) = documents(arena, source) else { continue };
+            for node in nodes.iter().flat_map(unlisted) {
+                let pieces =
+                    pieces(node, var.name).map_err(|e| Error::input(format!("error with {}: {e}", file.path)))?;
+                targets.extend(pieces.iter().map(|piece| target(arena, node, patch.as_ref(), piece)));
+            }
+        }
+        replacements.push(replacement(arena, var, targets));
+        for Used { file, .. } in &mut used {
+            let text = file.text.replace(&format!("$({})", var.name), &format!("{}_PLACEHOLDER", var.name));
+            file.is_changed |= text != file.text;
+            file.text = text;
+        }
+    }
+    draft.remove("vars")?;
+    draft.list("replacements")?.extend(replacements.into_items());
+    draft.drop_if_empty("replacements")?;
+    Ok(used.into_iter().map(|used| used.file).filter(|file| file.is_changed).collect())
+}
+
+/// Writes changed files.
+///
+/// # Errors
+/// One cannot be written: those before it have been.
+pub fn write(files: &[File]) -> Result<()> {
+    files.iter().try_for_each(|File { path, text, .. }| {
+        place::write(Path::new(path), text.as_bytes()).map_err(|e| Error::new(Code::Io, format!("'{path}': {e}")))
+    })
+}
+
+/// The files that a kustomization in a directory names, and those of the kustomizations that it
+/// names.
+fn files<'a>(
+    arena: Arena<'a>,
+    directory: &str,
+    (resources, patches): (&[&str], &[Node<'a>]),
+    used: &mut Vec<Used<'a>>,
+) -> Result<()> {
+    for resource in resources {
+        let path = join(directory, resource);
+        for name in FILE_NAMES {
+            let Ok(text) = fs::read_to_string(Path::new(&path).join(name)) else { continue };
+            let root = first_document(arena, arena.add_source(join(&path, name), text))?;
+            let Some(root) = root else { continue };
+            let list = |field| draft::get(&root, field).and_then(Node::as_sequence).into_iter().flatten();
+            let texts = |field| list(field).filter_map(Node::as_scalar).map(Scalar::text);
+            let resources: Vec<&str> = texts("resources").chain(texts("bases")).collect();
+            let patches: Vec<Node<'a>> = list("patches").cloned().collect();
+            files(arena, &path, (&resources, &patches), used)?;
+        }
+        add(path, None, used);
+    }
+    for entry in patches {
+        let mut patch = Patch::default();
+        patch.decode(entry, &Decoder::strict(arena))?;
+        if !patch.path.is_empty() {
+            add(join(directory, patch.path), Some(patch), used);
+        }
+    }
+    Ok(())
+}
+
+fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<Used<'a>>) {
+    if let Ok(text) = fs::read_to_string(&path) {
+        used.push(Used { file: File { path, text, is_changed: false }, patch });
+    }
+}
+
+/// The resources that a document holds: it, or its items if it is a list.
+fn unlisted<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
+    let is_list = matches!(node.get_text("kind"), Some("List" | "ResourceList"));
+    let items = node.get("items").and_then(Node::as_sequence).filter(|_| is_list);
+    items.map_or(std::slice::from_ref(node), |items| items)
+}
+
+/// The places of a variable in a resource.
+fn pieces(node: &Node<'_>, name: &str) -> Result<Vec<Piece>, String> {
+    let mut found = Vec::new();
+    search(node, &format!("$({name})"), &mut Vec::new(), &mut found)?;
+    Ok(found)
+}
+
+fn search(node: &Node<'_>, var: &str, path: &mut Vec<String>, found: &mut Vec<Piece>) -> Result<(), String> {
+    match node.value() {
+        Value::Sequence(items) => {
+            for (i, item) in items.iter().enumerate() {
+                path.push(i.to_string());
+                search(item, var, path, found)?;
+                path.pop();
+            }
+        }
+        Value::Mapping(mapping) => {
+            let mut entries: Vec<_> = mapping.iter().collect();
+            entries.sort_by_key(|entry| entry.key().pos());
+            for entry in entries {
+                let key = entry.key().text().trim();
+                path.push(if key.contains('.') { format!("[{key}]") } else { key.to_owned() });
+                search(entry.value(), var, path, found)?;
+                path.pop();
+            }
+        }
+        Value::Scalar(scalar) => {
+            if let Some(start) = scalar.text().find(var) {
+                let (delimiter, index) = split(scalar.text(), var, start)?;
+                found.push(Piece { path: path.join("."), delimiter, index });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The character that splits a text so that a variable is one of its parts, and which part it is.
+fn split(text: &str, var: &str, start: usize) -> Result<(Option<char>, usize), String> {
+    let (before, after) = (text[..start].chars().next_back(), text[start + var.len()..].chars().next());
+    match (before, after) {
+        (None, None) => Ok((None, 0)),
+        (None, Some(after)) => Ok((Some(after), 0)),
+        (Some(before), None) => Ok((Some(before), text.split(before).count() - 1)),
+        (Some(before), Some(after)) if before == after => {
+            let index = text.split(before).position(|part| part == var);
+            let index = index.ok_or_else(|| format!("internal error: could not get index of var {var}"))?;
+            Ok((Some(before), index))
+        }
+        _ => Err(format!("cannot convert all vars to replacements; {var} is not delimited")),
+    }
+}
+
+/// A mapping of the texts that are not empty.
+fn texts<'a>(entries: &[(&'static str, &'a str)]) -> Mapping<'a> {
+    let mut mapping = Mapping::new();
+    for (name, text) in entries.iter().filter(|(_, text)| !text.is_empty()) {
+        mapping.insert(Key::string(name), Node::string(text));
+    }
+    mapping
+}
+
+/// The target that stands for a place in a resource, or in a patch: a patch may be for several
+/// resources, which may have other names than it has.
+fn target<'a>(arena: Arena<'a>, node: &Node<'a>, patch: Option<&Patch<'a>>, piece: &Piece) -> Node<'a> {
+    let metadata = |name| node.get("metadata").and_then(|metadata| metadata.get_text(name)).unwrap_or_default();
+    let kind = node.get_text("kind").unwrap_or_default();
+    let select = match patch.filter(|patch| !(patch.options.allow_name_change && patch.options.allow_kind_change)) {
+        Some(patch) => {
+            let of = patch.target.clone().unwrap_or_default();
+            let own = metadata("namespace");
+            texts(&[
+                ("group", of.group),
+                ("version", of.version),
+                ("kind", if patch.options.allow_kind_change { kind } else { of.kind }),
+                ("name", if patch.options.allow_name_change { metadata("name") } else { of.name }),
+                ("namespace", if own.is_empty() { of.namespace } else { own }),
+                ("annotationSelector", of.annotation_selector),
+                ("labelSelector", of.label_selector),
+            ])
+        }
+        None => {
+            let Gvk { group, version, .. } = Gvk::new(node.get_text("apiVersion").unwrap_or_default(), kind);
+            let (name, namespace) = (metadata("name"), metadata("namespace"));
+            texts(&[("group", group), ("version", version), ("kind", kind), ("name", name), ("namespace", namespace)])
+        }
+    };
+    let mut target = Mapping::new();
+    target.insert(Key::string("select"), select.into());
+    let path = Node::string(arena.text(&piece.path));
+    target.insert(Key::string("fieldPaths"), Value::Sequence(Sequence::from_iter([path])).into());
+    if let Some(delimiter) = piece.delimiter {
+        let mut options = texts(&[("delimiter", arena.text(delimiter.encode_utf8(&mut [0; 4])))]);
+        if piece.index > 0 {
+            options.insert(Key::string("index"), Scalar::plain(arena.text(&piece.index.to_string())).into());
+        }
+        target.insert(Key::string("options"), options.into());
+    }
+    target.into()
+}
+
+fn replacement<'a>(arena: Arena<'a>, var: &Var<'a>, targets: Sequence<'a>) -> Node<'a> {
+    let Gvk { group, version, kind, .. } = var.object.gvk;
+    let source = texts(&[
+        ("group", arena.text(group)),
+        ("version", arena.text(version)),
+        ("kind", kind),
+        ("name", var.object.name),
+        ("namespace", var.object.namespace),
+        ("fieldPath", var.field.path),
+    ]);
+    let mut entry = Mapping::new();
+    entry.insert(Key::string("source"), source.into());
+    if !targets.is_empty() {
+        entry.insert(Key::string("targets"), Value::Sequence(targets).into());
+    }
+    entry.into()
+}

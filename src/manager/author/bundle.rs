@@ -1,0 +1,262 @@
+//! The directory of a bundle: `plugin`, laid out as a plugin directory, and `schemas`.
+//!
+//! The path of a file says what it is for: `plugin/<apiVersion>/<kind in lower case>/<Kind>` is an
+//! executable for that kind, `<Kind>.so` a shared object for it. Other files there belong to the
+//! plugin beside them.
+
+use super::describe::Component;
+use crate::diag::{Code, Error, Result};
+use crate::manager::id::content;
+use crate::plugin::program::is_binary;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The directory with the plugins of a bundle.
+pub const PLUGINS: &str = "plugin";
+
+/// The directory with the schemas of a bundle.
+pub const SCHEMAS: &str = "schemas";
+
+/// Most parts of an apiVersion: a group and a version.
+const MOST_PARTS: usize = 2;
+
+/// The end of the names of shared objects.
+pub const SHARED_OBJECT: &str = ".so";
+
+/// Whether a file in `schemas` is a schema, by its name (M28).
+pub fn is_schema(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
+}
+
+/// The files with schemas of a bundle, sorted by name; none without the directory.
+///
+/// # Errors
+/// The directory cannot be read, or has something else than files and directories.
+pub fn schemas(directory: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let folder = directory.join(SCHEMAS);
+    let mut files = if folder.is_dir() { content::files(&folder)? } else { Vec::new() };
+    files.retain(|(name, _)| is_schema(name));
+    Ok(files)
+}
+
+/// The plugins of a bundle that has a manifest.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Each kind, with the file that is the plugin for it.
+    pub components: Vec<Component>,
+    /// Whether a plugin is compiled for one kind of machines.
+    pub is_native: bool,
+}
+
+/// Reads the plugins of a bundle that has a manifest. O(files).
+///
+/// # Errors
+/// A plugin is not executable, a kind has two plugins, or the directory cannot be read or has
+/// something else than files and directories.
+pub(super) fn contents(directory: &Path) -> Result<Contents> {
+    let home = directory.join(PLUGINS);
+    let fault = |path: &str, why: &str| Error::new(Code::Plugin, format!("'{PLUGINS}/{path}' {why}"));
+    let cannot = |e: io::Error| {
+        Error::new(Code::Plugin, format!("the bundle cannot be read: {e}"))
+            .hint("a bundle has files and directories, and no links")
+    };
+    let mut files = match home.symlink_metadata() {
+        Err(_) => Vec::new(),
+        Ok(there) if there.is_dir() => content::files(&home).map_err(cannot)?,
+        Ok(_) => return Err(Error::new(Code::Plugin, format!("'{}' is not a directory", home.display()))),
+    };
+    // A directory for a kind comes before those in it.
+    files.sort_by_key(|(path, _)| path.matches('/').count());
+    // By directory and kind: the executable or the shared object.
+    let mut found: BTreeMap<(String, String), Plugin> = BTreeMap::new();
+    let mut folders: Vec<String> = Vec::new();
+    for (path, file) in files {
+        let Some((folder, kind)) = kind_of(&path) else { continue };
+        if folders.iter().any(|known| folder.starts_with(&format!("{known}/"))) {
+            continue;
+        }
+        if !folders.contains(&folder) {
+            folders.push(folder.clone());
+        }
+        let opened = File::open(&file).map_err(cannot)?;
+        let is_shared_object = path.ends_with(SHARED_OBJECT);
+        let runs = is_shared_object || content::is_executable(&opened).map_err(cannot)?;
+        let plugin = Plugin { runs, is_native: is_shared_object || is_binary(&opened), path };
+        match found.remove(&(folder.clone(), kind.clone())) {
+            Some(other) if other.runs && plugin.runs => {
+                let why = format!("is for the same kind as '{PLUGINS}/{}'", other.path);
+                return Err(fault(&plugin.path, &why).hint("leave one of the two files out"));
+            }
+            Some(other) if other.runs => found.insert((folder, kind), other),
+            _ => found.insert((folder, kind), plugin),
+        };
+    }
+    let mut contents = Contents::default();
+    for ((folder, kind), plugin) in found {
+        if !plugin.runs {
+            let command = format!("make it executable: chmod +x {PLUGINS}/{}", plugin.path);
+            return Err(fault(&plugin.path, "is not executable").hint(command));
+        }
+        let (api_version, name) = folder.rsplit_once('/').unwrap_or_default();
+        contents.is_native |= plugin.is_native;
+        contents.components.push(Component {
+            name: name.to_owned(),
+            api_version: api_version.to_owned(),
+            kind,
+            entry: format!("{PLUGINS}/{}", plugin.path),
+            ..Component::default()
+        });
+    }
+    Ok(contents)
+}
+
+/// A file that is named for a kind.
+struct Plugin {
+    /// Below the directory of plugins.
+    path: String,
+    runs: bool,
+    is_native: bool,
+}
+
+/// The directory and the kind of a file that is named as a plugin: of `ex.io/v1/made/Made` they are
+/// `ex.io/v1/made` and `Made`.
+fn kind_of(path: &str) -> Option<(String, String)> {
+    let (folder, file) = path.rsplit_once('/')?;
+    let (api_version, name) = folder.rsplit_once('/')?;
+    let kind = file.strip_suffix(SHARED_OBJECT).unwrap_or(file);
+    let is_plugin = kind.to_lowercase() == name && api_version.split('/').count() <= MOST_PARTS;
+    is_plugin.then(|| (folder.to_owned(), kind.to_owned()))
+}
+
+/// The directories of plugins in one that is laid out as a plugin directory: those with an
+/// executable or a shared object that is named as they are.
+///
+/// # Errors
+/// It cannot be read.
+pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    Ok(sorted_out(home)?.0)
+}
+
+/// The directories in it that have files and no plugin that is named as they are.
+///
+/// # Errors
+/// It cannot be read.
+pub fn strays(home: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(sorted_out(home)?.1)
+}
+
+/// The directories with plugins, each with its kind, and those with something else.
+type SortedOut = (Vec<(String, PathBuf)>, Vec<PathBuf>);
+
+fn sorted_out(home: &Path) -> io::Result<SortedOut> {
+    let (mut found, mut strays) = SortedOut::default();
+    let mut queue = vec![(String::new(), home.to_owned())];
+    while let Some((path, directory)) = queue.pop() {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut below = Vec::new();
+        let (mut is_kind, mut has_files) = (false, false);
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            let file = entry.file_name().to_string_lossy().into_owned();
+            if entry.path().is_dir() {
+                below.push((if path.is_empty() { file } else { format!("{path}/{file}") }, entry.path()));
+            } else {
+                let bare = file.strip_suffix(SHARED_OBJECT).unwrap_or(&file);
+                has_files = true;
+                is_kind |= !path.is_empty() && bare.to_lowercase() == name;
+            }
+        }
+        match (is_kind, has_files) {
+            (true, _) => found.push((path, directory)),
+            (false, true) => {
+                strays.push(directory);
+                queue.extend(below);
+            }
+            (false, false) => queue.extend(below),
+        }
+    }
+    found.sort();
+    strays.sort();
+    Ok((found, strays))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contents, contents};
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    /// Writes files into a bundle; those whose text begins with `#!` run.
+    fn bundle(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join("plugin").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        folder
+    }
+
+    fn kinds(bundle: &Path) -> Vec<String> {
+        let shown = |c: super::Component| format!("{}/{} {}", c.api_version, c.kind, c.entry);
+        contents(bundle).unwrap().components.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn the_path_of_a_file_says_which_kind_it_is_for() {
+        let folder = bundle(&[
+            ("ex.io/v1/made/Made", "#!"),
+            ("ex.io/v1/made/MADE", "#!"),
+            ("ex.io/v1/made/data/Data", "#!"),
+            ("ex.io/v1/made/README", ""),
+            ("v1/loaded/Loaded.so", ""),
+            ("v1/loaded/more/More", "#!"),
+            ("Made", "#!"),
+            ("made/Made", "#!"),
+            ("a/b/c/made/Made", "#!"),
+        ]);
+        let want = [
+            "ex.io/v1/MADE plugin/ex.io/v1/made/MADE",
+            "ex.io/v1/Made plugin/ex.io/v1/made/Made",
+            "v1/Loaded plugin/v1/loaded/Loaded.so",
+        ];
+        assert_eq!(kinds(folder.path()), want);
+        assert!(contents(folder.path()).unwrap().is_native);
+        assert!(!contents(bundle(&[("v1/made/Made", "#!")]).path()).unwrap().is_native);
+        let none = contents(tempfile::tempdir().unwrap().path()).unwrap();
+        assert!(matches!(none, Contents { ref components, is_native: false } if components.is_empty()));
+    }
+
+    #[test]
+    fn a_kind_has_one_plugin_that_runs() {
+        let error = |files: &[(&str, &str)]| contents(bundle(files).path()).unwrap_err().to_string();
+        assert!(error(&[("v1/made/Made", "")]).contains("'plugin/v1/made/Made' is not executable"));
+        let twice = error(&[("v1/made/Made", "#!"), ("v1/made/Made.so", "")]);
+        assert!(twice.contains("is for the same kind as 'plugin/v1/made/Made"), "{twice}");
+        // As in a plugin directory: a shared object counts where the other file cannot run.
+        let folder = bundle(&[("v1/made/Made", ""), ("v1/made/Made.so", "")]);
+        assert_eq!(kinds(folder.path()), ["v1/Made plugin/v1/made/Made.so"]);
+    }
+
+    #[test]
+    fn links_and_special_files_are_refused() {
+        let folder = bundle(&[("v1/made/Made", "#!")]);
+        let link = folder.path().join("plugin/v1/made/link");
+        symlink("/etc/passwd", &link).unwrap();
+        let error = contents(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("is neither a file nor a directory"), "{error}");
+        fs::remove_file(&link).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &link, rustix::fs::FileType::Fifo, 0o644.into(), 0).unwrap();
+        let error = contents(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("is neither a file nor a directory"), "{error}");
+        fs::remove_file(&link).unwrap();
+        let whole = tempfile::tempdir().unwrap();
+        symlink(folder.path().join("plugin"), whole.path().join("plugin")).unwrap();
+        assert!(contents(whole.path()).is_err(), "the directory itself is a link");
+    }
+}

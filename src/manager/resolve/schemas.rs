@@ -1,0 +1,96 @@
+//! The schemas of required bundles, which a build knows.
+//!
+//! Plugins are looked for when an object asks for one. Schemas have no object that asks: a build
+//! knows them from its beginning, so required bundles are installed before it. A bundle that is
+//! installed and not required gives a build its plugins alone: what else is installed on a machine
+//! changes no patch, and costs no time.
+
+use super::fault;
+use super::inputs::Inputs;
+use super::project::Project;
+use super::tiers::not_installed;
+use crate::diag::Result;
+use crate::manager::author::bundle;
+use crate::manager::id::requirement::Requirement;
+use crate::manager::policy::Policy;
+use crate::manager::policy::lock::Locked;
+use crate::manager::policy::requirements::Requirements;
+use crate::manager::policy::trust::Trust;
+use crate::manager::store::discover::Installed;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The files with schemas of required bundles.
+///
+/// # Errors
+/// A bundle is not trusted, or a file cannot be read.
+pub fn schemas(bundles: &[Installed], trust: &Trust) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for bundle in bundles {
+        trust.check_installed(bundle)?;
+        files.extend(schemas_of(bundle)?);
+    }
+    Ok(files)
+}
+
+impl Inputs {
+    /// The bundles that the tree and the environment require, and those that they bring, an earlier
+    /// one before a later one. Missing ones are installed, if this installs anything: see
+    /// [`Inputs::complete`]. O(files of the bundles).
+    ///
+    /// # Errors
+    /// A required bundle is not installed, or contradicts its lock entry.
+    pub fn required_bundles(&self, policy: &Policy) -> Result<Vec<Installed>> {
+        let mut bundles = Vec::new();
+        for project in self.projects_with_bundles(policy)? {
+            let own = project.requirements.plugins.iter().filter(|wanted| may_be_bundle(&project, wanted));
+            let all: Vec<Requirement> = own.cloned().chain(self.brought(&project, policy)).collect();
+            for wanted in all {
+                let is_locked = project.locked(&wanted.source).is_some();
+                // Without a lock entry nothing says that it is a bundle. An object that asks for it
+                // gets the error.
+                if !is_locked && (policy.is_frozen || project.lock.is_some()) {
+                    continue;
+                }
+                match self.required(&project, &wanted, policy).map_err(|e| e.at(wanted.place.clone()))? {
+                    Some(installed) if is_bundle(&installed)? => bundles.push(installed),
+                    None if is_locked => return Err(not_installed(&project, &wanted)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(bundles)
+    }
+
+    /// The projects of the tree and of the environment that may require a bundle, with everything
+    /// installed that can be.
+    fn projects_with_bundles(&self, policy: &Policy) -> Result<Vec<Arc<Project>>> {
+        let mut projects: Vec<Arc<Project>> = Vec::new();
+        for directory in self.above_top()?.into_iter().chain(self.environment.clone()) {
+            // kustomize gives the name no meaning: another file may have it.
+            if projects.iter().any(|known| known.directory == directory) || !Requirements::are_in(&directory) {
+                continue;
+            }
+            let project = self.project(&directory)?;
+            if project.requirements.plugins.iter().any(|wanted| may_be_bundle(&project, wanted)) {
+                projects.push(self.complete(project, policy)?);
+            }
+        }
+        Ok(projects)
+    }
+}
+
+/// Whether a requirement is a bundle, as far as the lock says.
+fn may_be_bundle(project: &Project, wanted: &Requirement) -> bool {
+    project.locked(&wanted.source).is_none_or(Locked::is_bundle)
+}
+
+fn is_bundle(installed: &Installed) -> Result<bool> {
+    let bundle = installed.bundle().map_err(|why| fault(format!("'{}': {why}", installed.path.display())))?;
+    Ok(bundle.is_some())
+}
+
+fn schemas_of(bundle: &Installed) -> Result<Vec<PathBuf>> {
+    let cannot = |e| fault(format!("the schemas of '{}' cannot be read: {e}", bundle.path.display()));
+    Ok(bundle::schemas(&bundle.path).map_err(cannot)?.into_iter().map(|(_, path)| path).collect())
+}

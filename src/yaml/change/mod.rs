@@ -1,0 +1,562 @@
+//! Changes a text so that it reads as another tree, and leaves all other bytes of it alone.
+//!
+//! The caller reads a text, changes a copy of its tree with the usual verbs, and hands both trees
+//! over. [`apply`] compares them: an entry is found again by its key, an item of a list by its
+//! place. Where they differ, the [`layout`] tells which bytes have to change, and [`print`] what
+//! takes their place. At last the new text is read and compared with the tree that was wanted, so a
+//! text that cannot be changed is an error and never a wrong text.
+//!
+//! *Cost*: O(size of the text × depth of its tree).
+
+mod layout;
+mod print;
+
+use super::tree::node::{Node, Pos, Value};
+use super::{Arena, Key, Mapping, Source, first_document};
+use layout::{Child, Form, Layout, begins_line, line_end, line_start};
+use print::{Known, Printer};
+use std::ops::Range;
+
+/// Why a text cannot be changed as wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unchangeable {
+    pub message: String,
+    pub pos: Pos,
+}
+
+/// Bytes that are replaced by a text.
+struct Edit {
+    range: Range<usize>,
+    text: String,
+}
+
+/// Changes the text of `source`, which reads as `before`, so that it reads as `after`. `written` is
+/// that text with the line breaks that it has in the file. Items of lists in `after` have the
+/// places that they have in `before`, and new ones have none. A value that has the place of another
+/// value of `before` was moved, and takes its text along.
+///
+/// # Errors
+/// The text has aliases or merge keys where it would have to change.
+pub fn apply<'a>(
+    arena: Arena<'a>,
+    (source, written): (&Source, &str),
+    before: Option<&Node<'a>>,
+    after: &Node<'a>,
+) -> Result<String, Unchangeable> {
+    // A comment behind a block of text that is indented as far would become part of it: in quotes a
+    // text has no such neighbours.
+    for has_blocks in [true, false] {
+        let text = attempt((source, written), before, after, has_blocks)?;
+        let read = first_document(arena, arena.add_source(source.name.clone(), text.clone()));
+        let is_wanted = match &read {
+            Ok(Some(read)) => same(read, after),
+            Ok(None) => after.as_mapping().is_some_and(Mapping::is_empty),
+            Err(_) => false,
+        };
+        if is_wanted {
+            return Ok(text);
+        }
+    }
+    Err(Unchangeable { message: UNCHANGEABLE.to_owned(), pos: before.map_or(Pos::NONE, Node::pos) })
+}
+
+/// Changes a text, in one of two ways to print texts of several lines: as blocks, or in quotes.
+fn attempt(
+    (source, written): (&Source, &str),
+    before: Option<&Node<'_>>,
+    after: &Node<'_>,
+    has_blocks: bool,
+) -> Result<String, Unchangeable> {
+    let mut changes = Changes { text: &source.text, base: source.base, edits: Vec::new() };
+    let mut known = Known::default();
+    let layout = before.map(|before| (before, Layout::of(source, before)));
+    let mut list_indent = 0;
+    if let Some((before, layout)) = &layout {
+        known.add(before, layout);
+        list_indent = self::list_indent(&source.text, before, layout);
+    }
+    let printer = Printer { text: &source.text, known: &known, list_indent, takes_tails: true, has_blocks };
+    match &layout {
+        Some((before, layout)) => changes.value(&printer, (before, after), layout, Host::Document)?,
+        None => changes.begin(&printer, after),
+    }
+    changes.write(written)
+}
+
+const UNCHANGEABLE: &str =
+    "the file is written in a way that cannot be changed here: it has aliases, merge keys or keys that are given twice";
+
+/// Whether two trees are the same to a reader of YAML 1.1.
+fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
+    a.same(b)
+}
+
+/// The line, at column 0, that ends the document whose root begins at `start`; the length of the
+/// text if nothing follows the document.
+fn document_end(text: &str, start: usize) -> usize {
+    let mut at = line_end(text, start);
+    while at < text.len() {
+        at += 1;
+        let line = &text[at..line_end(text, at)];
+        let is_marker = |marker| {
+            line.strip_prefix(marker).is_some_and(|rest| rest.trim_end().is_empty() || rest.starts_with([' ', '\t']))
+        };
+        if is_marker("---") || is_marker("...") {
+            return at;
+        }
+        at += line.len();
+    }
+    text.len()
+}
+
+/// The items or values of a node, each with its place in the text.
+fn pairs<'n, 'a>(node: &'n Node<'a>, children: &'n [Child]) -> impl Iterator<Item = (&'n Node<'a>, &'n Child)> {
+    let mut values: Vec<&'n Node<'a>> = Vec::new();
+    match &node.value {
+        Value::Sequence(items) => values.extend(items.iter()),
+        Value::Mapping(mapping) => {
+            let mut entries: Vec<_> = mapping.iter().collect();
+            entries.sort_by_key(|entry| entry.key.pos);
+            values.extend(entries.into_iter().map(|entry| &entry.value));
+        }
+        Value::Scalar(_) => {}
+    }
+    values.into_iter().zip(children)
+}
+
+/// How far the dashes of the lists of a text are right of the keys above them: as in the first list
+/// of its fields.
+fn list_indent(text: &str, root: &Node<'_>, layout: &Layout) -> usize {
+    let Form::Block(children) = &layout.form else { return 0 };
+    let lists = pairs(root, children).filter(|(node, _)| node.as_sequence().is_some());
+    let indent = |child: &Child| match &child.value.form {
+        Form::Block(items) => {
+            let dash = items.first().filter(|item| begins_line(text, item.start))?;
+            layout::column(text, dash.start).checked_sub(layout::column(text, child.start))
+        }
+        _ => None,
+    };
+    lists.filter_map(|(_, child)| indent(child)).next().unwrap_or(0)
+}
+
+/// What a value belongs to.
+#[derive(Clone, Copy)]
+enum Host {
+    Document,
+    /// Brackets.
+    Flow,
+    /// An entry or item of a block, whose key or dash is in `column`.
+    Field {
+        column: usize,
+        lead: usize,
+    },
+    Item {
+        column: usize,
+        lead: usize,
+    },
+}
+
+/// The changes of one text.
+struct Changes<'t> {
+    text: &'t str,
+    base: u32,
+    edits: Vec<Edit>,
+}
+
+/// What becomes of the items or entries of a value.
+struct Plan<'p, 'n, 'a> {
+    children: &'p [Child],
+    stays: Vec<bool>,
+    /// New items or entries, and behind which one of the old ones they come.
+    added: Vec<(Option<usize>, Added<'n, 'a>)>,
+}
+
+#[derive(Clone, Copy)]
+enum Added<'n, 'a> {
+    Item(&'n Node<'a>),
+    Entry(&'n Key<'a>, &'n Node<'a>),
+}
+
+impl Changes<'_> {
+    fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
+        let text = text.into();
+        if !(range.is_empty() && text.is_empty()) {
+            self.edits.push(Edit { range, text });
+        }
+    }
+
+    /// Makes one value of a text another.
+    fn value<'a>(
+        &mut self,
+        printer: &Printer<'_, '_, 'a>,
+        (old, new): (&Node<'a>, &Node<'a>),
+        layout: &Layout,
+        host: Host,
+    ) -> Result<(), Unchangeable> {
+        if same(old, new) {
+            return Ok(());
+        }
+        let (Form::Block(children) | Form::Flow(children)) = &layout.form else {
+            self.replace(printer, (old, new), layout, host);
+            return Ok(());
+        };
+        let plan = match (&old.value, &new.value) {
+            (Value::Sequence(_), Value::Sequence(_)) => self.items(printer, (old, new), layout, children)?,
+            (Value::Mapping(_), Value::Mapping(_)) => self.entries(printer, (old, new), layout, children)?,
+            _ => None,
+        };
+        let is_block = matches!(layout.form, Form::Block(_));
+        let stays = |plan: &Plan<'_, '_, '_>| plan.stays.contains(&true) || is_block && matches!(host, Host::Document);
+        match plan.filter(stays) {
+            Some(plan) if is_block => self.splice_block(printer, &plan, host),
+            Some(plan) => self.splice_flow(&plan),
+            None => self.replace(printer, (old, new), layout, host),
+        }
+        Ok(())
+    }
+
+    /// Compares lists. `None` if items change places.
+    fn items<'p, 'n, 'a>(
+        &mut self,
+        printer: &Printer<'_, '_, 'a>,
+        (old, new): (&'n Node<'a>, &'n Node<'a>),
+        layout: &Layout,
+        children: &'p [Child],
+    ) -> Result<Option<Plan<'p, 'n, 'a>>, Unchangeable> {
+        let (Value::Sequence(before), Value::Sequence(after)) = (&old.value, &new.value) else { return Ok(None) };
+        let mut plan = Plan { children, stays: vec![false; children.len()], added: Vec::new() };
+        let (mut last, mut kept) = (None, Vec::new());
+        for item in after.iter() {
+            let from = last.map_or(0, |last| last + 1);
+            let is_it = |old: &Node<'_>| item.pos.is_in_source() && old.pos == item.pos;
+            match before.iter().skip(from).position(is_it) {
+                Some(i) => {
+                    last = Some(from + i);
+                    plan.stays[from + i] = true;
+                    kept.push((from + i, item));
+                }
+                None if before.iter().any(is_it) => return Ok(None),
+                None => plan.added.push((last, Added::Item(item))),
+            }
+        }
+        for (i, item) in kept {
+            let host = self.host(layout, &children[i], true);
+            self.value(printer, (&before[i], item), &children[i].value, host)?;
+        }
+        Ok(Some(plan))
+    }
+
+    /// Compares mappings.
+    fn entries<'p, 'n, 'a>(
+        &mut self,
+        printer: &Printer<'_, '_, 'a>,
+        (old, new): (&'n Node<'a>, &'n Node<'a>),
+        layout: &Layout,
+        children: &'p [Child],
+    ) -> Result<Option<Plan<'p, 'n, 'a>>, Unchangeable> {
+        let (Value::Mapping(before), Value::Mapping(after)) = (&old.value, &new.value) else { return Ok(None) };
+        let mut plan = Plan { children, stays: vec![false; children.len()], added: Vec::new() };
+        let base = self.base;
+        let at = |pos: Pos| children.iter().position(|child| child.start as u64 + u64::from(base) == u64::from(pos.0));
+        let mut pending = Vec::new();
+        let mut kept = Vec::new();
+        for entry in after.iter() {
+            let is_same = |old: &&super::Entry<'a>| match entry.key.pos.is_in_source() {
+                true => old.key.pos == entry.key.pos,
+                false => old.key.same_text(&entry.key),
+            };
+            match before.iter().find(is_same).and_then(|old| Some((at(old.key.pos)?, old))) {
+                Some((i, old)) => {
+                    plan.stays[i] = true;
+                    kept.push((i, old, entry));
+                }
+                None => pending.push(entry),
+            }
+        }
+        for entry in pending {
+            // A value under another key: the key is written anew.
+            let is_moved = |old: &&super::Entry<'a>| entry.value.pos.is_in_source() && old.value.pos == entry.value.pos;
+            let source = before.iter().find(is_moved).and_then(|old| Some((at(old.key.pos)?, old)));
+            match source.filter(|(i, _)| !plan.stays[*i]) {
+                Some((i, old)) => {
+                    plan.stays[i] = true;
+                    let key = &children[i];
+                    let end = self.text[..key.lead].trim_end_matches(':').trim_end().len();
+                    let mut name = String::new();
+                    print::scalar(&mut name, &entry.key.as_scalar(), entry.key.style(), None);
+                    self.edit(key.start..end, name);
+                    kept.push((i, old, entry));
+                }
+                None => plan.added.push((None, Added::Entry(&entry.key, &entry.value))),
+            }
+        }
+        let last = plan.stays.iter().rposition(|stays| *stays);
+        for (behind, _) in &mut plan.added {
+            *behind = last;
+        }
+        for (i, old, entry) in kept {
+            let host = self.host(layout, &children[i], false);
+            self.value(printer, (&old.value, &entry.value), &children[i].value, host)?;
+        }
+        Ok(Some(plan))
+    }
+
+    fn host(&self, layout: &Layout, child: &Child, is_item: bool) -> Host {
+        let (column, lead) = (layout::column(self.text, child.start), child.lead);
+        match layout.form {
+            Form::Flow(_) => Host::Flow,
+            _ if is_item => Host::Item { column, lead },
+            _ => Host::Field { column, lead },
+        }
+    }
+
+    /// Writes a value in the place of another.
+    fn replace<'a>(
+        &mut self,
+        printer: &Printer<'_, '_, 'a>,
+        (old, new): (&Node<'a>, &Node<'a>),
+        layout: &Layout,
+        host: Host,
+    ) {
+        let printer = Printer { takes_tails: false, ..*printer };
+        let range = layout.range.clone();
+        let mut out = String::new();
+        let style = old.as_scalar().map(super::Scalar::style);
+        let is_block = match &new.value {
+            Value::Scalar(value) => {
+                let column = match host {
+                    Host::Document => Some(0),
+                    Host::Flow => None,
+                    Host::Field { column, .. } | Host::Item { column, .. } => Some(column + 2),
+                };
+                print::scalar(&mut out, value, style.unwrap_or(value.style()), column.filter(|_| printer.has_blocks));
+                false
+            }
+            Value::Sequence(items) => !items.is_empty(),
+            Value::Mapping(mapping) => !mapping.is_empty(),
+        };
+        let on_own_line = begins_line(self.text, range.start) && !range.is_empty();
+        match host {
+            Host::Flow => {
+                if out.is_empty() {
+                    print::flow(&mut out, new);
+                }
+                let blank = if range.is_empty() { " " } else { "" };
+                self.edit(range, format!("{blank}{out}"));
+            }
+            Host::Document => {
+                if out.is_empty() {
+                    printer.item(&mut out, new, 0);
+                }
+                self.edit(range, out);
+            }
+            Host::Item { column, .. } if is_block => {
+                let column = if range.is_empty() { column + 2 } else { layout::column(self.text, range.start) };
+                printer.item(&mut out, new, column);
+                let blank = if range.is_empty() { " " } else { "" };
+                self.edit(range, format!("{blank}{out}"));
+            }
+            Host::Field { column, lead } if is_block => {
+                printer.field(&mut out, new, column);
+                if on_own_line {
+                    let out = out.trim_start_matches('\n');
+                    self.edit(line_start(self.text, range.start)..range.end, out);
+                } else {
+                    // A comment behind the old value stays in the line of the key.
+                    self.edit(lead..range.end, "");
+                    let end = line_end(self.text, range.end);
+                    self.edit(end..end, out);
+                }
+            }
+            Host::Field { lead, .. } | Host::Item { lead, .. } => {
+                if out.is_empty() {
+                    print::flow(&mut out, new);
+                }
+                if on_own_line {
+                    self.edit(lead..lead, format!(" {out}"));
+                    self.edit(line_end(self.text, lead)..range.end, "");
+                } else {
+                    let blank = if range.is_empty() { " " } else { "" };
+                    // A comment behind the old value stays in the line where the new one begins.
+                    let (first, lines) = out.split_at(out.find('\n').unwrap_or(out.len()));
+                    let end = line_end(self.text, range.end);
+                    self.edit(range, format!("{blank}{first}"));
+                    self.edit(end..end, lines);
+                }
+            }
+        }
+    }
+
+    /// Removes and adds lines of a block.
+    fn splice_block(&mut self, printer: &Printer<'_, '_, '_>, plan: &Plan<'_, '_, '_>, host: Host) {
+        let children = plan.children;
+        let Some(first) = children.first() else { return };
+        let column = layout::column(self.text, first.start);
+        // Entries behind the dash of an item have no line of their own.
+        let shares_line = !begins_line(self.text, first.start);
+        let survivor = plan.stays.iter().position(|stays| *stays);
+        if shares_line && let Some(survivor) = survivor.filter(|survivor| *survivor > 0) {
+            self.edit(first.start..children[survivor].start, "");
+        }
+        for (i, child) in children.iter().enumerate().filter(|(i, _)| !plan.stays[*i]) {
+            if shares_line && survivor.is_some_and(|survivor| i < survivor) {
+                continue;
+            }
+            // The line break in front goes: what is added behind the last line has its place.
+            let (start, end) = (line_start(self.text, child.start), line_end(self.text, child.end()));
+            match start {
+                0 => self.edit(0..(end + 1).min(self.text.len()), ""),
+                _ => self.edit(start - 1..end, ""),
+            }
+        }
+        let mut at_end = Vec::new();
+        for (behind, added) in &plan.added {
+            let mut out = String::new();
+            match added {
+                Added::Item(item) => {
+                    printer.comments_above(&mut out, item, column);
+                    out.push_str("- ");
+                    printer.item(&mut out, item, column + 2);
+                }
+                Added::Entry(key, value) => {
+                    print::scalar(&mut out, &key.as_scalar(), key.style(), None);
+                    out.push(':');
+                    printer.field(&mut out, value, column);
+                }
+            }
+            let pad = " ".repeat(column);
+            match behind {
+                None => match line_start(self.text, first.start).checked_sub(1).filter(|_| !shares_line) {
+                    Some(above) => self.edit(above..above, format!("\n{pad}{out}")),
+                    None => self.edit(first.start..first.start, format!("{out}\n{pad}")),
+                },
+                Some(_) if matches!(host, Host::Document) => at_end.push(out),
+                Some(i) => {
+                    let end = line_end(self.text, children[*i].end());
+                    self.edit(end..end, format!("\n{pad}{out}"));
+                }
+            }
+        }
+        if !at_end.is_empty() {
+            let pad = " ".repeat(column);
+            self.append(&at_end.join(&format!("\n{pad}")), &pad, children);
+        }
+    }
+
+    /// Adds entries at the end of a document: behind its comments, with an empty line between if
+    /// the last two entries have one.
+    fn append(&mut self, entries: &str, pad: &str, children: &[Child]) {
+        let Some(last) = children.last() else { return };
+        let content = self.text[..document_end(self.text, last.start)].trim_end().len();
+        let end = line_end(self.text, content.max(last.end()));
+        let gap = children.iter().rev().nth(1).map(|previous| &self.text[previous.end()..last.start]);
+        let is_apart = gap.is_some_and(|gap| gap.contains("\n\n"));
+        let blank = if is_apart { "\n" } else { "" };
+        let close = if end == self.text.len() { "\n" } else { "" };
+        self.edit(end..end, format!("\n{blank}{pad}{entries}{close}"));
+    }
+
+    /// Writes the first values of a document.
+    fn begin(&mut self, printer: &Printer<'_, '_, '_>, root: &Node<'_>) {
+        if root.as_mapping().is_some_and(Mapping::is_empty) {
+            return;
+        }
+        let mut out = String::new();
+        printer.item(&mut out, root, 0);
+        let end = self.text.len();
+        let open = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
+        self.edit(end..end, format!("{open}{out}\n"));
+    }
+
+    /// Removes and adds items or entries in brackets.
+    fn splice_flow(&mut self, plan: &Plan<'_, '_, '_>) {
+        let children = plan.children;
+        let last_kept = plan.stays.iter().rposition(|stays| *stays);
+        for (i, child) in children.iter().enumerate().filter(|(i, _)| !plan.stays[*i]) {
+            match (children.get(i + 1), last_kept) {
+                // All that follow the last one that stays go with the commas before them.
+                (_, Some(kept)) if i > kept => self.edit(children[i - 1].end()..child.end(), ""),
+                (Some(next), _) => self.edit(child.start..next.start, ""),
+                (None, _) => self.edit(child.start..child.end(), ""),
+            }
+        }
+        for (behind, added) in &plan.added {
+            let mut out = String::new();
+            match added {
+                Added::Item(item) => print::flow(&mut out, item),
+                Added::Entry(key, value) => {
+                    print::scalar(&mut out, &key.as_scalar(), key.style(), None);
+                    out.push_str(": ");
+                    print::flow(&mut out, value);
+                }
+            }
+            let Some(i) = *behind else {
+                let start = children.first().map_or(0, |first| first.start);
+                self.edit(start..start, format!("{out}, "));
+                continue;
+            };
+            let child = &children[i];
+            let end = line_end(self.text, child.end());
+            let rest = self.text[child.end()..end].trim_start();
+            let (comma, rest) = rest.strip_prefix(',').map_or(("", rest), |rest| (",", rest.trim_start()));
+            if begins_line(self.text, child.start) && (rest.is_empty() || rest.starts_with('#')) {
+                let pad = " ".repeat(layout::column(self.text, child.start));
+                if comma.is_empty() {
+                    self.edit(child.end()..child.end(), ",");
+                }
+                self.edit(end..end, format!("\n{pad}{out}{comma}"));
+            } else {
+                self.edit(child.end()..child.end(), format!(", {out}"));
+            }
+        }
+    }
+
+    /// Carries the edits out in the text as the file has it, whose line breaks may be CRLF.
+    fn write(mut self, written: &str) -> Result<String, Unchangeable> {
+        self.edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        let has_crlf = written.find('\n').is_some_and(|i| written[..i].ends_with('\r'));
+        let (mut out, mut at) = (String::with_capacity(written.len() + 64), 0);
+        let mut places = Places { written, offset: 0, at: 0 };
+        for Edit { range, text } in self.edits {
+            let (start, end) = (places.of(range.start), places.of(range.end));
+            if start < at {
+                return Err(Unchangeable { message: UNCHANGEABLE.to_owned(), pos: Pos::NONE });
+            }
+            out.push_str(&written[at..start]);
+            out.push_str(&if has_crlf { text.replace('\n', "\r\n") } else { text });
+            at = end.max(start);
+        }
+        out.push_str(&written[at..]);
+        Ok(out)
+    }
+}
+
+/// Finds the places of a text without carriage returns in the text that has them.
+struct Places<'t> {
+    written: &'t str,
+    /// A place in the text without them, and the same place in the one with them.
+    offset: usize,
+    at: usize,
+}
+
+impl Places<'_> {
+    /// The place of `offset`, which lies in front of a line break, and not inside of it.
+    fn of(&mut self, offset: usize) -> usize {
+        if offset < self.offset {
+            (self.offset, self.at) = (0, 0);
+        }
+        while self.offset < offset {
+            let rest = &self.written[self.at..];
+            let line = rest.find("\r\n").map_or(rest.len(), |i| i);
+            let step = line.min(offset - self.offset);
+            (self.offset, self.at) = (self.offset + step, self.at + step);
+            if self.offset < offset {
+                (self.offset, self.at) = (self.offset + 1, self.at + 2);
+            }
+        }
+        self.at
+    }
+}
+
+#[cfg(test)]
+mod tests;
