@@ -13,14 +13,16 @@ use rustomize::internal::meter;
 use rustomize::load::Memory;
 use rustomize::{Options, Workspace, build};
 use std::fmt::Write;
+use std::num::NonZero;
 
 /// Names and texts of files.
 type Files = Vec<(String, String)>;
 
-/// The steps of a build of these files, printing included.
+/// The steps of a build of these files, printing included. It uses one thread: the meter counts the
+/// steps of the thread that asks.
 fn steps_taken(files: &Files) -> u64 {
     let files: Memory = files.iter().map(|(name, text)| (format!("root/{name}"), text.as_str())).collect();
-    let workspace = Workspace::new();
+    let workspace = Workspace::with_jobs(NonZero::<usize>::MIN);
     meter::reset();
     let output = build(&workspace, &files, "root", &Options::default()).value.unwrap();
     output.print().unwrap();
