@@ -253,8 +253,8 @@ impl<I: ExactSizeIterator> ExactSizeIterator for Counted<I> {}
 impl<I: FusedIterator> FusedIterator for Counted<I> {}
 
 /// The state of hash tables: counts each key that is hashed, which every look-up and every change
-/// of a table does. Its seed is the same in each run: two keys with hashes of one kind are compared,
-/// so a random seed would make the steps of a build random.
+/// of a table does. Its seed is the same in each run: keys whose hashes look alike are compared, so
+/// a random seed would make the steps of a build random.
 #[derive(Clone, Debug, Default)]
 pub struct RandomState(foldhash::fast::FixedState);
 

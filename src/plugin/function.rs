@@ -266,9 +266,8 @@ impl Function {
             // The engine is ended with its time limit, and its daemon goes on: the container has to
             // be known by its id.
             let directory = options.children.directory("rustomize-container-").map_err(fault)?;
-            let file = directory.path().join("id");
-            call.args.splice(1..1, ["--cidfile".into(), file.clone().into_os_string()]);
-            let removal = Removal { program: engine.clone(), args: vec!["rm".into(), "-f".into()], file };
+            let removal = Removal::new(engine.clone(), vec!["rm".into(), "-f".into()], directory);
+            call.args.splice(1..1, ["--cidfile".into(), removal.file().into_os_string()]);
             options.children.run_or_remove(call, &options.limits(), removal)
         } else {
             options.children.run(call, &options.limits())

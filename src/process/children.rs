@@ -97,7 +97,7 @@ impl Children {
         self.0.has_ended.store(true, Ordering::SeqCst);
         std::mem::take(&mut *lock(&self.0.running)).iter().for_each(|child| child.end());
         self.end_strays(None);
-        std::mem::take(&mut *lock(&self.0.removals)).iter().for_each(|removal| removal.run());
+        std::mem::take(&mut *lock(&self.0.removals)).iter().for_each(|removal| removal.run(self));
         private::remove_all(std::mem::take(&mut *lock(&self.0.directories)));
     }
 
@@ -182,7 +182,8 @@ impl Children {
     }
 
     /// [`Children::run`] for a child that makes something outside of its own processes. `removal`
-    /// runs when the child has failed, and when the children end before it.
+    /// runs when the child has failed, and when the children end before it: then [`Children::end`]
+    /// runs it, which may end one that runs already.
     ///
     /// # Errors
     /// As [`Children::run`].
@@ -190,19 +191,31 @@ impl Children {
         let removal = Arc::new(removal);
         lock(&self.0.removals).push(Arc::clone(&removal));
         let outcome = self.run(call, options);
-        if outcome.is_err() {
-            removal.run();
+        if outcome.is_err() && !self.have_ended() {
+            removal.run(self);
         }
-        lock(&self.0.removals).retain(|other| !Arc::ptr_eq(other, &removal));
+        if !self.have_ended() {
+            lock(&self.0.removals).retain(|other| !Arc::ptr_eq(other, &removal));
+        }
         outcome
     }
 
     /// Starts a child, unless the children have ended.
     pub(super) fn start(&self, expression: duct::Expression) -> io::Result<Arc<Child>> {
+        self.start_if(expression, || !self.have_ended())
+    }
+
+    /// Starts a child that cleans up, also when the children have ended.
+    pub(super) fn start_also_after_end(&self, expression: duct::Expression) -> io::Result<Arc<Child>> {
+        self.start_if(expression, || true)
+    }
+
+    fn start_if(&self, expression: duct::Expression, may_start: impl FnOnce() -> bool) -> io::Result<Arc<Child>> {
         self.prepare();
-        // Held across the start, so that whoever ends the children finds every one that runs.
+        // Held across the start, so that whoever ends the children finds every one that runs, and
+        // no stray is seen in one that has begun.
         let mut running = lock(&self.0.running);
-        if self.have_ended() {
+        if !may_start() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let child = Arc::new(Child::start(expression)?);

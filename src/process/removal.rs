@@ -1,8 +1,7 @@
 //! [`Removal`]: a command that removes what a child has made outside of its own processes, as a
 //! container that a daemon runs.
 
-use super::child::Child;
-use super::orphans;
+use super::{Children, PrivateDirectory, orphans};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,21 +12,35 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest id, in bytes.
 const LONGEST: usize = 256;
 
+/// The name of the file with the id.
+const ID: &str = "id";
+
 /// A command that removes what a child has made, and the file in which the child notes its id.
-#[derive(Clone, Debug)]
 pub struct Removal {
-    pub program: PathBuf,
+    program: PathBuf,
     /// The arguments before the id.
-    pub args: Vec<OsString>,
-    /// The file with the id. Where there is none, the child has made nothing.
-    pub file: PathBuf,
+    args: Vec<OsString>,
+    /// Where the file is. The directory goes with the last user of this.
+    directory: PrivateDirectory,
 }
 
 impl Removal {
+    /// A removal by `program`, whose last argument is the id, behind `args`. The directory is one
+    /// that nobody else uses.
+    pub fn new(program: PathBuf, args: Vec<OsString>, directory: PrivateDirectory) -> Self {
+        Removal { program, args, directory }
+    }
+
+    /// The file in which the child notes the id. It is not there yet: a child that does not make it
+    /// has made nothing.
+    pub fn file(&self) -> PathBuf {
+        self.directory.path().join(ID)
+    }
+
     /// Runs the command, if the child has noted an id, and waits for it. A failure is not told: the
     /// child has failed before, and that is told.
-    pub(super) fn run(&self) {
-        let Ok(id) = std::fs::read_to_string(&self.file) else { return };
+    pub(super) fn run(&self, children: &Children) {
+        let Ok(id) = std::fs::read_to_string(self.file()) else { return };
         let id = id.trim();
         if id.is_empty() || id.len() > LONGEST || id.starts_with('-') {
             return;
@@ -37,9 +50,10 @@ impl Removal {
         // With a mark that no child has: whoever ends strays leaves this one.
         let mark = format!("{}-removal", std::process::id());
         let expression = expression.env(orphans::VARIABLE, mark).stdin_null().stdout_null().stderr_null();
-        if let Ok(child) = Child::start(expression) {
+        if let Ok(child) = children.start_also_after_end(expression) {
             let _ = child.handle.wait_deadline(Instant::now() + PATIENCE);
             child.end();
+            children.forget(&child);
         }
     }
 }
