@@ -327,7 +327,7 @@ impl Printer<'_> {
         while let Some((i, c)) = chars.next() {
             let written = self.out.len();
             if all || !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
-                self.escape(c);
+                escape(self.out, c);
                 previous_space = false;
             } else if c == ' ' {
                 let next = chars.peek().map(|&(_, n)| n);
@@ -356,37 +356,6 @@ impl Printer<'_> {
             column = column.map(|col| col + self.out[written..].chars().count());
         }
         self.out.push('"');
-    }
-
-    fn escape(&mut self, c: char) {
-        let short = match c {
-            '\0' => '0',
-            '\x07' => 'a',
-            '\x08' => 'b',
-            '\t' => 't',
-            '\n' => 'n',
-            '\x0b' => 'v',
-            '\x0c' => 'f',
-            '\r' => 'r',
-            '\x1b' => 'e',
-            '"' => '"',
-            '\\' => '\\',
-            '\u{85}' => 'N',
-            '\u{2028}' => 'L',
-            '\u{2029}' => 'P',
-            '\u{a0}' => '_',
-            _ => {
-                let code = c as u32;
-                let _ = match code {
-                    0..=0xff => write!(self.out, "\\x{code:02X}"),
-                    0x100..=0xffff => write!(self.out, "\\u{code:04X}"),
-                    _ => write!(self.out, "\\U{code:08X}"),
-                };
-                return;
-            }
-        };
-        self.out.push('\\');
-        self.out.push(short);
     }
 
     fn literal(&mut self, text: &str, indent: usize) {
@@ -450,11 +419,43 @@ fn is_plain_block(text: &str) -> bool {
     !bytes.iter().fold(false, |found, &b| found | unfit(b)) && memchr::memmem::find(bytes, b" \n").is_none()
 }
 
+/// Appends a character as it stands in double quotes where it cannot stand for itself.
+pub(super) fn escape(out: &mut String, c: char) {
+    let short = match c {
+        '\0' => '0',
+        '\x07' => 'a',
+        '\x08' => 'b',
+        '\t' => 't',
+        '\n' => 'n',
+        '\x0b' => 'v',
+        '\x0c' => 'f',
+        '\r' => 'r',
+        '\x1b' => 'e',
+        '"' => '"',
+        '\\' => '\\',
+        '\u{85}' => 'N',
+        '\u{2028}' => 'L',
+        '\u{2029}' => 'P',
+        '\u{a0}' => '_',
+        _ => {
+            let code = c as u32;
+            let _ = match code {
+                0..=0xff => write!(out, "\\x{code:02X}"),
+                0x100..=0xffff => write!(out, "\\u{code:04X}"),
+                _ => write!(out, "\\U{code:08X}"),
+            };
+            return;
+        }
+    };
+    out.push('\\');
+    out.push(short);
+}
+
 fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-fn is_printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && c != '\u{feff}'
 }
 

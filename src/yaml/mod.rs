@@ -6,12 +6,13 @@
 //! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
 //!   JSON;
-//!   [`rewrite`]: a text with its comments, as go-yaml v3 prints it.
+//!   [`rewrite`]: a text with its `comments`, as go-yaml v3 prints it.
 //! * [`reprint`]: what a tree is after kustomize has printed it and read it again in the middle
 //!   of a build.
 
 pub mod arena;
 pub mod change;
+mod comments;
 pub mod document;
 pub mod emit;
 pub mod encoding;

@@ -1,31 +1,19 @@
 //! A YAML text printed anew after a change, as go-yaml v3 prints what it has read: order and
 //! comments stay, styles too, blank lines go, two blanks indent a mapping and none a list.
 
-use super::json;
+use super::comments::{Comments, Notes};
 use super::scalar::{self, Kind};
 use super::tree::mapping::Mapping;
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::{Entry, Source};
+use super::{emit, json};
 use std::ops::Range;
 
 /// What a tree does not say of its text: the comments.
 #[derive(Debug)]
 pub struct Layout<'a> {
     source: &'a Source,
-    comments: Vec<Comment<'a>>,
-}
-
-#[derive(Debug)]
-struct Comment<'a> {
-    /// From the `#` to the end of its line.
-    text: &'a str,
-    offset: usize,
-    column: usize,
-    /// Whether nothing else stands in its line.
-    own_line: bool,
-    /// Whether an empty line stands before or behind it.
-    blank_before: bool,
-    blank_after: bool,
+    comments: Comments,
 }
 
 impl<'a> Layout<'a> {
@@ -35,77 +23,27 @@ impl<'a> Layout<'a> {
     pub fn of(source: &'a Source, root: &Node<'_>) -> Option<Self> {
         let mut spans = Vec::new();
         collect(source, root, &mut spans)?;
-        spans.sort_by_key(|span| span.start);
-        let mut layout = Layout { source, comments: Vec::new() };
-        let mut at = 0;
-        for span in spans.into_iter().chain(std::iter::once(source.text.len()..source.text.len())) {
-            layout.scan(at..span.start.max(at))?;
-            at = at.max(span.end);
-        }
-        Some(layout)
-    }
-
-    /// Takes the comments of a stretch between scalars; `None` if anything but structure stands
-    /// there.
-    fn scan(&mut self, range: Range<usize>) -> Option<()> {
-        let text = self.source.text.as_str();
-        let mut rest = range.clone();
-        while let Some(c) = text.get(rest.clone())?.chars().next() {
-            let at = rest.start;
-            let line_start = text[..at].rfind('\n').map_or(0, |i| i + 1);
-            match c {
-                '#' => {
-                    let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
-                    self.comments.push(self.comment(at, end, line_start));
-                    rest.start = end.min(rest.end);
-                }
-                ' ' | '\n' | '\t' | ':' | '-' | ',' | '{' | '}' | '[' | ']' => rest.start += 1,
-                _ => return None,
-            }
-        }
-        Some(())
-    }
-
-    fn comment(&self, at: usize, end: usize, line_start: usize) -> Comment<'a> {
-        let text = self.source.text.as_str();
-        let is_blank = |line: Option<&str>| line.is_some_and(|line| line.trim().is_empty());
-        let before = text[..line_start].strip_suffix('\n');
-        let after = text[end..].strip_prefix('\n');
-        Comment {
-            text: text[at..end].trim_end(),
-            offset: at,
-            column: at - line_start,
-            own_line: text[line_start..at].trim().is_empty(),
-            blank_before: is_blank(before.and_then(|b| b.rsplit('\n').next())),
-            blank_after: is_blank(after.and_then(|a| a.split('\n').next()))
-                && after.is_some_and(|a| !a.trim().is_empty()),
-        }
+        spans.retain(|(span, _)| !span.is_empty());
+        spans.sort_by_key(|(span, _)| span.start);
+        Some(Layout { source, comments: Comments::of(&source.text, &spans)? })
     }
 
     /// Prints the tree, without a line end behind it.
     pub fn print(&self, root: &Node<'_>) -> String {
-        let mut printer = Printer { layout: self, next: 0, out: String::new(), foot: None, goes_on: false };
-        match &root.value {
-            Value::Scalar(s) => printer.scalar(s, 0),
-            _ => printer.block(root, 0, self.source.text.len()),
-        }
-        let rest = &self.comments[printer.next..];
-        if rest.first().is_some_and(|c| c.blank_before) {
-            printer.out.push('\n');
-        }
-        rest.iter().for_each(|c| printer.line(0, c.text));
+        let mut printer = Printer::new(self);
+        printer.document(root);
         printer.out.trim().to_owned()
     }
 }
 
 /// The stretches of a text that its scalars take.
-fn collect(source: &Source, node: &Node<'_>, spans: &mut Vec<Range<usize>>) -> Option<()> {
+fn collect(source: &Source, node: &Node<'_>, spans: &mut Vec<(Range<usize>, Style)>) -> Option<()> {
     match &node.value {
-        Value::Scalar(s) => spans.push(span(source, node.pos, s.text, s.style, s.tag)?),
+        Value::Scalar(s) => spans.push((span(source, node.pos, s.text, s.style, s.tag)?, s.style)),
         Value::Sequence(items) => items.iter().try_for_each(|item| collect(source, item, spans))?,
         Value::Mapping(m) => {
             for Entry { key, value } in m.iter() {
-                spans.push(span(source, key.pos, key.text, key.style, key.tag)?);
+                spans.push((span(source, key.pos, key.text, key.style, key.tag)?, key.style));
                 collect(source, value, spans)?;
             }
         }
@@ -114,7 +52,7 @@ fn collect(source: &Source, node: &Node<'_>, spans: &mut Vec<Range<usize>>) -> O
 }
 
 fn span(source: &Source, pos: Pos, text: &str, style: Style, tag: Tag) -> Option<Range<usize>> {
-    let at = usize::try_from(pos.0.checked_sub(source.base)?).ok()?;
+    let at = source.offset(pos)?;
     let rest = source.text.get(at..)?;
     let len = match style {
         _ if tag != Tag::Auto => return None,
@@ -156,9 +94,14 @@ fn literal(text: &str, at: usize) -> Option<usize> {
     let parent = text[line_start..].len() - text[line_start..].trim_start_matches([' ', '-']).len();
     // An item of a list is as deep as its own dash.
     let parent = if own.is_empty() { text[line_start..at].rfind('-').unwrap_or(0) } else { parent };
+    let lines = || text[at + header + 1..].split('\n');
+    // The content is as deep as the header says, or else as its first line.
+    let given = text[at..at + header].chars().find_map(|c| c.to_digit(10));
+    let first = lines().find(|line| !line.trim().is_empty()).map_or(0, depth);
+    let content = given.map_or(first.max(parent + 1), |given| parent + given as usize);
     let mut end = at + header;
-    for line in text[at + header + 1..].split('\n') {
-        if !line.trim().is_empty() && depth(line) <= parent {
+    for line in lines() {
+        if !line.trim().is_empty() && depth(line) < content {
             break;
         }
         end += 1 + line.len();
@@ -166,192 +109,373 @@ fn literal(text: &str, at: usize) -> Option<usize> {
     Some(end.min(text.len()) - at)
 }
 
+/// Prints as go-yaml does, which has at most one comment of each kind in hand.
 struct Printer<'l, 'a> {
     layout: &'l Layout<'a>,
-    /// The first comment that is not printed yet.
-    next: usize,
     out: String,
-    /// The depth of a comment that an empty line follows, if the next line is as deep.
-    foot: Option<usize>,
-    /// Whether the next entry or item stands in the line that was begun.
-    goes_on: bool,
+    /// Where the line starts that is written.
+    line_start: usize,
+    /// Whether the line has only indentation and dashes so far.
+    is_indentation: bool,
+    /// Whether a blank, or nothing, stands before what comes.
+    is_blank: bool,
+    /// The depth of a comment below something: an empty line follows if the next line is as deep.
+    foot_depth: Option<usize>,
+    /// The comments to be printed.
+    notes: Notes,
+    /// How many brackets are open.
+    brackets: usize,
+    /// The comment behind a key, which is printed with the value.
+    key_line: String,
+    /// The comment below an entry, which is printed before the next one.
+    tail: String,
 }
 
-impl Printer<'_, '_> {
-    fn indent(&mut self, depth: usize) {
-        if self.foot.take() == Some(depth) {
-            self.out.push('\n');
+impl<'l, 'a> Printer<'l, 'a> {
+    fn new(layout: &'l Layout<'a>) -> Self {
+        Printer {
+            layout,
+            out: String::new(),
+            line_start: 0,
+            is_indentation: true,
+            is_blank: true,
+            foot_depth: None,
+            notes: Notes::default(),
+            brackets: 0,
+            key_line: String::new(),
+            tail: String::new(),
         }
-        self.out.extend(std::iter::repeat_n(' ', depth));
     }
 
-    fn line(&mut self, depth: usize, text: &str) {
-        self.indent(depth);
+    fn document(&mut self, root: &Node<'_>) {
+        let document = &self.layout.comments.document;
+        self.note(Some(document), |notes| notes.foot.clear());
+        if !self.notes.head.is_empty() {
+            self.head(0);
+            self.line_end();
+        }
+        match self.is_block(root) {
+            true => self.block(root, 0, false),
+            false => {
+                self.note_of(root);
+                self.head(0);
+                self.flow(root, 0);
+            }
+        }
+        self.behind(0);
+        self.note(Some(document), |notes| notes.head.clear());
+        self.foot_depth = Some(0);
+        self.foot(0);
+    }
+
+    /// Takes comments into the hand, without those that `drop` takes away.
+    fn note(&mut self, notes: Option<&Notes>, drop: impl FnOnce(&mut Notes)) {
+        let Some(mut notes) = notes.cloned() else { return };
+        drop(&mut notes);
+        let Notes { head, line, foot } = notes;
+        for (hand, comment) in
+            [(&mut self.notes.head, head), (&mut self.notes.line, line), (&mut self.notes.foot, foot)]
+        {
+            if !comment.is_empty() {
+                *hand = comment;
+            }
+        }
+    }
+
+    /// Takes the comments of a node; of a collection those at its beginning.
+    fn note_of(&mut self, node: &Node<'_>) {
+        let comments = &self.layout.comments;
+        match node.value {
+            Value::Scalar(_) => {
+                let at = self.offset(node.pos);
+                self.note(at.and_then(|at| comments.scalars.get(&at)), |_| {});
+            }
+            _ => {
+                let at = self.start(node);
+                self.note(at.and_then(|at| comments.collections.get(&at)), |notes| {
+                    notes.line.clear();
+                    notes.foot.clear();
+                });
+            }
+        }
+    }
+
+    /// Takes the comments at the end of a collection.
+    fn note_end(&mut self, node: &Node<'_>) {
+        let at = self.start(node);
+        let notes = at.and_then(|at| self.layout.comments.collections.get(&at));
+        self.note(notes, |notes| notes.head.clear());
+    }
+
+    fn put(&mut self, text: &str) {
         self.out.push_str(text);
+    }
+
+    /// A sign of YAML, with a blank before it where one is needed.
+    fn sign(&mut self, sign: &str, is_blank: bool) {
+        self.put(sign);
+        self.is_blank = is_blank;
+        self.is_indentation = false;
+    }
+
+    fn blank(&mut self) {
+        if !self.is_blank {
+            self.put(" ");
+        }
+    }
+
+    fn column(&self) -> usize {
+        self.out.len() - self.line_start
+    }
+
+    fn line_end(&mut self) {
         self.out.push('\n');
+        self.line_start = self.out.len();
+        self.is_indentation = true;
+    }
+
+    /// Goes to a depth, in a new line where this one has something in it.
+    fn indent(&mut self, depth: usize) {
+        if !self.is_indentation || self.column() > depth || self.column() == depth && !self.is_blank {
+            self.line_end();
+        }
+        if self.foot_depth.take() == Some(depth) {
+            self.line_end();
+        }
+        let missing = depth.saturating_sub(self.column());
+        self.out.extend(std::iter::repeat_n(' ', missing));
+        self.is_blank = true;
+    }
+
+    /// Prints a comment, which stands at a depth, and ends its line.
+    fn comment(&mut self, text: &str, depth: usize) {
+        for (i, line) in text.split('\n').enumerate() {
+            if i > 0 {
+                self.line_end();
+            }
+            if !line.is_empty() {
+                if i > 0 {
+                    self.indent(depth);
+                }
+                self.put(line);
+                self.is_indentation = false;
+            }
+        }
+        if !text.ends_with('\n') {
+            self.line_end();
+        }
+        self.is_blank = true;
+    }
+
+    /// Prints what is below the entry before, and above what comes.
+    fn head(&mut self, depth: usize) {
+        let tail = std::mem::take(&mut self.tail);
+        if !tail.is_empty() {
+            self.indent(depth);
+            self.comment(&tail, depth);
+            self.foot_depth = Some(depth);
+        }
+        let head = std::mem::take(&mut self.notes.head);
+        if !head.is_empty() {
+            self.indent(depth);
+            self.comment(&head, depth);
+        }
+    }
+
+    fn line(&mut self, depth: usize) {
+        let line = std::mem::take(&mut self.notes.line);
+        if !line.is_empty() {
+            self.blank();
+            self.comment(&line, depth);
+        }
+    }
+
+    fn foot(&mut self, depth: usize) {
+        let foot = std::mem::take(&mut self.notes.foot);
+        if !foot.is_empty() {
+            self.indent(depth);
+            self.comment(&foot, depth);
+            self.foot_depth = Some(depth);
+        }
+    }
+
+    fn behind(&mut self, depth: usize) {
+        self.line(depth);
+        self.foot(depth);
     }
 
     fn offset(&self, pos: Pos) -> Option<usize> {
         self.layout.source.offset(pos)
     }
 
-    /// Prints the comments above something.
-    fn head(&mut self, before: Option<usize>, depth: usize) {
-        let Some(before) = before else { return };
-        while let Some(comment) = self.layout.comments.get(self.next).filter(|c| c.offset < before) {
-            self.line(depth, comment.text);
-            self.foot = comment.blank_after.then_some(depth);
-            self.next += 1;
+    /// Where a node starts: a mapping in lines with its first key, a list with its dash.
+    fn start(&self, node: &Node<'_>) -> Option<usize> {
+        match &node.value {
+            Value::Mapping(m) if self.is_block(node) => self.offset(in_order(m).first()?.key.pos),
+            _ => self.offset(node.pos),
         }
     }
 
-    /// Begins an entry or item, with the comments above it, or goes on where its list's dash
-    /// stands.
-    fn begin(&mut self, at: Option<usize>, depth: usize) {
-        if !std::mem::take(&mut self.goes_on) {
-            self.head(at, depth);
-            self.indent(depth);
-        }
+    fn is_block(&self, node: &Node<'_>) -> bool {
+        let is_empty = match &node.value {
+            Value::Scalar(_) => return false,
+            Value::Mapping(m) => m.is_empty(),
+            Value::Sequence(items) => items.is_empty(),
+        };
+        let at = self.offset(node.pos);
+        !is_empty && !at.is_some_and(|at| self.layout.source.text[at..].starts_with(['{', '[']))
     }
 
-    /// Ends a line, with the comment that stands behind it.
-    fn end_line(&mut self, at: Option<usize>) {
-        let comment = self.layout.comments.get(self.next).filter(|c| !c.own_line);
-        if let (Some(comment), Some(at)) = (comment, at)
-            && self.layout.source.text.get(at..comment.offset).is_some_and(|between| !between.contains('\n'))
-        {
-            self.out.push(' ');
-            self.out.push_str(comment.text);
-            self.next += 1;
+    /// Prints a mapping or list in lines.
+    fn block(&mut self, node: &Node<'_>, depth: usize, is_noted: bool) {
+        if !is_noted {
+            self.note_of(node);
         }
-        self.out.push('\n');
-    }
-
-    /// Prints a mapping or list in lines; what stands before `end` and deeper than it belongs to
-    /// it.
-    fn block(&mut self, node: &Node<'_>, depth: usize, end: usize) {
-        let mut first_column = None;
         match &node.value {
             Value::Mapping(m) => {
-                let entries = in_order(m);
-                for (i, entry) in entries.iter().enumerate() {
-                    let at = self.offset(entry.key.pos);
-                    first_column = first_column.or(at.map(|at| self.column(at)));
-                    let next = entries.get(i + 1).and_then(|e| self.offset(e.key.pos)).unwrap_or(end);
-                    self.begin(at, depth);
-                    self.entry(entry, depth, next);
+                let mut tail = String::new();
+                for entry in in_order(m) {
+                    tail = self.entry(entry, depth, tail);
                 }
+                self.note_end(node);
+                self.tail = tail;
+                self.head(depth);
             }
-            Value::Sequence(items) => {
-                for (i, item) in items.iter().enumerate() {
-                    let at = self.offset(start(item));
-                    let next = items.get(i + 1).and_then(|n| self.offset(start(n))).unwrap_or(end);
-                    let dash = at.and_then(|at| self.layout.source.text[..at].rfind('-'));
-                    first_column = first_column.or(dash.map(|at| self.column(at)));
-                    self.begin(dash, depth);
-                    self.item(item, depth, next);
-                }
-            }
+            Value::Sequence(items) => items.iter().for_each(|item| self.item(item, depth)),
             Value::Scalar(_) => {}
         }
-        // Comments at the end of the block, as deep as it is.
-        let column = first_column.unwrap_or(0);
-        if column > 0 {
-            let own = self.layout.comments[self.next..].iter().take_while(|c| c.offset < end && c.column >= column);
-            if let Some(last) = own.last() {
-                let behind = last.offset + 1;
-                self.head(Some(behind), depth);
-            }
+    }
+
+    /// Prints an entry of a mapping in lines, below the comment of the one before. Gives the
+    /// comment below it.
+    fn entry(&mut self, entry: &Entry<'_>, depth: usize, tail: String) -> String {
+        let notes = self.offset(entry.key.pos).and_then(|at| self.layout.comments.scalars.get(&at));
+        self.tail = tail;
+        self.note(notes, |notes| notes.foot.clear());
+        self.head(depth);
+        self.indent(depth);
+        if !self.notes.line.is_empty() {
+            self.key_line = std::mem::take(&mut self.notes.line);
         }
-    }
-
-    fn column(&self, at: usize) -> usize {
-        at - self.layout.source.text[..at].rfind('\n').map_or(0, |i| i + 1)
-    }
-
-    /// Prints an entry of a mapping, its indentation being there.
-    fn entry(&mut self, entry: &Entry<'_>, depth: usize, end: usize) {
-        let key = &entry.key;
-        self.scalar(&key.as_scalar(), depth);
-        self.out.push(':');
-        let at = self.offset(key.pos);
-        match &entry.value.value {
-            Value::Mapping(m) if !m.is_empty() && !self.is_flow(&entry.value) => {
-                self.end_line(at);
-                self.block(&entry.value, depth + 2, end);
-            }
-            Value::Sequence(items) if !items.is_empty() && !self.is_flow(&entry.value) => {
-                self.end_line(at);
-                self.block(&entry.value, depth, end);
-            }
-            _ => self.value(&entry.value, depth, at),
+        self.scalar(&entry.key.as_scalar(), depth);
+        self.note_of(&entry.value);
+        self.sign(":", false);
+        let is_scalar = entry.value.as_scalar().is_some();
+        if is_scalar && self.notes.line.is_empty() {
+            self.notes.line = std::mem::take(&mut self.key_line);
         }
-    }
-
-    /// Prints an item of a list, its indentation being there.
-    fn item(&mut self, item: &Node<'_>, depth: usize, end: usize) {
-        self.out.push('-');
-        let at = self.offset(start(item));
-        let is_block = match &item.value {
-            Value::Mapping(m) => !m.is_empty() && !self.is_flow(item),
-            Value::Sequence(items) => !items.is_empty() && !self.is_flow(item),
-            Value::Scalar(_) => false,
-        };
-        if !is_block {
-            return self.value(item, depth, at);
-        }
-        let comment = self.layout.comments.get(self.next).filter(|c| at.is_some_and(|at| c.offset < at));
-        match comment.map(|c| (c.own_line, c.text)) {
-            None => {
-                self.out.push(' ');
-                self.goes_on = true;
+        if self.is_block(&entry.value) {
+            if !self.key_line.is_empty() {
+                let own = std::mem::replace(&mut self.notes.line, std::mem::take(&mut self.key_line));
+                self.line(depth);
+                self.notes.line = own;
             }
-            Some((true, _)) => self.out.push('\n'),
-            Some((false, text)) => {
-                self.out.push_str(&format!(" {text}\n"));
-                self.next += 1;
-            }
+            let deeper = if matches!(entry.value.value, Value::Mapping(_)) { 2 } else { 0 };
+            self.block(&entry.value, depth + deeper, true);
+        } else {
+            self.flow(&entry.value, depth);
         }
-        self.block(item, depth + 2, end);
+        self.behind(depth);
+        notes.map(|notes| notes.foot.clone()).unwrap_or_default()
     }
 
-    /// Prints what fits into the line, and ends it.
-    fn value(&mut self, node: &Node<'_>, depth: usize, at: Option<usize>) {
-        let is_nothing = node.as_scalar().is_some_and(|s| s.text.is_empty() && s.style == Style::Plain && s.is_null());
-        if !is_nothing {
-            self.out.push(' ');
-            self.flow(node, depth);
+    /// Prints an item of a list in lines.
+    fn item(&mut self, item: &Node<'_>, depth: usize) {
+        self.note_of(item);
+        self.head(depth);
+        self.indent(depth);
+        self.blank();
+        self.put("-");
+        self.is_blank = false;
+        match self.is_block(item) {
+            true => self.block(item, depth + 2, true),
+            false => self.flow(item, depth),
         }
-        self.end_line(at);
+        self.behind(depth);
     }
 
-    fn is_flow(&self, node: &Node<'_>) -> bool {
-        let at = self.offset(node.pos);
-        at.is_some_and(|at| self.layout.source.text[at..].starts_with(['{', '[']))
-    }
-
+    /// Prints a scalar, or a mapping or list in brackets, whose comments are in hand.
     fn flow(&mut self, node: &Node<'_>, depth: usize) {
         match &node.value {
             Value::Scalar(s) => self.scalar(s, depth),
             Value::Sequence(items) => {
-                self.out.push('[');
-                for (i, item) in items.iter().enumerate() {
-                    self.out.push_str(if i > 0 { ", " } else { "" });
-                    self.flow(item, depth);
+                self.blank();
+                self.sign("[", true);
+                self.brackets += 1;
+                let mut goes_on = false;
+                for item in items.iter() {
+                    if std::mem::replace(&mut goes_on, true) {
+                        self.comma();
+                    }
+                    self.note_of(item);
+                    self.begin(depth + 2);
+                    self.flow(item, depth + 2);
+                    goes_on = self.end_in_brackets(depth + 2);
                 }
-                self.out.push(']');
+                self.brackets -= 1;
+                self.note_end(node);
+                if self.column() == 0 {
+                    self.indent(depth);
+                }
+                self.sign("]", false);
             }
             Value::Mapping(m) => {
-                self.out.push('{');
-                for (i, Entry { key, value }) in in_order(m).into_iter().enumerate() {
-                    self.out.push_str(if i > 0 { ", " } else { "" });
-                    self.scalar(&key.as_scalar(), depth);
-                    self.out.push_str(": ");
-                    self.flow(value, depth);
+                self.blank();
+                self.sign("{", true);
+                self.brackets += 1;
+                let mut goes_on = false;
+                let mut tail = String::new();
+                for Entry { key, value } in in_order(m) {
+                    if std::mem::replace(&mut goes_on, true) {
+                        self.comma();
+                    }
+                    let notes = self.offset(key.pos).and_then(|at| self.layout.comments.scalars.get(&at));
+                    self.tail = std::mem::take(&mut tail);
+                    self.note(notes, |notes| notes.foot.clear());
+                    tail = notes.map(|notes| notes.foot.clone()).unwrap_or_default();
+                    self.begin(depth + 2);
+                    self.scalar(&key.as_scalar(), depth + 2);
+                    self.sign(":", false);
+                    self.note_of(value);
+                    self.flow(value, depth + 2);
+                    goes_on = self.end_in_brackets(depth + 2);
                 }
-                self.out.push('}');
+                self.brackets -= 1;
+                self.note_end(node);
+                self.tail = tail;
+                if goes_on && !(self.notes.head.is_empty() && self.notes.foot.is_empty() && self.tail.is_empty()) {
+                    self.comma();
+                }
+                self.head(depth + 2);
+                self.sign("}", false);
             }
         }
+        if !matches!(node.value, Value::Scalar(_)) {
+            self.behind(depth);
+        }
+    }
+
+    fn comma(&mut self) {
+        self.sign(",", false);
+    }
+
+    /// Begins an item or entry in brackets.
+    fn begin(&mut self, depth: usize) {
+        self.head(depth);
+        if self.column() == 0 {
+            self.indent(depth);
+        }
+    }
+
+    /// Ends an item or entry in brackets, with its comma where a comment follows. Gives whether a
+    /// comma is missing.
+    fn end_in_brackets(&mut self, depth: usize) -> bool {
+        let has_comment = !(self.notes.line.is_empty() && self.notes.foot.is_empty());
+        if has_comment {
+            self.comma();
+        }
+        self.behind(depth);
+        !has_comment
     }
 
     /// Prints a scalar in its style, with a tag where its text is not of its type.
@@ -359,17 +483,19 @@ impl Printer<'_, '_> {
         let by_text = scalar::resolve(s.text);
         match s.style {
             Style::Single => self.single(s.text),
-            Style::Double => json_like(&mut self.out, s.text),
+            Style::Double => self.double(s.text),
+            Style::Literal => self.literal(s.text, depth),
             _ if s.text.contains('\n') => self.literal(s.text, depth),
             _ => match s.kind() {
-                Kind::Str if by_text != Kind::Str => json_like(&mut self.out, s.text),
-                Kind::Str if !json::is_plain_syntax(s.text) || s.text.is_empty() => self.single(s.text),
+                Kind::Str if by_text != Kind::Str => self.double(s.text),
+                Kind::Str if s.text.is_empty() => self.single(s.text),
                 kind => {
                     if kind != by_text {
-                        self.out.push_str(tag_of(kind));
+                        self.blank();
+                        self.sign(tag_of(kind), false);
                     }
-                    match s.text.is_empty() || json::is_plain_syntax(s.text) {
-                        true => self.out.push_str(s.text),
+                    match fits_plain(s.text, self.brackets > 0) && !(s.text.is_empty() && self.brackets > 0) {
+                        true => self.plain(s.text),
                         false => self.single(s.text),
                     }
                 }
@@ -377,28 +503,65 @@ impl Printer<'_, '_> {
         }
     }
 
+    fn plain(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.blank();
+            self.put(text);
+            self.is_blank = false;
+        }
+        self.is_indentation = false;
+    }
+
     fn single(&mut self, text: &str) {
-        self.out.push('\'');
-        self.out.push_str(&text.replace('\'', "''"));
-        self.out.push('\'');
+        if !fits_single_quotes(text) {
+            return self.double(text);
+        }
+        self.blank();
+        self.put(&format!("'{}'", text.replace('\'', "''")));
+        self.sign("", false);
+    }
+
+    fn double(&mut self, text: &str) {
+        self.blank();
+        self.put("\"");
+        let all = text.starts_with('\u{feff}');
+        for c in text.chars() {
+            match all || !emit::is_printable(c) || matches!(c, '\n' | '"' | '\\') {
+                true => emit::escape(&mut self.out, c),
+                false => self.out.push(c),
+            }
+        }
+        self.sign("\"", false);
     }
 
     fn literal(&mut self, text: &str, depth: usize) {
-        let breaks = text.len() - text.trim_end_matches('\n').len();
-        self.out.push('|');
-        if text.starts_with([' ', '\n']) {
-            self.out.push('2');
+        if self.brackets > 0 || !fits_block(text) {
+            return self.double(text);
         }
-        self.out.push_str(match breaks {
+        let breaks = text.len() - text.trim_end_matches('\n').len();
+        self.blank();
+        self.sign("|", false);
+        if text.starts_with([' ', '\n']) {
+            self.put("2");
+        }
+        self.put(match breaks {
             0 => "-",
             1 => "",
             _ => "+",
         });
-        for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-            self.out.push('\n');
+        match self.notes.line.is_empty() {
+            true => self.line_end(),
+            false => self.line(depth),
+        }
+        self.is_blank = true;
+        for (i, line) in text.split('\n').enumerate() {
+            if i > 0 {
+                self.line_end();
+            }
             if !line.is_empty() {
-                self.out.extend(std::iter::repeat_n(' ', depth + 2));
-                self.out.push_str(line);
+                self.indent(depth + 2);
+                self.put(line);
+                self.is_indentation = false;
             }
         }
     }
@@ -411,42 +574,36 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
     entries
 }
 
-/// Where a node starts: a mapping in lines with its first key.
-fn start(node: &Node<'_>) -> Pos {
-    match &node.value {
-        Value::Mapping(m) => in_order(m).first().map_or(node.pos, |e| e.key.pos.min(node.pos)),
-        _ => node.pos,
-    }
+/// Whether a text may stand without quotes.
+fn fits_plain(text: &str, in_brackets: bool) -> bool {
+    let ends_there = |c| matches!(c, ',' | '?' | '[' | ']' | '{' | '}' | ':');
+    json::is_plain_syntax(text) && !(in_brackets && text.contains(ends_there))
+}
+
+/// Whether a text keeps all its characters in single quotes.
+fn fits_single_quotes(text: &str) -> bool {
+    is_simple(text) && !text.contains("\n ") && !text.contains('\t')
+}
+
+/// Whether a text keeps all its characters in a literal block.
+fn fits_block(text: &str) -> bool {
+    is_simple(text) && !text.is_empty() && !text.ends_with(' ')
+}
+
+fn is_simple(text: &str) -> bool {
+    !text.contains(" \n") && text.chars().all(|c| c == '\t' || emit::is_printable(c))
 }
 
 fn tag_of(kind: Kind) -> &'static str {
     match kind {
-        Kind::Str => "!!str ",
-        Kind::Int => "!!int ",
-        Kind::Float => "!!float ",
-        Kind::Bool => "!!bool ",
-        Kind::Null => "!!null ",
-        Kind::Timestamp => "!!timestamp ",
-        Kind::Binary => "!!binary ",
+        Kind::Str => "!!str",
+        Kind::Int => "!!int",
+        Kind::Float => "!!float",
+        Kind::Bool => "!!bool",
+        Kind::Null => "!!null",
+        Kind::Timestamp => "!!timestamp",
+        Kind::Binary => "!!binary",
     }
-}
-
-/// Double quotes, with the escapes of YAML.
-fn json_like(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            '\0' => out.push_str("\\0"),
-            c if (c as u32) < 0x20 || c == '\u{7f}' => out.push_str(&format!("\\x{:02X}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]
@@ -476,6 +633,22 @@ mod tests {
             "# top\n\na: 1\n# under a\n\nb: # here\n  c: 1\n  # end of b\nd: 2\n# last",
         );
         check("---\na:\nb: ~\nc: |\n  x\n   y\n\nd: []\n", "a:\nb: ~\nc: |\n  x\n   y\nd: []");
+    }
+
+    /// What the printer does with comments, as kustomize does it.
+    #[test]
+    fn comments_stand_where_go_yaml_puts_them() {
+        // An empty line sets a foot apart from what is as deep.
+        check("a: 1\n# foot\n\nb: 2\n", "a: 1\n# foot\n\nb: 2");
+        check("a:\n  b: 1\n# left of it\nc: 2\n", "a:\n  b: 1\n# left of it\nc: 2");
+        check("a: 1\n\n# of the document\n", "a: 1\n\n# of the document");
+        // Behind a quoted text in the first line no foot is looked for.
+        check("a: \"1\"\n# head\n\nb: 2\n", "a: \"1\"\n# head\nb: 2");
+        check("- # of the entry\n  a: 1\n", "- # of the entry\n  a: 1");
+        check("# of the item\n- a: 1\n", "# of the item\n- a: 1");
+        check("- a: 1\n  # end of the item\n# end of the list\n", "- a: 1\n  # end of the item\n\n# end of the list");
+        check("a: [1, # one\n    2]\n", "a: [1, # one\n  2]");
+        check("a: # of the key\n  'text'\n", "a: 'text' # of the key");
     }
 
     #[test]
@@ -525,7 +698,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_reads_the_same_and_stays() {
+    fn what_is_printed_reads_the_same() {
         for seed in 0..3000 {
             let mut input = String::new();
             text(&mut fastrand::Rng::with_seed(seed), 0, 0, &mut input);
@@ -540,13 +713,12 @@ mod tests {
             let printed = layout.print(&root);
             // Without the line end that upstream cuts off, too, a block at the end would lose its
             // own.
-            let (source, again) = read(&format!("{printed}\n"));
+            let (_, again) = read(&format!("{printed}\n"));
             let again = again.unwrap_or_else(|| panic!("{input}\n-- becomes --\n{printed}"));
             assert!(again.same(&root), "other values:\n{input}\n-- becomes --\n{printed}");
-            let layout = Layout::of(source, &again).expect("what was printed is plain");
-            assert_eq!(layout.print(&again), printed, "from\n{input}");
-            let count = |text: &str| text.matches("# ").count();
-            assert_eq!(count(&printed), count(&input), "other comments:\n{input}\n-- becomes --\n{printed}");
+            // As go-yaml, this may lose a comment.
+            let comments = |text: &str| text.matches("# ").count();
+            assert!(comments(&printed) <= comments(&input), "{input}\n-- becomes --\n{printed}");
         }
     }
 }

@@ -13,6 +13,7 @@ mod lists;
 pub mod reference;
 mod shape;
 mod style;
+mod texts;
 mod tree;
 mod value;
 mod write;

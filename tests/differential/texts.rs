@@ -1,0 +1,260 @@
+//! Random texts of YAML with comments, into which a replacement leads. Each is printed anew, and
+//! the comments must stand where kustomize puts them.
+//!
+//! `RUSTOMIZE_TEXTS=100000 RUSTOMIZE_SEED=1 cargo test random_texts` builds that many.
+
+use super::number;
+use super::reference::{Files, Server};
+use rustomize::load::Memory;
+use rustomize::{Options, Workspace, build};
+
+/// Makes texts.
+struct Maker {
+    random: fastrand::Rng,
+    out: String,
+    /// Paths of fields that are in the text, or can be made in it.
+    paths: Vec<String>,
+    /// How often a comment or empty line stands where one may stand, of 100.
+    often: u32,
+}
+
+/// The mapping or list that is written.
+#[derive(Clone)]
+struct Place {
+    indent: usize,
+    depth: usize,
+    /// `None` below a list, where no path of these leads.
+    path: Option<String>,
+}
+
+impl Place {
+    fn below(&self, indent: usize, key: Option<&str>) -> Place {
+        let path = self.path.as_ref().zip(key).map(|(path, key)| format!("{path}.{key}"));
+        Place { indent, depth: self.depth + 1, path }
+    }
+}
+
+impl Maker {
+    fn one_in(&mut self, n: u32) -> bool {
+        self.random.u32(..n) == 0
+    }
+
+    fn often(&mut self) -> bool {
+        self.random.u32(..100) < self.often
+    }
+
+    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+        from[self.random.usize(..from.len())]
+    }
+
+    fn pad(&mut self, columns: usize) {
+        self.out.push_str(&" ".repeat(columns));
+    }
+
+    fn comment(&mut self) {
+        let end = self.pick(&["", "", "  ", " x: y", "#", " - z"]);
+        self.out.push_str(&format!("# c{}{end}", self.random.u8(..9)));
+    }
+
+    /// Lines without content, mostly as deep as what is around them.
+    fn gap(&mut self, indent: usize) {
+        while self.often() {
+            if self.one_in(3) {
+                let blanks = self.pick(&["", "", "  ", "      "]);
+                self.out.push_str(blanks);
+            } else {
+                let column = if self.one_in(2) { indent } else { self.random.usize(..7) };
+                self.pad(column);
+                self.comment();
+            }
+            self.out.push('\n');
+        }
+    }
+
+    /// The end of a line.
+    fn end_line(&mut self) {
+        if self.often() {
+            self.out.push(' ');
+            self.comment();
+        }
+        self.out.push('\n');
+    }
+
+    /// A mapping or list in brackets, in one line or in many.
+    fn brackets(&mut self, indent: usize, depth: usize) {
+        let (open, close) = if self.one_in(2) { ("[", "]") } else { ("{", "}") };
+        let lines = self.one_in(2);
+        let count = self.random.usize(..4);
+        self.out.push_str(open);
+        for i in 0..count {
+            if lines {
+                self.end_line();
+                self.gap(indent + 2);
+                self.pad(indent + 2);
+            }
+            if open == "{" {
+                self.out.push_str(&format!("f{i}: "));
+            }
+            match depth < 2 && self.one_in(4) {
+                true => self.brackets(indent + 2, depth + 1),
+                false => {
+                    let scalar = self.pick(&["a", "'b'", "\"c\"", "1"]);
+                    self.out.push_str(scalar);
+                }
+            }
+            if i + 1 < count || self.one_in(4) {
+                self.out.push(',');
+            }
+            if !lines {
+                self.out.push(' ');
+            }
+        }
+        if lines {
+            self.end_line();
+            self.gap(indent + 2);
+            self.pad(indent + 1);
+        }
+        self.out.push_str(close);
+    }
+
+    fn literal(&mut self, indent: usize) {
+        let end = self.pick(&["|\n", "|-\n", "|+\n"]);
+        self.out.push_str(end);
+        self.pad(indent + 4);
+        self.out.push_str("text\n");
+        for _ in 0..self.random.usize(..3) {
+            let line = self.pick(&["", "", "text", "# no comment", "  deeper"]);
+            if !line.is_empty() {
+                self.pad(indent + 4);
+            }
+            self.out.push_str(line);
+            self.out.push('\n');
+        }
+    }
+
+    /// A mapping or list. With `inline` it begins behind a dash.
+    fn block(&mut self, place: &Place, mut inline: bool) {
+        let is_list = place.depth > 0 && self.one_in(3);
+        let indent = place.indent;
+        for i in 0..self.random.usize(1..4) {
+            if !std::mem::take(&mut inline) {
+                self.gap(indent);
+                self.pad(indent);
+            }
+            let key = format!("k{i}");
+            match is_list {
+                true => self.out.push('-'),
+                false if self.one_in(4) => self.out.push_str(&format!("'{key}':")),
+                false => self.out.push_str(&format!("{key}:")),
+            }
+            let key = (!is_list).then_some(key.as_str());
+            let path = place.below(0, key).path;
+            match self.random.u8(..20) {
+                0..7 if place.depth < 4 => {
+                    let deeper = indent + if is_list || self.one_in(2) { 2 } else { 4 };
+                    if is_list && self.one_in(2) {
+                        self.out.push(' ');
+                        self.block(&place.below(indent + 2, key), true);
+                    } else {
+                        self.end_line();
+                        self.block(&place.below(deeper, key), false);
+                    }
+                }
+                7..9 => {
+                    self.out.push(' ');
+                    self.literal(indent);
+                }
+                9..11 => {
+                    self.out.push(' ');
+                    self.brackets(indent, 0);
+                    self.end_line();
+                }
+                11 => self.end_line(),
+                _ => {
+                    let scalar = self.pick(&[" v", " 1", " 'q'", " \"d\"", " a b", " true", " ~"]);
+                    self.out.push_str(scalar);
+                    self.end_line();
+                    self.paths.extend(path);
+                }
+            }
+        }
+        if let (false, Some(path)) = (is_list, &place.path) {
+            self.paths.push(format!("{path}.new"));
+        }
+        self.gap(indent);
+    }
+}
+
+/// A text, and the path of the field that is replaced in it.
+fn text(seed: u64) -> (String, String) {
+    let random = fastrand::Rng::with_seed(seed);
+    let mut maker = Maker { random, out: String::new(), paths: Vec::new(), often: 0 };
+    maker.often = [5, 15, 30, 60][maker.random.usize(..4)];
+    if maker.one_in(5) {
+        maker.gap(0);
+        maker.out.push_str("---");
+        maker.end_line();
+    }
+    maker.block(&Place { indent: 0, depth: 0, path: Some(String::new()) }, false);
+    if maker.one_in(4) {
+        maker.out.pop();
+    }
+    let path = maker.paths.swap_remove(maker.random.usize(..maker.paths.len()));
+    (maker.out, path)
+}
+
+fn tree((text, path): &(String, String)) -> Files {
+    let kustomization = format!(
+        "resources: [r.yaml]\nreplacements:\n- source: {{kind: ConfigMap, fieldPath: data.value}}\n  targets:\n  \
+         - select: {{kind: ConfigMap}}\n    fieldPaths: [\"data.text{path}\"]\n    options: {{create: true}}\n"
+    );
+    let text = serde_json::to_string(text).unwrap();
+    let resource =
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata:\n  value: replaced\n  text: {text}\n");
+    Files::from([
+        ("/kustomization.yaml".to_owned(), kustomization.into_bytes()),
+        ("/r.yaml".to_owned(), resource.into_bytes()),
+    ])
+}
+
+fn ours(files: &Files) -> Result<String, String> {
+    let texts = files.iter().map(|(path, text)| (path.clone(), std::str::from_utf8(text).unwrap()));
+    let files: Memory = texts.collect();
+    let workspace = Workspace::new();
+    let output = build(&workspace, &files, "/", &Options::default()).value;
+    output.and_then(|output| output.print()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn random_texts_are_printed_anew_as_kustomize_prints_them() {
+    let Some(mut server) = Server::find() else {
+        crate::support::skip(".ci/oracle has not been run");
+        return;
+    };
+    let (count, seed) = (number("RUSTOMIZE_TEXTS", 1_000), number("RUSTOMIZE_SEED", 1));
+    let most = number("RUSTOMIZE_FOUND", 10);
+    let (mut built, mut differences) = (0, Vec::new());
+    for i in 0..count {
+        let text = text((seed as u64) << 32 | i as u64);
+        let files = tree(&text);
+        let ours = ours(&files);
+        let theirs = server.build(&files, &["/"]).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        built += usize::from(theirs.is_ok());
+        let agree = match (&ours, &theirs) {
+            (Ok(ours), Ok(theirs)) => ours == theirs,
+            (ours, theirs) => ours.is_err() && theirs.is_err(),
+        };
+        if !agree {
+            let show = |outcome: &Result<String, String>| outcome.clone().unwrap_or_else(|e| format!("ERROR {e}\n"));
+            let (text, path) = &text;
+            let (ours, theirs) = (show(&ours), show(&theirs));
+            differences.push(format!("==== text {i}, {path}\n{text}\n---- ours\n{ours}---- theirs\n{theirs}"));
+            if differences.len() >= most {
+                break;
+            }
+        }
+    }
+    println!("{count} texts from seed {seed}: {built} build, {} differ", differences.len());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(built * 4 > count * 3, "many texts do not build: they test nothing");
+}
