@@ -1,22 +1,29 @@
 //! Flags exactly as typed.
 
-use super::command_word;
+use super::cfg::{Cfg, Fn};
+use super::completion::Completion;
 use super::edit_args::EditCommand;
+use super::man::Man;
+use super::openapi::Openapi;
 use super::plugin_args::PluginCommand;
 use super::plugin_flags::PluginFlags;
+use super::switch::switch;
+use super::{command_word, help, other_tools};
+use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Parser)]
 #[command(
     name = "rustomize",
+    version = concat!(env!("CARGO_PKG_VERSION"), " (kustomize v5.8.1)"),
     about = "Builds kustomizations: the bytes of kustomize v5.8.1, in linear time",
     long_about = "Builds kustomizations: reads a kustomization.yaml, what it names, generates, patches and renames, and prints \
                   Kubernetes objects, byte for byte as kustomize v5.8.1 does.\n\n  rustomize build overlays/prod | kubectl apply -f -",
-    disable_version_flag = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    args_override_self = true
 )]
 struct Cli {
     #[command(subcommand)]
@@ -24,33 +31,99 @@ struct Cli {
 
     /// Print a stack trace on errors; accepted for scripts that pass it, errors say where they come
     /// from anyway
-    #[arg(long, global = true, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, global = true, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = switch)]
     stack_trace: Option<bool>,
 }
 
-/// What is asked for.
+/// A command. The table of a command's flags is made when that command is named, so a build does not
+/// pay for the flags of the other commands.
 #[derive(Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Build a kustomization from a directory and print it
     #[command(after_long_help = BUILD_EXAMPLES)]
-    Build(Box<Build>),
+    Build(Named<Build>),
     /// Build a kustomization and run its validators, and print nothing
     #[command(long_about = VALIDATE, after_long_help = VALIDATE_EXAMPLES)]
-    #[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
-    #[command(mut_arg("depfile", |flag| flag.hide(true)))]
-    Validate(Box<Build>),
+    Validate(Named<Validate>),
     /// Change the kustomization file of the working directory; all other lines of it stay
-    #[command(args_override_self = true)]
-    Edit(Box<EditCommand>),
+    Edit(Named<EditCommand>),
     /// Make, install, pin and share plugins
-    Plugin(PluginCommand),
+    Plugin(Named<PluginCommand>),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
     /// them need
     #[command(after_long_help = DOCTOR_EXAMPLES)]
-    Doctor(Doctor),
+    Doctor(Named<Doctor>),
     /// Print the version
-    Version(Version),
+    Version(Named<Version>),
+    /// Print a script that completes commands, flags and values in a shell
+    #[command(long_about = COMPLETION, after_long_help = COMPLETION_EXAMPLES)]
+    Completion(Named<Completion>),
+    /// Write a man page for each command into a directory
+    #[command(hide = true)]
+    Man(Named<Man>),
+    /// Print or fetch the schema of Kubernetes' kinds
+    Openapi(Named<Openapi>),
+    /// Count and show the resources of a directory
+    Cfg(Named<Cfg>),
+    /// Refused: functions run in a build
+    #[command(hide = true)]
+    Fn(Named<Fn>),
 }
+
+/// The arguments of a command whose table is made when the command is named. By then the command has
+/// its description, which the type of the arguments must not replace.
+pub struct Named<T>(pub Box<T>);
+
+impl<T: FromArgMatches> FromArgMatches for Named<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Named(Box::new(T::from_arg_matches(matches)?)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl<T: Args> Args for Named<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        described(command, T::augment_args)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        described(command, T::augment_args_for_update)
+    }
+}
+
+/// Adds arguments to a command, and keeps its description.
+fn described(command: clap::Command, add: fn(clap::Command) -> clap::Command) -> clap::Command {
+    let text = |text: Option<&StyledStr>| text.cloned().map_or(Resettable::Reset, Resettable::Value);
+    let (about, long) = (text(command.get_about()), text(command.get_long_about()));
+    add(command).about(about).long_about(long)
+}
+
+/// `validate`.
+#[derive(Args)]
+#[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
+#[command(mut_arg("depfile", |flag| flag.hide(true)))]
+pub struct Validate {
+    #[command(flatten)]
+    pub build: Build,
+}
+
+const COMPLETION: &str = "Print a script for bash, zsh, fish or powershell that completes commands, flags, and values: directories with \
+    a kustomization, kinds, installed plugins. Called as kustomize, the script is for kustomize.";
+
+const COMPLETION_EXAMPLES: &str = "Examples:
+  # bash and zsh, for this shell; in ~/.bashrc or ~/.zshrc for all
+  source <(rustomize completion bash)
+  source <(rustomize completion zsh)
+
+  # fish
+  rustomize completion fish > ~/.config/fish/completions/rustomize.fish
+
+  # PowerShell, in the profile
+  rustomize completion powershell | Out-String | Invoke-Expression";
 
 const VALIDATE: &str = "Build a kustomization and run its validators, with the flags of 'build', and print nothing: the exit status \
     and the errors say whether it builds.";
@@ -99,6 +172,17 @@ const BUILD_EXAMPLES: &str = "Examples:
 
 Exit status: 0 success, 1 error, 130 interrupted, 141 the reader of the output has gone.";
 
+/// The headings of flags of `build`.
+pub(super) mod heading {
+    pub const OUTPUT: &str = "Output";
+    pub const ROOTS: &str = "Several kustomizations";
+    pub const FILES: &str = "Files";
+    pub const PLUGINS: &str = "Plugins";
+    pub const FUNCTIONS: &str = "KRM functions";
+    pub const HELM: &str = "Helm";
+    pub const REMOTE: &str = "Remote files";
+}
+
 /// `build`.
 #[derive(Args, Default)]
 pub struct Build {
@@ -106,103 +190,118 @@ pub struct Build {
     #[arg(value_name = "DIR", num_args = 0..)]
     pub directory: Vec<String>,
 
-    /// Write to this file, or one file per object into this directory, if it is one; of several
-    /// roots, one file per root into this directory
-    #[arg(short, long, value_name = "PATH")]
+    /// Write to this file, or one file per object into this directory
+    ///
+    /// Of several roots, one file per root is written into this directory.
+    #[arg(short, long, value_name = "PATH", value_parser = OsStringValueParser::new().map(PathBuf::from), help_heading = heading::OUTPUT)]
     pub output: Option<PathBuf>,
 
-    /// Build every kustomization at and below DIR, but for components
-    #[arg(long)]
+    /// How the results of several roots are split into files
+    #[arg(long, value_name = "LAYOUT", requires = "output", help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub layout: Option<Layout>,
+
+    /// Write the names of the files that were read, for make and ninja
+    #[arg(long, value_name = "FILE", requires = "output", help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub depfile: Option<PathBuf>,
+
+    /// Order of the output: legacy or none
+    ///
+    /// Deprecated: use 'sortOptions' in the kustomization.
+    #[arg(long, value_name = "ORDER", help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub reorder: Vec<String>,
+
+    /// Set the label app.kubernetes.io/managed-by on all objects
+    ///
+    /// Deprecated: use 'buildMetadata' in the kustomization.
+    #[arg(long, alias = "enable_managedby_label", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub enable_managedby_label: Option<bool>,
+
+    /// Build every kustomization at and below DIR, but components
+    #[arg(long, help_heading = heading::ROOTS)]
     pub all: bool,
 
     /// With --all: leave out the kustomizations that others use
-    #[arg(long, requires = "all")]
+    #[arg(long, requires = "all", help_heading = heading::ROOTS)]
     pub leaves: bool,
 
-    /// How the results of several roots are split into files below --output
-    #[arg(long, value_name = "LAYOUT", requires = "output")]
-    pub layout: Option<Layout>,
-
-    /// Write which files each result was made of to this file, for make and ninja
-    #[arg(long, value_name = "FILE", requires = "output")]
-    pub depfile: Option<PathBuf>,
-
-    /// Build the other roots too when one fails; the exit status is 1 all the same
-    #[arg(long)]
+    /// Build the other roots when one fails
+    ///
+    /// The exit status is 1 all the same.
+    #[arg(long, help_heading = heading::ROOTS)]
     pub keep_going: bool,
 
-    /// Build one of N parts of the roots: I is from 0 to N-1, or in JOB_COMPLETION_INDEX
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    /// Build one of N parts of the roots
+    ///
+    /// I is from 0 to N-1, or in JOB_COMPLETION_INDEX.
+    #[arg(long, value_name = "I/N", value_parser = shard, help_heading = heading::ROOTS, hide_short_help = true)]
     pub shard: Option<Shard>,
 
     /// How many threads work at once [default: one for each core]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", help_heading = heading::ROOTS)]
     pub jobs: Option<std::num::NonZero<usize>>,
 
     /// What happens to the results: the command says it, and no flag.
     #[arg(skip)]
     pub results: Results,
 
-    /// LoadRestrictionsRootOnly keeps files in or below their kustomization's directory;
-    /// LoadRestrictionsNone lifts that
-    #[arg(long, value_name = "NAME", default_value = "LoadRestrictionsRootOnly", hide_default_value = true)]
+    /// LoadRestrictionsNone: files may be outside of their root
+    ///
+    /// LoadRestrictionsRootOnly, the default, keeps files in or below the directory of their
+    /// kustomization.
+    #[arg(long, alias = "load_restrictor", value_name = "NAME", default_value = "LoadRestrictionsRootOnly", hide_default_value = true, help_heading = heading::FILES)]
     pub load_restrictor: String,
 
-    /// Order of the output: legacy or none (deprecated: use 'sortOptions' in the kustomization)
-    #[arg(long, value_name = "ORDER")]
-    pub reorder: Vec<String>,
+    /// How large a file may be that the build reads
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size, help_heading = heading::FILES, hide_short_help = true)]
+    pub file_size_limit: u64,
 
-    /// Set the label app.kubernetes.io/managed-by on all objects (deprecated: use 'buildMetadata')
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub enable_managedby_label: Option<bool>,
-
-    /// Let the build run plugins, which can do whatever you can do
-    #[arg(long, alias = "enable_alpha_plugins", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    /// Run plugins, which can do whatever you can do
+    #[arg(long, alias = "enable_alpha_plugins", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::PLUGINS)]
     pub enable_alpha_plugins: Option<bool>,
 
     #[command(flatten)]
     pub plugins: PluginFlags,
 
-    /// Let the build run helm for 'helmCharts'; charts can do what helm lets them
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    /// Run helm for 'helmCharts'; charts can do what helm lets them
+    #[arg(long, alias = "enable_helm", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::HELM)]
     pub enable_helm: Option<bool>,
 
     /// The helm to run: a path, or a name in PATH
-    #[arg(long, value_name = "COMMAND", default_value = "helm")]
+    #[arg(long, alias = "helm_command", value_name = "COMMAND", default_value = "helm", help_heading = heading::HELM)]
     pub helm_command: String,
 
-    /// An API version for helm's .Capabilities.APIVersions; may be repeated
-    #[arg(long, value_name = "VERSION")]
+    /// An API version for .Capabilities.APIVersions; may be repeated
+    #[arg(long, value_name = "VERSION", help_heading = heading::HELM, hide_short_help = true)]
     pub helm_api_versions: Vec<String>,
 
-    /// The version of Kubernetes for helm's .Capabilities.KubeVersion
-    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
+    /// The version of Kubernetes for .Capabilities.KubeVersion
+    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true, help_heading = heading::HELM, hide_short_help = true)]
     pub helm_kube_version: String,
 
-    /// Let helm print what it does
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    /// Let helm print its steps
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::HELM, hide_short_help = true)]
     pub helm_debug: Option<bool>,
 
-    /// Fetch nothing: use the clones of earlier builds, and fail where one is missing
-    #[arg(long)]
+    /// Fetch nothing: use the clones of earlier builds
+    ///
+    /// A clone that is missing is an error.
+    #[arg(long, help_heading = heading::REMOTE)]
     pub offline: bool,
 
-    /// How large a file may be that the build reads
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
-    pub file_size_limit: u64,
-
     /// Where clones of git repositories are kept between builds
-    /// [default: in the user's cache directory]
-    #[arg(long, value_name = "DIR")]
+    ///
+    /// By default they are kept in the user's cache directory.
+    #[arg(long, value_name = "DIR", help_heading = heading::REMOTE, hide_short_help = true)]
     pub remote_cache: Option<PathBuf>,
 
     /// How long one fetch of a file or one git command may take
-    /// [default: 60s for a file, 27s for a git command]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    ///
+    /// By default 60s for a file, and 27s for a git command.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::REMOTE, hide_short_help = true)]
     pub remote_timeout: Option<std::time::Duration>,
 
     /// How large a file over HTTP may be
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size, help_heading = heading::REMOTE, hide_short_help = true)]
     pub remote_size_limit: u64,
 }
 
@@ -216,53 +315,71 @@ pub struct Version {
     /// yaml or json
     #[arg(short, long, value_name = "FORMAT")]
     pub output: Option<String>,
+
+    #[arg(hide = true)]
+    pub ignored: Vec<String>,
 }
 
 /// Parses the arguments of this process. Called as kustomize, the help speaks as kustomize.
 ///
 /// # Errors
-/// What the argument parser has to say, help included.
+/// The answer of the argument parser to wrong arguments, or to a call for help.
 pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
-    let mut command = Cli::command();
-    if as_kustomize {
-        let speak = |text: &str| text.replace("rustomize", "kustomize");
-        command = command.name("kustomize").bin_name("kustomize");
-        let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
-        command = command
-            .long_about(speak(&about))
-            .mut_subcommand("build", |build| build.after_long_help(speak(BUILD_EXAMPLES)));
-    }
+    let mut command = program(as_kustomize);
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
+    if words.first().is_none_or(|word| ["-h", "--help", "help"].iter().any(|help| word == help)) {
+        command = help::grouped(command);
+    }
     arguments.extend(command_word::first(words, &command));
-    let matches = command.try_get_matches_from_mut(&arguments).or_else(|e| help_on_edit(&mut command, arguments, e))?;
-    Ok(Cli::from_arg_matches(&matches)?.command)
+    let matches =
+        command.try_get_matches_from_mut(&arguments).or_else(|e| help_on_edit(&mut command, &arguments, e))?;
+    let mut command = Cli::from_arg_matches(&matches)?.command;
+    if let Command::Build(build) = &mut command {
+        // kustomize takes an empty path for stdout.
+        build.0.output.take_if(|path| path.as_os_str().is_empty());
+    }
+    Ok(command)
 }
 
-/// kustomize answers `edit` with a verb that is missing or unknown with help, and that is no error.
+/// The program with its commands, under the name by which it was called. The flags of a command are
+/// there once the command is built.
+pub fn program(as_kustomize: bool) -> clap::Command {
+    let program = Cli::command();
+    if !as_kustomize {
+        return program;
+    }
+    let speak = |text: &str| text.replace("rustomize", "kustomize");
+    let about = program.get_long_about().map(ToString::to_string).unwrap_or_default();
+    program
+        .name("kustomize")
+        .bin_name("kustomize")
+        .version("v5.8.1")
+        .long_about(speak(&about))
+        .mut_subcommand("build", |build| build.after_long_help(speak(BUILD_EXAMPLES)))
+}
+
+/// kustomize answers a command of commands with a word that is missing or unknown with help, and
+/// that is not an error. Here it is an error for `plugin`, which kustomize does not have.
 fn help_on_edit(
     command: &mut clap::Command,
-    mut arguments: Vec<OsString>,
+    arguments: &[OsString],
     error: clap::Error,
-) -> Result<clap::ArgMatches, clap::Error> {
+) -> Result<ArgMatches, clap::Error> {
     let kinds = [
         ErrorKind::InvalidSubcommand,
         ErrorKind::MissingSubcommand,
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
     ];
-    if !kinds.contains(&error.kind()) || arguments.get(1).is_none_or(|word| word != "edit") {
-        return Err(error);
+    let word = |i: usize| arguments.get(i).and_then(|word| word.to_str()).unwrap_or_default();
+    if !kinds.contains(&error.kind()) || !["edit", "cfg", "fn", "openapi"].contains(&word(1)) {
+        let path = if word(1) == "plugin" { "plugin" } else { "" };
+        return Err(other_tools::explain(error, path, command.get_bin_name().unwrap_or("rustomize")));
     }
-    let is_known = |word: &OsString| ["add", "set", "remove"].iter().any(|verb| word == verb);
-    arguments.truncate(if arguments.get(2).is_some_and(is_known) { 3 } else { 2 });
-    arguments.push("--help".into());
-    command.try_get_matches_from_mut(arguments)
-}
-
-/// The program with its commands and their flags.
-#[cfg(test)]
-pub(super) fn program() -> clap::Command {
-    Cli::command()
+    let is_known = word(1) == "edit" && ["add", "set", "remove"].contains(&word(2));
+    let mut asked = arguments[..if is_known { 3 } else { 2 }].to_vec();
+    asked.push("--help".into());
+    command.try_get_matches_from_mut(asked)
 }
 
 /// What a command does with the results of builds.

@@ -1,5 +1,6 @@
 //! The flags of `edit`, exactly as typed: those of kustomize.
 
+use super::switch::switch;
 use clap::{Args, Subcommand};
 
 /// `edit`.
@@ -11,7 +12,6 @@ pub struct EditCommand {
 
 /// The commands of `edit`.
 #[derive(Subcommand)]
-#[command(args_override_self = true)]
 pub enum Edit {
     /// Add an item to the kustomization file
     #[command(after_long_help = ADD_EXAMPLES)]
@@ -35,7 +35,7 @@ pub enum Edit {
     #[command(long_about = FIX)]
     Fix {
         /// Turn variables into replacements, too: the resource files that use them are changed
-        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
         vars: Option<bool>,
 
         #[arg(hide = true)]
@@ -101,7 +101,7 @@ pub enum Add {
         words: Vec<String>,
 
         /// Add what is given, whether it exists or not
-        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
         no_verify: Option<bool>,
     },
     /// Add directories to 'resources': DIR,DIR...
@@ -149,11 +149,11 @@ pub enum Add {
         force: Force,
 
         /// Add to 'labels', which leaves selectors alone
-        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
         without_selector: Option<bool>,
 
         /// With --without-selector: label templates, too
-        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+        #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
         include_templates: Option<bool>,
     },
     /// Add annotations to 'commonAnnotations': KEY:VALUE...
@@ -172,7 +172,7 @@ pub enum Add {
 #[derive(Args)]
 pub struct Force {
     /// Replace values that are there
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub force: Option<bool>,
 }
 
@@ -192,7 +192,7 @@ pub struct Sources {
     pub from_env_file: Option<String>,
 
     /// Keep the name as it is, without a hash
-    #[arg(long = "disableNameSuffixHash", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long = "disableNameSuffixHash", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub disable_name_suffix_hash: Option<bool>,
 
     /// The namespace of the ConfigMap or Secret
@@ -326,6 +326,6 @@ pub struct Keys {
     pub words: Vec<String>,
 
     /// Do not fail where a key is missing
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub ignore_non_existence: Option<bool>,
 }

@@ -6,12 +6,18 @@
 mod args;
 mod build;
 mod cache;
+mod cfg;
 mod command_word;
+mod completion;
 mod depfile;
 mod doctor;
 mod edit;
 mod edit_args;
+mod help;
+mod man;
 mod managed;
+mod openapi;
+mod other_tools;
 mod output;
 mod plugin;
 mod plugin_args;
@@ -29,6 +35,7 @@ mod progress;
 mod report;
 mod roots;
 mod signals;
+mod switch;
 mod version;
 
 use crate::plugin::isolation::ARGUMENT;
@@ -47,6 +54,9 @@ pub fn main() -> ExitCode {
     }
     let name = program.as_deref().and_then(std::path::Path::file_name);
     let as_kustomize = name.is_some_and(|n| n.to_string_lossy().starts_with("kustomize"));
+    if let Some(shell) = std::env::var_os(completion::VARIABLE) {
+        return status(completion::answer(&shell, std::env::args_os().collect(), args::program(as_kustomize)));
+    }
     let command = match args::parse(as_kustomize) {
         Ok(command) => command,
         Err(e) => {
@@ -61,19 +71,31 @@ pub fn main() -> ExitCode {
         children.prepare();
     }
     let result = match command {
-        args::Command::Build(build) => build::run(&build),
-        args::Command::Validate(build) => build::validate(*build),
-        args::Command::Doctor(doctor) => doctor::run(&doctor),
-        args::Command::Edit(edit) => edit::run(&edit),
-        args::Command::Plugin(command) => plugin::run(&command),
-        args::Command::Version(version) => version::run(&version, as_kustomize),
+        args::Command::Build(build) => build::run(&build.0),
+        args::Command::Validate(build) => build::validate(build.0.build),
+        args::Command::Doctor(doctor) => doctor::run(&doctor.0),
+        args::Command::Edit(edit) => edit::run(&edit.0),
+        args::Command::Plugin(command) => plugin::run(&command.0),
+        args::Command::Version(version) => version::run(&version.0, as_kustomize),
+        args::Command::Completion(completion) => completion::run(&completion.0, as_kustomize),
+        args::Command::Man(man) => man::run(&man.0, args::program(as_kustomize)),
+        args::Command::Openapi(openapi) => openapi::run(&openapi.0),
+        args::Command::Cfg(cfg) => cfg::run(&cfg.0),
+        args::Command::Fn(_) => cfg::refuse_fn(),
     };
     children.end_orphans();
-    match result {
+    if children.have_ended() {
         // The thread for signals ends this process when it has cleaned up.
-        _ if children.have_ended() => loop {
+        loop {
             std::thread::park();
-        },
+        }
+    }
+    status(result)
+}
+
+/// The exit status of a command, whose error is printed.
+fn status(result: anyhow::Result<()>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => match e.downcast_ref::<std::io::Error>() {
             Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),

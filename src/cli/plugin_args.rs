@@ -3,6 +3,7 @@
 use super::args::{Format, size};
 use super::plugin_author::{Describe, Header, Package};
 use super::plugin_flags::PluginFlags;
+use super::switch::switch;
 use crate::manager::author::describe::Role;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::install::PARALLEL;
@@ -223,7 +224,7 @@ pub struct Install {
 
     /// Install only locked plugins, and fail if plugins.lock does not match
     /// [default: whether CI is set]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub frozen: Option<bool>,
 
     #[command(flatten)]
@@ -347,7 +348,7 @@ pub struct Export {
     pub dry_run: bool,
 
     /// Export only locked plugins [default: whether CI is set]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub frozen: Option<bool>,
 
     #[command(flatten)]
@@ -464,7 +465,7 @@ pub struct Sync {
     pub dry_run: bool,
 
     /// Sync nothing, because synced bundles are not locked [default: whether CI is set]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub frozen: Option<bool>,
 
     #[command(flatten)]

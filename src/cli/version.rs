@@ -7,17 +7,21 @@ use std::io::Write;
 /// The version of kustomize whose output and commands these are.
 const KUSTOMIZE: &str = "v5.8.1";
 
-/// Runs `version`. Called as kustomize, it is kustomize's version that counts.
+/// kustomize's version with our own behind a plus, which compares as kustomize's: Argo CD, chartify
+/// and scripts look for the first version in the output, and choose flags by it.
+const BOTH: &str = concat!("v5.8.1+rustomize.", env!("CARGO_PKG_VERSION"));
+
+/// Runs `version`. Called as kustomize, it prints what kustomize v5.8.1 prints when it was built from
+/// its Go module; under its own name, both versions.
 ///
 /// # Errors
 /// `--short` together with `--output`, or a closed stdout.
 pub fn run(args: &Version, as_kustomize: bool) -> Result<()> {
-    let own = concat!("v", env!("CARGO_PKG_VERSION"));
-    let version = if as_kustomize { KUSTOMIZE } else { own };
+    let version = if as_kustomize { KUSTOMIZE } else { BOTH };
     let fields = [
         ("version", version),
         ("gitCommit", "unknown"),
-        ("buildDate", "1970-01-01T00:00:00Z"),
+        ("buildDate", "unknown"),
         ("goOs", std::env::consts::OS),
         (
             "goArch",
@@ -27,13 +31,15 @@ pub fn run(args: &Version, as_kustomize: bool) -> Result<()> {
                 other => other,
             },
         ),
-        ("goVersion", "none"),
+        ("goVersion", "unknown"),
     ];
     let mut out = std::io::stdout().lock();
+    if args.short {
+        eprintln!("Flag --short has been deprecated, and will be removed in the future.");
+    }
     match (args.short, args.output.as_deref()) {
         (true, Some(_)) => bail!("--short and --output are mutually exclusive"),
         (true, None) => {
-            eprintln!("Flag --short has been deprecated, and will be removed in the future.");
             writeln!(out, "{{{version}  {}   }}", fields[2].1)?;
         }
         (false, None) => writeln!(out, "{version}")?,
@@ -43,8 +49,7 @@ pub fn run(args: &Version, as_kustomize: bool) -> Result<()> {
         }
         (false, Some("yaml")) => {
             for (key, value) in fields {
-                let quote = if key == "buildDate" { "\"" } else { "" };
-                writeln!(out, "{key}: {quote}{value}{quote}")?;
+                writeln!(out, "{key}: {value}")?;
             }
             writeln!(out)?;
         }

@@ -166,6 +166,12 @@ impl<'s> Schema<'s> {
     }
 }
 
+/// The names of Kubernetes' own kinds that are known; one that several groups or versions have comes
+/// several times.
+pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
+    builtin::KINDS.iter().map(|(_, _, kind, _)| *kind)
+}
+
 /// Whether kustomize knows by heart if a kind has a namespace: it is one of Kubernetes' own, and
 /// can be stored.
 pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {

@@ -77,7 +77,8 @@ pub fn write_exact(out: &mut String, node: &Node<'_>) {
     write_with(out, node, None, &scalar);
 }
 
-fn write_scalar(out: &mut String, s: &Scalar<'_>) {
+/// Appends a scalar as [`write`] does.
+pub fn write_scalar(out: &mut String, s: &Scalar<'_>) {
     match s.kind() {
         Kind::Str | Kind::Binary => write_string(out, s.text),
         Kind::Null => out.push_str("null"),

@@ -1,0 +1,82 @@
+//! Words of other tools for commands that have another name here.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// The command before the word, the word, and what to run instead.
+const WORDS: &[(&str, &[&str], &str)] = &[
+    (
+        "",
+        &["render", "template", "generate", "kustomize", "run", "print", "show", "expand", "hydrate", "synth"],
+        "build DIR",
+    ),
+    ("", &["apply", "deploy", "sync", "create-resources"], "build DIR | kubectl apply -f -"),
+    ("", &["delete", "destroy"], "build DIR | kubectl delete -f -"),
+    ("", &["diff"], "build DIR | kubectl diff -f -"),
+    ("", &["get", "fetch", "pull"], "plugin add SOURCE"),
+    ("", &["install"], "plugin install"),
+    ("", &["uninstall"], "plugin remove SOURCE"),
+    ("", &["upgrade", "update"], "plugin update"),
+    ("", &["ls", "list", "plugins"], "plugin list"),
+    ("", &["lock", "freeze"], "plugin lock"),
+    ("", &["trust"], "plugin trust"),
+    ("", &["search"], "plugin add SOURCE"),
+    ("", &["add"], "edit add resource FILE"),
+    ("", &["set"], "edit set image NAME:TAG"),
+    ("", &["rm", "remove"], "edit remove resource FILE"),
+    ("", &["fix", "migrate"], "edit fix"),
+    ("", &["lint", "check", "verify", "test", "vet", "kubeconform"], "validate DIR"),
+    ("", &["status", "info", "env", "about"], "doctor"),
+    ("", &["why", "explain"], "plugin why KIND"),
+    ("", &["count"], "cfg count DIR"),
+    ("", &["completions", "autocomplete", "shell-completion"], "completion SHELL"),
+    ("plugin", &["get", "fetch", "pull", "require"], "plugin add SOURCE"),
+    ("plugin", &["delete", "del", "unlink"], "plugin remove SOURCE"),
+    ("plugin", &["init", "create", "scaffold", "generate"], "plugin new DIR"),
+    ("plugin", &["show", "info", "inspect", "view"], "plugin describe SOURCE"),
+    ("plugin", &["check", "audit", "test"], "plugin verify"),
+    ("plugin", &["freeze", "pin"], "plugin lock"),
+    ("plugin", &["exec", "call", "invoke"], "plugin run FILE"),
+    ("plugin", &["clean", "gc", "tidy", "autoremove"], "plugin prune"),
+    ("plugin", &["pack", "publish", "release"], "plugin package DIR"),
+    ("plugin", &["outdated", "status"], "plugin list"),
+];
+
+/// Adds a tip to the error of an unknown command if another tool has a command of this name. `path`
+/// is the command before the word: empty, or `plugin`.
+pub fn explain(mut error: clap::Error, path: &str, program: &str) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return error;
+    }
+    let meant = WORDS.iter().find(|(above, words, _)| *above == path && words.contains(&word.as_str()));
+    let Some((.., command)) = meant else { return error };
+    let tip: StyledStr = format!("run '{program} {command}'").into();
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::program;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_tip_names_a_command_and_no_word_is_a_command() {
+        let mut program = program(false);
+        program.build();
+        let mut seen = BTreeSet::new();
+        for (path, words, command) in WORDS {
+            let above = if path.is_empty() { &program } else { program.find_subcommand(path).unwrap() };
+            for word in *words {
+                assert!(above.find_subcommand(word).is_none(), "'{path} {word}' is a command");
+                assert!(seen.insert((path, word)), "'{path} {word}' comes twice");
+            }
+            let named = command.split(' ').take_while(|word| word.chars().all(|c| c.is_ascii_lowercase()));
+            let found = named.fold(&program, |above, word| above.find_subcommand(word).unwrap());
+            assert!(found.get_name() != "rustomize", "{command}");
+        }
+    }
+}
