@@ -210,12 +210,35 @@ fn a_closed_pipe_is_no_news() {
 #[test]
 fn versions_in_kustomizes_formats() {
     let tree = Tree::new("");
-    let own = concat!("v", env!("CARGO_PKG_VERSION"), "\n");
+    let own = concat!("v5.8.1+rustomize.", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(tree.run(&["version"]).ok(), own);
     let json: serde_json::Value = serde_json::from_str(&tree.run(&["version", "-o", "json"]).ok()).unwrap();
     assert_eq!(json["version"], own.trim());
     assert!(tree.run(&["version", "-o", "yaml"]).ok().contains("goArch: "));
     tree.run(&["version", "--short", "-o", "json"]).fails_with(&["mutually exclusive"]);
+    for flag in ["-V", "--version"] {
+        let said = concat!("rustomize ", env!("CARGO_PKG_VERSION"), " (kustomize v5.8.1)\n");
+        assert_eq!(tree.run(&[flag]).ok(), said);
+    }
+}
+
+/// Argo CD and chartify take the first version that they find in the output, by the grammar of
+/// semantic versions, and choose flags by it: it has to compare as kustomize's.
+#[test]
+fn programs_that_ask_for_the_version_find_that_of_kustomize() {
+    let tree = Tree::new("");
+    let kustomize = semver::Version::new(5, 8, 1);
+    // `version --short` in Argo CD: braces off, two blanks to one, then the first version.
+    let short = tree.run(&["version", "--short"]).ok();
+    let short = short.trim().trim_start_matches('{').trim_end_matches('}').trim().replace("  ", " ");
+    let short = short.split(' ').next().unwrap().strip_prefix('v').unwrap();
+    // `version` in chartify: with a `v` in front, the first version.
+    let plain = tree.run(&["version"]).ok();
+    for version in [short, plain.trim().strip_prefix('v').unwrap()] {
+        let version = semver::Version::parse(version).unwrap();
+        assert_eq!(version.cmp_precedence(&kustomize), std::cmp::Ordering::Equal, "{version}");
+        assert_eq!(version.build.as_str(), concat!("rustomize.", env!("CARGO_PKG_VERSION")));
+    }
 }
 
 #[test]
@@ -274,7 +297,7 @@ fn flags_may_come_before_the_command() {
         assert_eq!(tree.run(words).ok(), plain, "{words:?}");
     }
     assert_eq!(tree.run(&["--stack-trace", "version"]).ok(), tree.run(&["version"]).ok());
-    assert!(tree.run(&["-h", "build"]).ok().contains("Commands:"), "help of the program");
+    assert!(tree.run(&["-h", "build"]).ok().contains("Change kustomizations:"), "help of the program");
     tree.run(&["--unknown", "build", "."]).fails_with(&["'.'"]);
     tree.run(&["--unknown=x", "build", "."]).fails_with(&["'--unknown'"]);
     tree.run(&["--stack-trace=maybe", "build", "."]).fails_with(&["maybe"]);

@@ -66,7 +66,7 @@ pub enum Command {
     Openapi(Named<Openapi>),
     /// Count and show the resources of a directory
     Cfg(Named<Cfg>),
-    /// Refused: functions run in a build
+    /// Not implemented: functions run in a build
     #[command(hide = true)]
     Fn(Named<Fn>),
 }
@@ -309,8 +309,8 @@ pub struct Build {
 #[derive(Args)]
 pub struct Version {
     /// Print just the version, in braces (deprecated)
-    #[arg(long)]
-    pub short: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
+    pub short: Option<bool>,
 
     /// yaml or json
     #[arg(short, long, value_name = "FORMAT")]
@@ -328,6 +328,10 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
     let mut command = program(as_kustomize);
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
+    if words.is_empty() {
+        // As kustomize does, which calls that a success.
+        arguments.push("--help".into());
+    }
     if words.first().is_none_or(|word| ["-h", "--help", "help"].iter().any(|help| word == help)) {
         command = help::grouped(command);
     }
@@ -462,6 +466,42 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Each row of the table in docs/compatibility.md says whether a flag of kustomize exists here.
+    #[test]
+    fn the_table_of_flags_is_true() {
+        let mut program = program(false);
+        program.build();
+        let table = include_str!("../../docs/compatibility.md");
+        let table = table.split("## Commands and flags").nth(1).unwrap().split("\n## ").next().unwrap();
+        let mut rows = 0;
+        for row in table.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            let [command, flag, here, _] = cells[..] else { panic!("{row}") };
+            let path = command.trim_matches('`').strip_prefix("kustomize").map_or(command.trim_matches('`'), str::trim);
+            let found = path.split(' ').filter(|word| !word.is_empty());
+            let found = found.fold(Some(&program), |above, word| above?.find_subcommand(word));
+            // `cfg cat` and the like say that they do not exist.
+            let found = found.filter(|command| command.get_arguments().all(|a| a.get_id() != "arguments"));
+            let long = flag.trim_matches('`').rsplit("--").next().unwrap();
+            let has_flag = |command: &clap::Command| {
+                long.is_empty() || command.get_arguments().any(|argument| argument.get_long() == Some(long))
+            };
+            assert_eq!(found.is_some_and(has_flag), here == "yes", "{row}");
+            rows += 1;
+        }
+        assert!(rows > 150, "{rows} rows");
+    }
+
+    #[test]
+    fn short_help_fits_on_a_screen() {
+        let mut program = program(false);
+        program.build();
+        for name in ["build", "validate"] {
+            let help = program.find_subcommand_mut(name).unwrap().render_help().to_string();
+            assert!(help.lines().count() <= 40, "{name}: {} lines", help.lines().count());
+        }
     }
 
     #[test]

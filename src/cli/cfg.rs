@@ -64,8 +64,19 @@ pub struct Anything {
     pub arguments: Vec<std::ffi::OsString>,
 }
 
-/// `fn`, which does not exist here.
-pub type Fn = Anything;
+/// `fn`.
+#[derive(Args)]
+pub struct Fn {
+    #[command(subcommand)]
+    pub command: FnCommand,
+}
+
+/// The commands of `fn`.
+#[derive(Subcommand)]
+pub enum FnCommand {
+    /// Not implemented: run the functions of a directory
+    Run(Anything),
+}
 
 /// Runs `cfg`.
 ///
@@ -81,11 +92,12 @@ pub fn run(args: &Cfg) -> Result<()> {
     bail!("'cfg {command}' is an alpha command of kustomize that does not exist here: {instead}")
 }
 
-/// Refuses `fn`.
+/// Refuses `fn run`.
 ///
 /// # Errors
 /// Always.
-pub fn refuse_fn() -> Result<()> {
+pub fn refuse(args: &Fn) -> Result<()> {
+    let FnCommand::Run(_) = args.command;
     bail!(
         "'fn run' is an alpha command of kustomize that does not exist here: list the functions in 'transformers' of a \
          kustomization and run 'rustomize build --enable-alpha-plugins --enable-exec', or call one function with \
@@ -147,6 +159,10 @@ fn kinds(name: &str, text: String) -> Result<Vec<String>> {
     let arena = heap.arena();
     let malformed = |m: Malformed| Error::from(m).located(&heap);
     let nodes = documents(arena, arena.add_source(name, text)).map_err(malformed)?;
+    if let Some(other) = nodes.iter().find(|node| node.as_mapping().is_none()) {
+        let fault = format!("expected a resource, found {}", other.shape());
+        return Err(Error::input(fault).at(other.pos()).located(&heap).into());
+    }
     Ok(nodes.iter().map(|node| node.get_text("kind").unwrap_or_default().to_owned()).collect())
 }
 

@@ -96,7 +96,6 @@ mod tests {
         program.build();
         let mut found = Vec::new();
         collect(&program, "", &mut found);
-        found.push("fn".to_owned());
         let mut parents = PARENTS.map(str::to_owned).to_vec();
         (found.sort(), parents.sort());
         assert_eq!(found, parents);
@@ -119,7 +118,7 @@ mod tests {
         check("--stack-trace", "--stack-trace");
         check("-o build", "-o build");
         check("", "");
-        check("edit --stack-trace set image a:1", "edit set --stack-trace image a:1");
+        check("edit --stack-trace set image a:1", "edit set image --stack-trace a:1");
         check("--stack-trace edit set image a:1", "edit set image --stack-trace a:1");
         check("edit --force=true add label a:b", "edit add label --force=true a:b");
         check(

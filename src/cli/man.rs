@@ -29,9 +29,13 @@ fn pages(command: &Command, directory: &Path) -> Result<()> {
     for below in command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help") {
         pages(below, directory)?;
     }
-    let page = clap_mangen::Man::new(command.clone()).source("rustomize").manual("rustomize");
+    // A page describes the flags that the short help leaves out, too.
+    let command = command.clone().mut_args(|argument| argument.hide_short_help(false));
+    let page = clap_mangen::Man::new(command).source("rustomize").manual("rustomize manual");
     let path = directory.join(page.get_filename());
     let mut text = Vec::new();
     page.render(&mut text)?;
+    // Pages have no date, so two builds write the same bytes. An empty date has to be quoted.
+    let text = String::from_utf8(text)?.replacen(" 1  ", " 1 \"\" ", 1);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -81,7 +81,7 @@ pub fn main() -> ExitCode {
         args::Command::Man(man) => man::run(&man.0, args::program(as_kustomize)),
         args::Command::Openapi(openapi) => openapi::run(&openapi.0),
         args::Command::Cfg(cfg) => cfg::run(&cfg.0),
-        args::Command::Fn(_) => cfg::refuse_fn(),
+        args::Command::Fn(command) => cfg::refuse(&command.0),
     };
     children.end_orphans();
     if children.have_ended() {

@@ -34,10 +34,11 @@ pub fn run(args: &Version, as_kustomize: bool) -> Result<()> {
         ("goVersion", "unknown"),
     ];
     let mut out = std::io::stdout().lock();
-    if args.short {
+    let is_short = args.short.unwrap_or(false);
+    if args.short.is_some() {
         eprintln!("Flag --short has been deprecated, and will be removed in the future.");
     }
-    match (args.short, args.output.as_deref()) {
+    match (is_short, args.output.as_deref().filter(|format| !format.is_empty())) {
         (true, Some(_)) => bail!("--short and --output are mutually exclusive"),
         (true, None) => {
             writeln!(out, "{{{version}  {}   }}", fields[2].1)?;
