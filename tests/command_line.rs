@@ -379,7 +379,7 @@ fn resources_are_counted() {
 /// The rows of the table in docs/compatibility.md: command, flag, whether it exists here, test.
 fn rows() -> Vec<[String; 4]> {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/compatibility.md")).unwrap();
-    let table = text.split("## Commands and flags").nth(1).unwrap().split("\n## ").next().unwrap();
+    let table = text.split("| command | flag | here | test |").nth(1).unwrap().split("\n## ").next().unwrap();
     let cells = |row: &str| {
         let cells: Vec<String> =
             row.trim_matches('|').split('|').map(|c| c.trim().trim_matches('`').to_owned()).collect();
