@@ -1,6 +1,6 @@
 //! Each command and flag of kustomize v5.8.1, in each spelling that its parser takes. Its exit
 //! status, output and files are recorded in testdata/command_line/recorded.json;
-//! `UPDATE=1 cargo test --test main command_line::` records them anew, where kustomize is in PATH.
+//! `UPDATE=1 cargo test --test main command_line::` records them again, where kustomize is in PATH.
 
 use crate::support::{Run, Tree, in_path, run};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const TREE: &str = "-- kustomization.yaml --\nresources: [cm.yaml]\nconfigMapGen
     -- far/kustomization.yaml --\nresources: [../cm.yaml]\n\
     -- bin/kubectl --\n#!/bin/sh\necho '{\"b\": [1.50, \"<\"], \"a\": {\"y\": \"n\"}, \"c\": {}}'\n";
 
-/// A flag: `None` for one that is on or off, else a value.
+/// The name of a flag, and a value for it; `None` for a flag that is on or off.
 type Flag = (&'static str, Option<&'static str>);
 
 /// The words of a command and what follows its flags, and the flags.
@@ -206,7 +206,7 @@ fn command_lines() -> Vec<Vec<String>> {
     lines.into_iter().collect()
 }
 
-/// The part of an outcome that has to be the same: the status, what is printed unless it is help, and
+/// The part of an outcome that has to be the same: the status, the output unless it is help, and
 /// for builds the file that is written.
 fn outcome(tree: &Tree, line: &[String], run: &Run) -> Value {
     let is_help = run.stdout.contains("Usage:") || line.iter().any(|word| word == "completion");
@@ -242,7 +242,7 @@ fn ran(program: &Path, line: &[String]) -> (Tree, Run) {
     (tree, run)
 }
 
-/// What a program makes of all lines; a line is its words with a separator between them.
+/// The outcomes of a program for all lines; a line is its words with a separator between them.
 fn outcomes(program: &Path, lines: &[Vec<String>]) -> Vec<(String, Value)> {
     let one = |line: &Vec<String>| {
         let (tree, run) = ran(program, line);

@@ -35,7 +35,7 @@ fn lines(tree: &Tree, shell: &[&str], script: &str) -> Vec<String> {
     run.stdout.lines().map(str::to_owned).collect()
 }
 
-/// What each shell has to offer: the line, and some of the words.
+/// Lines, and some of the words that each shell has to offer for them.
 const OFFERS: &[(&str, &[&str])] = &[
     ("build ", &["base", "overlays/dev", "overlays/prod"]),
     ("build overlays/p", &["overlays/prod"]),
@@ -183,7 +183,7 @@ fn man_pages() {
         assert!(build.contains(part), "{part}");
     }
     assert!(read("rustomize-edit-set-image.1").contains("rustomize edit set image"));
-    assert!(!pages.join("rustomize-man.1").exists(), "hidden commands have no page");
+    assert!(!pages.join("rustomize-man.1").exists(), "a hidden command has a page");
     // Twice the same bytes.
     tree.run(&["man", "again"]).ok();
     for entry in fs::read_dir(&pages).unwrap() {

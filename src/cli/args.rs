@@ -35,8 +35,8 @@ struct Cli {
     stack_trace: Option<bool>,
 }
 
-/// A command. The table of a command's flags is made when that command is named, so a build does not
-/// pay for the flags of the other commands.
+/// A command. The table of a command's flags is made when that command is named, so a build does
+/// not pay for the flags of the other commands.
 #[derive(Subcommand)]
 #[command(defer = true)]
 pub enum Command {
@@ -71,8 +71,8 @@ pub enum Command {
     Fn(Named<Fn>),
 }
 
-/// The arguments of a command whose table is made when the command is named. By then the command has
-/// its description, which the type of the arguments must not replace.
+/// The arguments of a command whose table is made when the command is named. By then the command
+/// has its description, which the type of the arguments must not replace.
 pub struct Named<T>(pub Box<T>);
 
 impl<T: FromArgMatches> FromArgMatches for Named<T> {

@@ -11,8 +11,8 @@ const KUSTOMIZE: &str = "v5.8.1";
 /// and scripts look for the first version in the output, and choose flags by it.
 const BOTH: &str = concat!("v5.8.1+rustomize.", env!("CARGO_PKG_VERSION"));
 
-/// Runs `version`. Called as kustomize, it prints what kustomize v5.8.1 prints when it was built from
-/// its Go module; under its own name, both versions.
+/// Runs `version`. Called as kustomize, it prints the output of a kustomize v5.8.1 that was built
+/// from its Go module; under its own name, both versions.
 ///
 /// # Errors
 /// `--short` together with `--output`, or a closed stdout.
