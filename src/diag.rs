@@ -3,6 +3,10 @@
 //!
 //! An [`Error`] ends a request; a [`Warning`] is returned beside its result.
 
+mod excerpt;
+
+pub use excerpt::Excerpt;
+
 use crate::yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;
 use std::ops::Deref;
@@ -125,6 +129,7 @@ pub struct Diagnostic {
     code: Code,
     message: String,
     spot: Spot,
+    excerpt: Option<Excerpt>,
     /// The names of fields, innermost first.
     field: Vec<String>,
     resource: Option<String>,
@@ -154,7 +159,8 @@ impl Link {
 impl Diagnostic {
     fn new(severity: Severity, code: Code, message: String) -> Self {
         let (field, chain, hints) = (Vec::new(), Vec::new(), Vec::new());
-        Diagnostic { severity, code, message, spot: Spot::Unknown, field, resource: None, chain, hints }
+        let (spot, excerpt, resource) = (Spot::Unknown, None, None);
+        Diagnostic { severity, code, message, spot, excerpt, field, resource, chain, hints }
     }
 
     /// Error or warning.
@@ -175,6 +181,11 @@ impl Diagnostic {
     /// The place of the fault, if a source text has it; known once the build has ended.
     pub fn place(&self) -> Option<&Place> {
         self.spot.place()
+    }
+
+    /// The line of the fault, if a source text has it; known once the build has ended.
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        self.excerpt.as_ref()
     }
 
     /// The field, as names that are separated by dots: of the resource, or of the file that has the
@@ -204,6 +215,9 @@ impl Diagnostic {
     }
 
     fn locate(&mut self, heap: &Heap) {
+        if let Spot::Pos(pos) = self.spot {
+            self.excerpt = heap.outermost(pos).and_then(|(source, offset)| Excerpt::of(&source.text, offset));
+        }
         let spots = self.chain.iter_mut().map(|link| &mut link.spot).chain([&mut self.spot]);
         spots.for_each(|spot| *spot = std::mem::take(spot).located(heap));
     }

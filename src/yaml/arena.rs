@@ -121,11 +121,17 @@ impl Heap {
     /// that is a scalar of another source is one in that source. O(log sources + size of the
     /// source).
     pub fn place(&self, pos: Pos) -> Option<Place> {
+        self.outermost(pos).map(|(source, offset)| source.place(offset))
+    }
+
+    /// The source that holds a position and is not a scalar of another source, and the offset of
+    /// the position there. Arguments and errors as of [`Heap::place`].
+    pub fn outermost(&self, pos: Pos) -> Option<(&Source, usize)> {
         let source = self.source(pos)?;
         let offset = (pos.0 - source.base) as usize;
         match source.inside {
-            Some(inside) => self.place(self.outer_pos(source, offset, inside).unwrap_or(inside.scalar)),
-            None => Some(source.place(offset)),
+            Some(inside) => self.outermost(self.outer_pos(source, offset, inside).unwrap_or(inside.scalar)),
+            None => Some((source, offset)),
         }
     }
 

@@ -1,0 +1,216 @@
+//! [`Messages`]: errors and warnings as the user wants them: with the line of the file for people, a
+//! line each, or as data.
+
+use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+
+/// How errors and warnings are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ErrorFormat {
+    /// For people: with the line of the file, how the build came there, and hints
+    #[default]
+    Human,
+    /// A line each: FILE:LINE:COLUMN: error: MESSAGE [CODE]
+    Short,
+    /// A JSON object each, in a line of its own
+    Json,
+    /// One SARIF 2.1.0 document, for code scanning
+    Sarif,
+    /// Commands of GitHub Actions, which show each message on its line of a pull request
+    Github,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// The flags of messages.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct MessageFlags {
+    /// How errors and warnings are printed to stderr
+    #[arg(long, value_name = "FORMAT", default_value = "human", global = true, hide_short_help = true)]
+    pub error_format: ErrorFormat,
+
+    /// When errors are coloured
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_short_help = true)]
+    pub color: Color,
+}
+
+/// Prints errors and warnings to stderr.
+pub struct Messages {
+    format: ErrorFormat,
+    renderer: Renderer,
+    /// What the document of [`ErrorFormat::Sarif`] will have.
+    results: Vec<Value>,
+}
+
+impl Messages {
+    /// Messages as the flags ask for them.
+    pub fn new(flags: MessageFlags) -> Messages {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_colored = match flags.color {
+            Color::Auto => std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+            Color::Always => true,
+            Color::Never => false,
+        };
+        let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
+        Messages { format: flags.error_format, renderer, results: Vec::new() }
+    }
+
+    /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
+    /// kustomization, where there are several.
+    pub fn warning(&mut self, warning: &Warning, root: Option<&str>) {
+        match (self.format, root) {
+            (ErrorFormat::Human, Some(root)) => print(&format!("{root}: {warning}")),
+            (ErrorFormat::Human, None) => print(&warning.to_string()),
+            _ => self.data(warning, root),
+        }
+    }
+
+    /// Prints an error of a build. `root` is the kustomization, where there are several.
+    pub fn error(&mut self, error: &Error, root: Option<&str>) {
+        match self.format {
+            ErrorFormat::Human => print(&self.human(error, root)),
+            _ => self.data(error, root),
+        }
+    }
+
+    /// Prints the error that ends the command.
+    pub fn failure(&mut self, error: &anyhow::Error) {
+        match error.downcast_ref::<Error>() {
+            Some(known) => self.error(known, None),
+            None if self.format == ErrorFormat::Human => print(&format!("Error: {error:#}")),
+            None => self.data(&Error::new(Code::Usage, format!("{error:#}")), None),
+        }
+    }
+
+    /// Prints what is left to print: the SARIF document.
+    pub fn finish(self) {
+        if self.format == ErrorFormat::Sarif {
+            let driver = json!({"name": "rustomize", "version": env!("CARGO_PKG_VERSION")});
+            let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": self.results});
+            let schema = "https://json.schemastore.org/sarif-2.1.0.json";
+            print(&json!({"$schema": schema, "version": "2.1.0", "runs": [run]}).to_string());
+        }
+    }
+
+    /// A message for programs.
+    fn data(&mut self, message: &Diagnostic, root: Option<&str>) {
+        match self.format {
+            ErrorFormat::Sarif => self.results.push(sarif(message)),
+            ErrorFormat::Json => print(&json(message, root).to_string()),
+            ErrorFormat::Github => print(&github(message)),
+            ErrorFormat::Human | ErrorFormat::Short => print(&short(message)),
+        }
+    }
+
+    /// An error for people.
+    fn human(&self, error: &Diagnostic, root: Option<&str>) -> String {
+        let title = format!("{} [{}]", error.message(), error.code().as_str());
+        let mut group = Group::with_title(Level::ERROR.with_name("Error").primary_title(title));
+        if let Some(place) = error.place() {
+            group = match error.excerpt() {
+                Some(excerpt) => {
+                    let marked = AnnotationKind::Primary.span(excerpt.marked());
+                    let snippet = Snippet::source(excerpt.line()).path(&place.file).line_start(place.line);
+                    group.element(snippet.annotation(marked))
+                }
+                None => group.element(Origin::path(&place.file).line(place.line).char_column(place.column)),
+            };
+        }
+        let notes = error.field().map(|field| format!("in field '{field}'")).into_iter();
+        let chain = error.chain().iter().map(|link| link.text().to_owned());
+        let root = root.map(|root| format!("in {root}"));
+        group = group.elements(notes.chain(chain).chain(root).map(|note| Level::NOTE.no_name().message(note)));
+        group = group.elements(error.hints().iter().map(|hint| Level::HELP.with_name("hint").message(hint.as_str())));
+        self.renderer.render(&[group])
+    }
+}
+
+/// Prints a text and a line end to stderr, which nobody may read.
+fn print(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// The word for a severity.
+fn severity(message: &Diagnostic) -> &'static str {
+    match message.severity() {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// A message in one line.
+fn short(message: &Diagnostic) -> String {
+    let place = message.place().map(|place| format!("{place}: ")).unwrap_or_default();
+    let text = message.message().lines().collect::<Vec<_>>().join(" ");
+    format!("{place}{}: {text} [{}]", severity(message), message.code().as_str())
+}
+
+/// A message as a JSON object.
+fn json(message: &Diagnostic, root: Option<&str>) -> Value {
+    let links = message.chain().iter().map(|link| {
+        let place = link.place();
+        json!({
+            "text": link.text(),
+            "file": place.map(|p| &p.file),
+            "line": place.map(|p| p.line),
+            "column": place.map(|p| p.column),
+        })
+    });
+    let place = message.place();
+    json!({
+        "severity": severity(message),
+        "code": message.code().as_str(),
+        "message": message.message(),
+        "root": root,
+        "file": place.map(|p| &p.file),
+        "line": place.map(|p| p.line),
+        "column": place.map(|p| p.column),
+        "endColumn": place.zip(message.excerpt()).map(|(p, e)| p.column + e.line()[e.marked()].chars().count()),
+        "field": message.field(),
+        "resource": message.resource(),
+        "chain": links.collect::<Vec<_>>(),
+        "hints": message.hints(),
+    })
+}
+
+/// The message, how the build came there, and the hints, as lines.
+fn explained(message: &Diagnostic) -> String {
+    let chain = message.chain().iter().map(|link| link.text().to_owned());
+    let hints = message.hints().iter().map(|hint| format!("hint: {hint}"));
+    [message.message().to_owned()].into_iter().chain(chain).chain(hints).collect::<Vec<_>>().join("\n")
+}
+
+/// A message as a result of SARIF.
+fn sarif(message: &Diagnostic) -> Value {
+    let locations = message.place().map(|place| {
+        let region = json!({"startLine": place.line, "startColumn": place.column});
+        json!({"physicalLocation": {"artifactLocation": {"uri": place.file}, "region": region}})
+    });
+    json!({
+        "ruleId": message.code().as_str(),
+        "level": severity(message),
+        "message": {"text": explained(message)},
+        "locations": locations.into_iter().collect::<Vec<_>>(),
+    })
+}
+
+/// A message as a command of GitHub Actions.
+fn github(message: &Diagnostic) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let place = message.place().map(|p| format!("file={},line={},col={},", property(&p.file), p.line, p.column));
+    let title = property(message.code().as_str());
+    format!("::{} {}title={title}::{}", severity(message), place.unwrap_or_default(), data(&explained(message)))
+}

@@ -1,0 +1,142 @@
+//! [`Excerpt`]: the line of a fault, as messages show it.
+
+use std::ops::Range;
+
+/// The most characters of a line that are shown before and behind the start of a fault.
+const BEFORE: usize = 60;
+const BEHIND: usize = 120;
+
+/// The mark for a part of a line that is not shown.
+const LEFT_OUT: char = '…';
+
+/// The line of a source text that has a fault. A long line is cut at both ends. A value that may be
+/// secret is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    line: String,
+    marked: Range<usize>,
+}
+
+impl Excerpt {
+    /// The line that has the byte at `offset` of a text, where a key or value begins; `None` if the
+    /// line has nothing that may be shown. O(size of the text).
+    pub fn of(text: &str, offset: usize) -> Option<Excerpt> {
+        let offset = text.floor_char_boundary(offset);
+        let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        let at = (offset - start).min(line.len());
+        let is_secret = may_be_secret(document(text, start));
+        let shown = if is_secret { line.find(':').map(|colon| &line[..=colon])? } else { line };
+        let (first, last) = window(shown, at);
+        let mut excerpt = String::new();
+        if first > 0 {
+            excerpt.push(LEFT_OUT);
+        }
+        let added = excerpt.len();
+        excerpt.push_str(&shown[first..last]);
+        let end_of_line = excerpt.len();
+        if last < shown.len() || is_secret {
+            excerpt.push(LEFT_OUT);
+        }
+        let marked = match at < shown.len() {
+            true => at - first + added..(at + extent(&shown[at..])).min(last) - first + added,
+            false => end_of_line..excerpt.len(),
+        };
+        Some(Excerpt { line: excerpt, marked })
+    }
+
+    /// The text of the line, without its end.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// The bytes of [`Excerpt::line`] that the fault is about; empty at the end of the line.
+    pub fn marked(&self) -> Range<usize> {
+        self.marked.clone()
+    }
+}
+
+/// The part of a line that is shown: the start and the end of it, in bytes.
+fn window(line: &str, at: usize) -> (usize, usize) {
+    let at = at.min(line.len());
+    let before = line[..at].char_indices().rev().nth(BEFORE).map_or(0, |(i, _)| i);
+    let behind = line[at..].char_indices().nth(BEHIND).map_or(line.len(), |(i, _)| at + i);
+    (before, behind)
+}
+
+/// The length of the key or value that a text begins with.
+fn extent(text: &str) -> usize {
+    let whole = text.trim_end().len();
+    let length = match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => text[1..].find(quote).map_or(whole, |end| end + 2),
+        Some(open @ ('{' | '[' | ',' | ']' | '}' | '|' | '>')) => open.len_utf8(),
+        _ => [": ", " #", ", ", "]", "}"].iter().filter_map(|end| text.find(end)).fold(whole, usize::min),
+    };
+    let is_key = text[..length.min(whole)].ends_with(':');
+    (if is_key { length - 1 } else { length }).max(text.chars().next().map_or(0, char::len_utf8))
+}
+
+/// The YAML document of a text that has the line at `start`.
+fn document(text: &str, start: usize) -> &str {
+    let first = text[..start].rfind("\n---").map_or(0, |i| i + 1);
+    let last = text[start..].find("\n---").map_or(text.len(), |i| start + i);
+    &text[first..last]
+}
+
+/// True for a document that has, or makes, an object whose kind has the word secret.
+fn may_be_secret(document: &str) -> bool {
+    let is_of_secret = |rest: &str| {
+        let value = rest.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':');
+        let word = value.map(|v| v.trim_start().split([',', '}', '\n', '#']).next().unwrap_or_default());
+        word.is_some_and(|word| word.contains("ecret"))
+    };
+    document.contains("secretGenerator") || document.match_indices("kind").any(|(i, kind)| is_of_secret(&document[i + kind.len()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line and the marked part for the place of `at` in a text.
+    #[track_caller]
+    fn check(text: &str, at: &str, line: &str, marked: &str) {
+        let excerpt = Excerpt::of(text, text.find(at).unwrap()).unwrap();
+        assert_eq!((excerpt.line(), &excerpt.line()[excerpt.marked()]), (line, marked));
+    }
+
+    #[test]
+    fn keys_and_values_are_marked() {
+        check("a: 1\nb: two words # x\n", "two", "b: two words # x", "two words");
+        check("a:\n  key:\n    x: 1\n", "key", "  key:", "key");
+        check("a: [one, {b: c}]\n", "one", "a: [one, {b: c}]", "one");
+        check("a: \"x: y\" # z\n", "\"x", "a: \"x: y\" # z", "\"x: y\"");
+        check("a: http://x/y\r\n", "http", "a: http://x/y", "http://x/y");
+        check("ключ: значение\n", "значение", "ключ: значение", "значение");
+    }
+
+    #[test]
+    fn the_end_of_a_text_is_marked_by_nothing() {
+        let excerpt = Excerpt::of("a: 1\n", 5).unwrap();
+        assert_eq!((excerpt.line(), excerpt.marked()), ("", 0..0));
+        assert_eq!(Excerpt::of("", 0).map(|e| e.marked()), Some(0..0));
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let text = format!("a: {}X{}\n", "ä".repeat(5_000), "b".repeat(5_000_000));
+        let excerpt = Excerpt::of(&text, text.find('X').unwrap()).unwrap();
+        assert!(excerpt.line().chars().count() <= BEFORE + BEHIND + 3, "{}", excerpt.line());
+        assert!(excerpt.line()[excerpt.marked()].starts_with("Xbbb"), "{excerpt:?}");
+    }
+
+    #[test]
+    fn values_of_secrets_are_left_out() {
+        check("kind: Secret\ndata:\n  key: hunter2\n", "hunter2", "  key:…", "…");
+        check("kind: ConfigMap\n---\ndata: {key: hunter2}\nkind: \"Secret\"\n", "key", "data:…", "…");
+        check("{\"kind\":\"Secret\",\"data\":{\"a\":\"hunter2\"}}", "hunter2", "{\"kind\":…", "…");
+        check("secretGenerator:\n- name: a\n  literals: [a=hunter2]\n", "a=", "  literals:…", "…");
+        check("kind: SealedSecret\nspec: hunter2\n", "hunter2", "spec:…", "…");
+        assert_eq!(Excerpt::of("secretGenerator:\n- literals:\n  - a=hunter2\n", 32), None);
+        check("kind: ConfigMap\ndata: {a: 1}\n---\nkind: Secret\n", "1", "data: {a: 1}", "1");
+    }
+}
