@@ -4,6 +4,7 @@ use super::cfg::{Cfg, Fn};
 use super::completion::Completion;
 use super::edit_args::EditCommand;
 use super::man::Man;
+use super::messages::MessageFlags;
 use super::openapi::Openapi;
 use super::plugin_args::PluginCommand;
 use super::plugin_flags::PluginFlags;
@@ -33,6 +34,9 @@ struct Cli {
     /// from anyway
     #[arg(long, global = true, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = switch)]
     stack_trace: Option<bool>,
+
+    #[command(flatten)]
+    messages: MessageFlags,
 }
 
 /// A command. The table of a command's flags is made when that command is named, so a build does
@@ -324,7 +328,7 @@ pub struct Version {
 ///
 /// # Errors
 /// The answer of the argument parser to wrong arguments, or to a call for help.
-pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
+pub fn parse(as_kustomize: bool) -> Result<(Command, MessageFlags), clap::Error> {
     let mut command = program(as_kustomize);
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
@@ -338,12 +342,12 @@ pub fn parse(as_kustomize: bool) -> Result<Command, clap::Error> {
     arguments.extend(command_word::first(words, &command));
     let matches =
         command.try_get_matches_from_mut(&arguments).or_else(|e| help_on_edit(&mut command, &arguments, e))?;
-    let mut command = Cli::from_arg_matches(&matches)?.command;
+    let Cli { mut command, messages, .. } = Cli::from_arg_matches(&matches)?;
     if let Command::Build(build) = &mut command {
         // kustomize takes an empty path for stdout.
         build.0.output.take_if(|path| path.as_os_str().is_empty());
     }
-    Ok(command)
+    Ok((command, messages))
 }
 
 /// The program with its commands, under the name by which it was called. The flags of a command are

@@ -2,13 +2,13 @@
 
 use super::args::{Build, Results};
 use super::depfile::{self, Rule};
+use super::messages::Messages;
 use super::{cache, managed, output, plugin_flags, roots, signals};
 use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options};
 use crate::workspace::{self, Workspace};
 use anyhow::{Result, bail};
-use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Flags that cannot be, --output among them, or a build that fails.
-pub fn validate(args: Build) -> Result<()> {
+pub fn validate(args: Build, messages: &mut Messages) -> Result<()> {
     if args.output.is_some() {
         bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");
     }
-    run(&Build { results: Results::Dropped, ..args })
+    run(&Build { results: Results::Dropped, ..args }, messages)
 }
 
 /// Runs `build`.
@@ -29,12 +29,12 @@ pub fn validate(args: Build) -> Result<()> {
 /// # Errors
 /// Flags that cannot be, a build that fails, output that cannot be written. Nothing is on stdout
 /// then.
-pub fn run(args: &Build) -> Result<()> {
+pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let directory = match args.directory.as_slice() {
-        _ if args.all || args.shard.is_some() || args.layout.is_some() => return roots::run(args),
+        _ if args.all || args.shard.is_some() || args.layout.is_some() => return roots::run(args, messages),
         [] => ".",
         [directory] => directory,
-        _ => return roots::run(args),
+        _ => return roots::run(args, messages),
     };
     if args.depfile.is_some() && args.output.as_deref().is_some_and(Path::is_dir) {
         bail!("--depfile needs one file for a result, and the one that --output names is a directory");
@@ -45,7 +45,7 @@ pub fn run(args: &Build) -> Result<()> {
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, directory, &options);
     for warning in built.warnings {
-        let _ = writeln!(std::io::stderr(), "{warning}");
+        messages.warning(&warning, None);
     }
     let output = built.value?;
     if args.results == Results::Dropped {

@@ -16,6 +16,7 @@ mod edit_args;
 mod help;
 mod man;
 mod managed;
+mod messages;
 mod openapi;
 mod other_tools;
 mod output;
@@ -40,7 +41,7 @@ mod version;
 
 use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
-use std::io::Write;
+use messages::{MessageFlags, Messages};
 use std::process::ExitCode;
 
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
@@ -55,10 +56,11 @@ pub fn main() -> ExitCode {
     let name = program.as_deref().and_then(std::path::Path::file_name);
     let as_kustomize = name.is_some_and(|n| n.to_string_lossy().starts_with("kustomize"));
     if let Some(shell) = std::env::var_os(completion::VARIABLE) {
-        return status(completion::answer(&shell, std::env::args_os().collect(), args::program(as_kustomize)));
+        let answer = completion::answer(&shell, std::env::args_os().collect(), args::program(as_kustomize));
+        return status(answer, Messages::new(MessageFlags::default()));
     }
-    let command = match args::parse(as_kustomize) {
-        Ok(command) => command,
+    let (command, flags) = match args::parse(as_kustomize) {
+        Ok(parsed) => parsed,
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
             let _ = e.print();
@@ -70,9 +72,10 @@ pub fn main() -> ExitCode {
     if !matches!(command, args::Command::Build(_) | args::Command::Validate(_)) || std::process::id() == 1 {
         children.prepare();
     }
+    let mut messages = Messages::new(flags);
     let result = match command {
-        args::Command::Build(build) => build::run(&build.0),
-        args::Command::Validate(build) => build::validate(build.0.build),
+        args::Command::Build(build) => build::run(&build.0, &mut messages),
+        args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Plugin(command) => plugin::run(&command.0),
@@ -90,19 +93,22 @@ pub fn main() -> ExitCode {
             std::thread::park();
         }
     }
-    status(result)
+    status(result, messages)
 }
 
 /// The exit status of a command, whose error is printed.
-fn status(result: anyhow::Result<()>) -> ExitCode {
+fn status(result: anyhow::Result<()>, mut messages: Messages) -> ExitCode {
+    let io = result.as_ref().err().and_then(|e| e.downcast_ref::<std::io::Error>());
+    let has_reader = io.is_none_or(|io| io.kind() != std::io::ErrorKind::BrokenPipe);
+    if let Err(error) = &result
+        && has_reader
+    {
+        messages.failure(error);
+    }
+    messages.finish();
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(e) => match e.downcast_ref::<std::io::Error>() {
-            Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),
-            _ => {
-                let _ = writeln!(std::io::stderr(), "Error: {e:#}");
-                ExitCode::FAILURE
-            }
-        },
+        Err(_) if has_reader => ExitCode::FAILURE,
+        Err(_) => ExitCode::from(BROKEN_PIPE),
     }
 }

@@ -2,9 +2,11 @@
 
 use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
+use super::messages::Messages;
 use super::{build, managed, output};
 use crate::diag::{Result as Built, Warned};
 use crate::load::{Disk, FileLimit, clean};
+use crate::meter::FastIndexMap;
 use crate::pipeline::roots::find;
 use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
@@ -37,7 +39,7 @@ struct Rendered {
 /// # Errors
 /// There is no root, a root cannot be built, or a result cannot be written. Without --keep-going
 /// nothing is on stdout and no file is written then.
-pub fn run(args: &Build) -> Result<()> {
+pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let chosen = part(chosen(args)?, args.shard)?;
     let layout = args.layout.unwrap_or(Layout::Root);
     if args.output.is_some() {
@@ -68,17 +70,17 @@ pub fn run(args: &Build) -> Result<()> {
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
         for warning in warnings {
-            let _ = writeln!(std::io::stderr(), "{root}: {warning}");
+            messages.warning(&warning, Some(root));
         }
         match value {
             Ok(rendered) => results.push((root, rendered)),
-            Err(error) => failures.add(root, &error),
+            Err(error) => failures.add(root, error),
         }
     }
     if failures.is_empty() || args.keep_going {
         write(args, results)?;
     }
-    failures.report(paths.len())
+    failures.report(paths.len(), messages)
 }
 
 /// The roots that the arguments name, each with its name.
@@ -190,7 +192,7 @@ fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
 #[derive(Default)]
 struct Failures {
     count: usize,
-    by_fault: Vec<(String, String, Vec<String>)>,
+    by_fault: FastIndexMap<String, (diag::Error, Vec<String>)>,
 }
 
 impl Failures {
@@ -198,22 +200,19 @@ impl Failures {
         self.count == 0
     }
 
-    fn add(&mut self, root: &str, error: &diag::Error) {
+    fn add(&mut self, root: &str, error: diag::Error) {
         self.count += 1;
-        let fault = error.fault();
-        match self.by_fault.iter_mut().find(|(known, ..)| *known == fault) {
-            Some((.., roots)) => roots.push(root.to_owned()),
-            None => self.by_fault.push((fault, error.to_string(), vec![root.to_owned()])),
-        }
+        let (_, roots) = self.by_fault.entry(error.fault()).or_insert_with(|| (error, Vec::new()));
+        roots.push(root.to_owned());
     }
 
-    fn report(self, all: usize) -> Result<()> {
-        let shown = self.by_fault.into_iter().map(|(_, error, roots)| format!("{error}\n  in {}", roots.join(", ")));
-        let shown: Vec<String> = shown.collect();
+    fn report(self, all: usize, messages: &mut Messages) -> Result<()> {
+        for (error, roots) in self.by_fault.values() {
+            messages.error(error, Some(&roots.join(", ")));
+        }
         match self.count {
             0 => Ok(()),
-            1 => bail!("{}", shown.join("\n")),
-            n => bail!("{n} of {all} roots failed\n{}", shown.join("\n")),
+            n => bail!("{n} of {all} roots failed"),
         }
     }
 }

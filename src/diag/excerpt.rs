@@ -90,7 +90,8 @@ fn may_be_secret(document: &str) -> bool {
         let word = value.map(|v| v.trim_start().split([',', '}', '\n', '#']).next().unwrap_or_default());
         word.is_some_and(|word| word.contains("ecret"))
     };
-    document.contains("secretGenerator") || document.match_indices("kind").any(|(i, kind)| is_of_secret(&document[i + kind.len()..]))
+    document.contains("secretGenerator")
+        || document.match_indices("kind").any(|(i, kind)| is_of_secret(&document[i + kind.len()..]))
 }
 
 #[cfg(test)]
