@@ -102,7 +102,7 @@ fn each_field_of_a_manifest_missing_wrong_huge_and_unknown() {
             }
             for value in *wrong {
                 write(name, Some(value));
-                let said = refused(describe(&tree), &["\n  at "]);
+                let said = refused(describe(&tree), &["--> "]);
                 assert!(said.contains("app/plugin.yaml:"), "{name}: {value}: {said}");
             }
             write(name, Some(&huge()));
@@ -319,7 +319,7 @@ fn an_object_is_held_to_the_schema_before_the_plugin_runs() {
     for (fields, words) in [
         (
             "count: '3'\n",
-            &["expected an integer, found a string", "at g.yaml:5:8", "in field 'count'", "h.io/acme/app"][..],
+            &["expected an integer, found a string", "--> g.yaml:5:8", "in field 'count'", "h.io/acme/app"][..],
         ),
         (
             "cuont: 3\n",

@@ -32,6 +32,7 @@ mod jobs;
 mod kills;
 mod library;
 mod manager;
+mod messages;
 mod plugin;
 mod reference;
 mod remote;

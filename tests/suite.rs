@@ -30,14 +30,9 @@ fn cases() {
 /// Cases of faults that are in no file.
 const WITHOUT_A_PLACE: [&str; 1] = ["directory-missing.txtar"];
 
-/// The line of an error that says its place: `at file:line:column`.
+/// The line of an error that says its place: `--> file:line:column`.
 pub fn place_line(stderr: &str) -> Option<&str> {
-    let is_number = |text: &str| text.parse::<usize>().is_ok();
-    let is_place = |line: &&str| {
-        let mut parts = line.rsplitn(3, ':');
-        parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number) && parts.next().is_some()
-    };
-    stderr.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with("at ")).find(is_place)
+    stderr.lines().map(str::trim_start).find(|line| line.starts_with("--> "))
 }
 
 fn case(path: &Path, update: bool) -> Result<(), String> {

@@ -119,13 +119,16 @@ impl Messages {
         let title = format!("{} [{}]", error.message(), error.code().as_str());
         let mut group = Group::with_title(Level::ERROR.with_name("Error").primary_title(title));
         if let Some(place) = error.place() {
-            group = match error.excerpt() {
-                Some(excerpt) => {
-                    let marked = AnnotationKind::Primary.span(excerpt.marked());
-                    let snippet = Snippet::source(excerpt.line()).path(&place.file).line_start(place.line);
-                    group.element(snippet.annotation(marked))
-                }
-                None => group.element(Origin::path(&place.file).line(place.line).char_column(place.column)),
+            let origin = Origin::path(&place.file).line(place.line).char_column(place.column);
+            let snippet = error.excerpt().map(|excerpt| {
+                let marked = AnnotationKind::Primary.span(excerpt.marked());
+                (excerpt.is_cut(), Snippet::source(excerpt.line()).line_start(place.line).annotation(marked))
+            });
+            group = match snippet {
+                Some((false, snippet)) => group.element(snippet.path(&place.file)),
+                // The columns of a cut line are not those of the file.
+                Some((true, snippet)) => group.element(origin).element(snippet),
+                None => group.element(origin),
             };
         }
         let notes = error.field().map(|field| format!("in field '{field}'")).into_iter();

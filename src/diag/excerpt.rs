@@ -2,19 +2,23 @@
 
 use std::ops::Range;
 
-/// The most characters of a line that are shown before and behind the start of a fault.
+/// The longest line that is kept whole, in bytes: what shows it cuts it to the terminal.
+const LONG: usize = 4096;
+
+/// The most characters of a longer line that are kept before and behind the start of a fault.
 const BEFORE: usize = 60;
 const BEHIND: usize = 120;
 
 /// The mark for a part of a line that is not shown.
 const LEFT_OUT: char = '…';
 
-/// The line of a source text that has a fault. A long line is cut at both ends. A value that may be
-/// secret is left out.
+/// The line of a source text that has a fault. A very long line is cut at both ends. A value that
+/// may be secret is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     line: String,
     marked: Range<usize>,
+    is_cut: bool,
 }
 
 impl Excerpt {
@@ -25,24 +29,38 @@ impl Excerpt {
         let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
         let line = text[start..].lines().next().unwrap_or_default();
         let at = (offset - start).min(line.len());
-        let is_secret = may_be_secret(document(text, start));
-        let shown = if is_secret { line.find(':').map(|colon| &line[..=colon])? } else { line };
-        let (first, last) = window(shown, at);
-        let mut excerpt = String::new();
-        if first > 0 {
-            excerpt.push(LEFT_OUT);
+        if names_a_secret(line) || may_be_secret(document(text, start)) {
+            return Excerpt::without_value(line, at);
         }
-        let added = excerpt.len();
-        excerpt.push_str(&shown[first..last]);
-        let end_of_line = excerpt.len();
-        if last < shown.len() || is_secret {
-            excerpt.push(LEFT_OUT);
+        let end = (at + extent(&line[at..])).min(line.len());
+        if line.len() <= LONG {
+            return Some(Excerpt { line: line.to_owned(), marked: at..end, is_cut: false });
         }
-        let marked = match at < shown.len() {
-            true => at - first + added..(at + extent(&shown[at..])).min(last) - first + added,
-            false => end_of_line..excerpt.len(),
-        };
-        Some(Excerpt { line: excerpt, marked })
+        let first = line[..at].char_indices().rev().nth(BEFORE).map_or(0, |(i, _)| i);
+        let last = line[at..].char_indices().nth(BEHIND).map_or(line.len(), |(i, _)| at + i);
+        let line = format!("{LEFT_OUT}{}{LEFT_OUT}", &line[first..last]);
+        let moved = |i: usize| i - first + LEFT_OUT.len_utf8();
+        Some(Excerpt { line, marked: moved(at)..moved(end.min(last)), is_cut: true })
+    }
+
+    /// The key of a line, and a mark in the column of `at` in place of its value; `None` if the line
+    /// has no key.
+    fn without_value(line: &str, at: usize) -> Option<Excerpt> {
+        let key = line.find(':')? + 1;
+        if at < key {
+            let end = (at + extent(&line[at..])).min(key);
+            return Some(Excerpt { line: format!("{} {LEFT_OUT}", &line[..key]), marked: at..end, is_cut: false });
+        }
+        let blanks = line[key..at].chars().count().min(LONG);
+        let mut shown = format!("{}{}", &line[..key], " ".repeat(blanks));
+        let marked = shown.len()..shown.len() + LEFT_OUT.len_utf8();
+        shown.push(LEFT_OUT);
+        Some(Excerpt { line: shown, marked, is_cut: false })
+    }
+
+    /// True if the columns of [`Excerpt::line`] are not those of the file.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The text of the line, without its end.
@@ -56,24 +74,17 @@ impl Excerpt {
     }
 }
 
-/// The part of a line that is shown: the start and the end of it, in bytes.
-fn window(line: &str, at: usize) -> (usize, usize) {
-    let at = at.min(line.len());
-    let before = line[..at].char_indices().rev().nth(BEFORE).map_or(0, |(i, _)| i);
-    let behind = line[at..].char_indices().nth(BEHIND).map_or(line.len(), |(i, _)| at + i);
-    (before, behind)
-}
-
 /// The length of the key or value that a text begins with.
 fn extent(text: &str) -> usize {
     let whole = text.trim_end().len();
     let length = match text.chars().next() {
         Some(quote @ ('"' | '\'')) => text[1..].find(quote).map_or(whole, |end| end + 2),
-        Some(open @ ('{' | '[' | ',' | ']' | '}' | '|' | '>')) => open.len_utf8(),
+        Some('{' | '[' | '|' | '>') => text.find(" #").unwrap_or(whole),
+        Some(mark @ (',' | ']' | '}')) => mark.len_utf8(),
         _ => [": ", " #", ", ", "]", "}"].iter().filter_map(|end| text.find(end)).fold(whole, usize::min),
     };
     let is_key = text[..length.min(whole)].ends_with(':');
-    (if is_key { length - 1 } else { length }).max(text.chars().next().map_or(0, char::len_utf8))
+    if is_key { length - 1 } else { length }
 }
 
 /// The YAML document of a text that has the line at `start`.
@@ -81,6 +92,16 @@ fn document(text: &str, start: usize) -> &str {
     let first = text[..start].rfind("\n---").map_or(0, |i| i + 1);
     let last = text[start..].find("\n---").map_or(text.len(), |i| start + i);
     &text[first..last]
+}
+
+/// Words in the names of fields whose values are secret.
+const SECRET_WORDS: [&str; 7] = ["password", "passwd", "secret", "token", "credential", "apikey", "privatekey"];
+
+/// True for a line with a word that says that a value is secret.
+fn names_a_secret(line: &str) -> bool {
+    let letters = |c: &char| !matches!(c, '-' | '_');
+    let line: String = line.chars().filter(letters).flat_map(char::to_lowercase).collect();
+    SECRET_WORDS.iter().any(|word| line.contains(word))
 }
 
 /// True for a document that has, or makes, an object whose kind has the word secret.
@@ -126,17 +147,19 @@ mod tests {
     fn long_lines_are_cut() {
         let text = format!("a: {}X{}\n", "ä".repeat(5_000), "b".repeat(5_000_000));
         let excerpt = Excerpt::of(&text, text.find('X').unwrap()).unwrap();
-        assert!(excerpt.line().chars().count() <= BEFORE + BEHIND + 3, "{}", excerpt.line());
+        assert!(excerpt.is_cut() && excerpt.line().chars().count() <= BEFORE + BEHIND + 3, "{excerpt:?}");
         assert!(excerpt.line()[excerpt.marked()].starts_with("Xbbb"), "{excerpt:?}");
     }
 
     #[test]
     fn values_of_secrets_are_left_out() {
-        check("kind: Secret\ndata:\n  key: hunter2\n", "hunter2", "  key:…", "…");
-        check("kind: ConfigMap\n---\ndata: {key: hunter2}\nkind: \"Secret\"\n", "key", "data:…", "…");
-        check("{\"kind\":\"Secret\",\"data\":{\"a\":\"hunter2\"}}", "hunter2", "{\"kind\":…", "…");
-        check("secretGenerator:\n- name: a\n  literals: [a=hunter2]\n", "a=", "  literals:…", "…");
-        check("kind: SealedSecret\nspec: hunter2\n", "hunter2", "spec:…", "…");
+        check("kind: Secret\ndata:\n  key: hunter2\n", "hunter2", "  key: …", "…");
+        check("kind: Secret\ndata:\n  key: hunter2\n", "key", "  key: …", "key");
+        check("kind: ConfigMap\n---\ndata: {key: hunter2}\nkind: \"Secret\"\n", "key", "data:  …", "…");
+        check("{\"kind\":\"Secret\",\"data\":{\"a\":\"hunter2\"}}", "Secret", "{\"kind\": …", "…");
+        check("secretGenerator:\n- name: a\n  literals: [a=hunter2]\n", "a=", "  literals:  …", "…");
+        check("kind: App\napi_key: hunter2\n", "hunter2", "api_key: …", "…");
+        check("kind: SealedSecret\nspec: hunter2\n", "hunter2", "spec: …", "…");
         assert_eq!(Excerpt::of("secretGenerator:\n- literals:\n  - a=hunter2\n", 32), None);
         check("kind: ConfigMap\ndata: {a: 1}\n---\nkind: Secret\n", "1", "data: {a: 1}", "1");
     }
