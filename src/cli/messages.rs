@@ -1,5 +1,5 @@
-//! [`Messages`]: errors and warnings as the user wants them: with the line of the file for people, a
-//! line each, or as data.
+//! [`Messages`]: errors and warnings as the user wants them: with the line of the file for people,
+//! in one line each, or as data.
 
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};

@@ -43,8 +43,8 @@ impl Excerpt {
         Some(Excerpt { line, marked: moved(at)..moved(end.min(last)), is_cut: true })
     }
 
-    /// The key of a line, and a mark in the column of `at` in place of its value; `None` if the line
-    /// has no key.
+    /// The key of a line, and a mark in the column of `at` in place of its value; `None` if the
+    /// line has no key.
     fn without_value(line: &str, at: usize) -> Option<Excerpt> {
         let key = line.find(':')? + 1;
         if at < key {
