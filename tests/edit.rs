@@ -67,7 +67,7 @@ fn decoded(text: &str) -> Value {
 /// A kustomization as kustomize reads it: without empty fields, with its type, under current names.
 /// Images and replicas are sorted, which kustomize does to the file, and so are literals, which it
 /// writes in random order.
-fn kustomization(text: &str) -> Value {
+pub fn kustomization(text: &str) -> Value {
     let Value::Object(fields) = decoded(text) else { panic!("no kustomization:\n{text}") };
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -343,7 +343,7 @@ fn words_that_are_no_verbs() {
 
 /// What is left of a value when keys are in lower case and nothing is empty, zero or off: kustomize
 /// writes all fields anew.
-fn essence(value: &Value) -> Option<Value> {
+pub fn essence(value: &Value) -> Option<Value> {
     match value {
         Value::Null | Value::Bool(false) => None,
         Value::Number(n) if n.as_i64() == Some(0) => None,

@@ -7,6 +7,7 @@ mod author;
 mod author_circle;
 mod bad_documents;
 mod bundles;
+mod callers;
 mod cli;
 mod command_line;
 mod containers;
