@@ -18,6 +18,7 @@ mod environment;
 mod errors;
 mod experiments;
 mod function;
+mod gitops;
 mod go;
 mod go_examples;
 mod go_regexp;

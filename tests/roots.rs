@@ -173,6 +173,41 @@ fn ninja_builds_again_what_has_changed_and_nothing_else() {
     assert_eq!(steps(&run()), [true, true]);
 }
 
+/// What a build leaves out, no file affects: the results of the roots that are left out are the
+/// same before and after the change.
+#[test]
+fn only_the_roots_that_files_affect_are_built() {
+    let tree = Tree::new(FOREST);
+    tree.write("base/NOTES", "notes\n");
+    let built = |files: &[&str]| -> Vec<String> {
+        let printed = tree.run(&[&["build", "--all", "--affected-by"], files].concat()).ok();
+        printed.lines().filter_map(|line| line.strip_prefix("# Root: ")).map(str::to_owned).collect()
+    };
+    assert_eq!(built(&["base/service.yaml"]), ["base", "overlays/north", "overlays/south"]);
+    assert_eq!(built(&["part/kustomization.yaml"]), ["overlays/south"]);
+    assert_eq!(built(&["overlays/north/kustomization.yaml", "README.md"]), ["overlays/north"]);
+    assert!(built(&["base/NOTES", "gone/x.yaml"]).is_empty());
+    let leaves =
+        tree.run(&["build", "overlays", "--all", "--leaves", "--affected-by", "base/service.yaml", "-o", "out"]);
+    leaves.ok();
+    assert!(tree.path().join("out/south.yaml").exists());
+    // A root that no file affects may be broken.
+    tree.write("overlays/north/kustomization.yaml", "resources: [../../gone]\n");
+    tree.run(&["validate", "--all", "--affected-by", "part/kustomization.yaml"]).ok();
+    tree.run(&["validate", "--all", "--affected-by", "gone/kustomization.yaml"]).fails_with(&["in overlays/north"]);
+    // Names on stdin, with line breaks or NUL between them.
+    for names in ["base/service.yaml\npart/kustomization.yaml\n", "part/kustomization.yaml\0x y\0"] {
+        tree.write("../tmp-names", names);
+        let mut command = tree.command(&["build", "--all", "overlays/south", "--affected-by", "-"]);
+        command.stdin(fs::File::open(tree.path().join("../tmp-names")).unwrap());
+        assert_eq!(crate::support::run(&mut command).ok().matches("# Root: overlays/south").count(), 1);
+    }
+    let error = tree.run(&["build", "base", "--affected-by", "base/service.yaml"]);
+    assert!(error.status != Some(0) && error.stderr.contains("--all"), "{}", error.stderr);
+    // Without a kustomization nothing is affected.
+    tree.run(&["validate", "--all", "../home", "--affected-by", "x"]).ok();
+}
+
 /// How many random forests are built: `RUSTOMIZE_FORESTS`, or a few.
 #[expect(clippy::disallowed_methods, reason = "the number of forests")]
 fn forests() -> usize {

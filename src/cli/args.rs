@@ -3,6 +3,8 @@
 use super::cfg::{Cfg, Fn};
 use super::completion::Completion;
 use super::edit_args::EditCommand;
+use super::hook_args::HookCommand;
+use super::krm_function::KrmFunction;
 use super::man::Man;
 use super::messages::MessageFlags;
 use super::openapi::Openapi;
@@ -52,6 +54,12 @@ pub enum Command {
     Validate(Named<Validate>),
     /// Change the kustomization file of the working directory; all other lines of it stay
     Edit(Named<EditCommand>),
+    /// Build the kustomizations that a commit changes, in a hook of git
+    #[command(after_long_help = HOOK_EXAMPLES)]
+    Hook(Named<HookCommand>),
+    /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
+    #[command(long_about = KRM_FUNCTION)]
+    KrmFunction(Named<KrmFunction>),
     /// Make, install, pin and share plugins
     Plugin(Named<PluginCommand>),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
@@ -137,7 +145,24 @@ const VALIDATE_EXAMPLES: &str = "Examples:
   rustomize validate --enable-alpha-plugins overlays/prod
 
   # Check every overlay below a directory, and show all faults
-  rustomize validate --all --leaves --keep-going deploy";
+  rustomize validate --all --leaves --keep-going deploy
+
+  # Check what the commits of a branch have changed
+  git diff -z --name-only main... | rustomize validate --all --affected-by -";
+
+const KRM_FUNCTION: &str = "Build as a KRM function: reads a ResourceList on stdin, builds its functionConfig, which is of kind \
+    Kustomization, with its items as the first resources, and prints a ResourceList. Files that the kustomization names \
+    are looked for in DIR.";
+
+const HOOK_EXAMPLES: &str = "Examples:
+  # Refuse commits that break a kustomization, in this repository
+  rustomize hook install
+
+  # The same for pushes, with helm
+  rustomize hook install --pre-push -- --enable-helm
+
+Only kustomizations that the changed files can affect are built, from what is staged or pushed.
+'git commit --no-verify' commits all the same.";
 
 const DOCTOR_EXAMPLES: &str = "Examples:
   # Fail a CI job on a machine that cannot isolate plugins
@@ -170,6 +195,9 @@ const BUILD_EXAMPLES: &str = "Examples:
 
   # One file per object
   rustomize build overlays/prod -o rendered/
+
+  # Patch what another tool prints: the kustomization has all.yaml among its resources
+  helm template web charts/web | rustomize build overlays/helm --stdin-as all.yaml
 
   # Every overlay below a directory, one file each
   rustomize build --all --leaves deploy -o rendered/
@@ -220,6 +248,12 @@ pub struct Build {
     #[arg(long, alias = "enable_managedby_label", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::OUTPUT, hide_short_help = true)]
     pub enable_managedby_label: Option<bool>,
 
+    /// Read stdin in place of this file in DIR
+    ///
+    /// For post-renderers of helm. The kustomization has to name the file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "shard", "layout"], help_heading = heading::FILES, hide_short_help = true)]
+    pub stdin_as: Option<PathBuf>,
+
     /// Build every kustomization at and below DIR, but components
     #[arg(long, help_heading = heading::ROOTS)]
     pub all: bool,
@@ -227,6 +261,13 @@ pub struct Build {
     /// With --all: leave out the kustomizations that others use
     #[arg(long, requires = "all", help_heading = heading::ROOTS)]
     pub leaves: bool,
+
+    /// With --all: build only what these files can affect
+    ///
+    /// '-' reads the names from stdin, one a line, or with NUL between them as 'git diff -z' prints
+    /// them.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "all", help_heading = heading::ROOTS)]
+    pub affected_by: Option<Vec<PathBuf>>,
 
     /// Build the other roots when one fails
     ///
@@ -388,6 +429,18 @@ fn help_on_edit(
     let mut asked = arguments[..if is_known { 3 } else { 2 }].to_vec();
     asked.push("--help".into());
     command.try_get_matches_from_mut(asked)
+}
+
+/// The flags of `validate`, from words that a user has given to another command.
+///
+/// # Errors
+/// Unknown flags, or values that cannot be.
+pub fn validate(flags: &[String]) -> Result<Build, clap::Error> {
+    let words = ["rustomize", "validate"].into_iter().map(str::to_owned).chain(flags.iter().cloned());
+    match Cli::try_parse_from(words)?.command {
+        Command::Validate(validate) => Ok(validate.0.build),
+        _ => Ok(Build::default()),
+    }
 }
 
 /// What a command does with the results of builds.

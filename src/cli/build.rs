@@ -4,11 +4,12 @@ use super::args::{Build, Results};
 use super::depfile::{self, Rule};
 use super::messages::Messages;
 use super::{cache, managed, output, plugin_flags, roots, signals};
-use crate::load::{Disk, FileLimit, RemoteOptions, Restrictor};
+use crate::load::{Disk, FileLimit, Loader, Memory, Overlay, RemoteOptions, Restrictor, clean};
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options};
 use crate::workspace::{self, Workspace};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use std::io::Read;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
         _ if args.all || args.shard.is_some() || args.layout.is_some() => return roots::run(args, messages),
         [] => ".",
         [directory] => directory,
+        _ if args.stdin_as.is_some() => bail!("--stdin-as is for one directory"),
         _ => return roots::run(args, messages),
     };
     if args.depfile.is_some() && args.output.as_deref().is_some_and(Path::is_dir) {
@@ -42,12 +44,28 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let options = options(args, directory, true)?;
     // The process ends after this: its texts need not be freed.
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
-    let disk = Disk::new();
-    let built = workspace::build(&workspace, &disk, directory, &options);
+    let given = args.stdin_as.as_deref().map(|file| given(directory, file)).transpose()?;
+    let loader: Box<dyn Loader> = match &given {
+        Some((place, text)) => {
+            let text = Memory::from_iter([(place, text.as_slice())]);
+            Box::new(Overlay::new(Disk::new(), text))
+        }
+        None => Box::new(Disk::new()),
+    };
+    let built = workspace::build(&workspace, &*loader, directory, &options);
     for warning in built.warnings {
         messages.warning(&warning, None);
     }
     let output = built.value?;
+    if let (Some((place, _)), Some(file)) = (given, &args.stdin_as)
+        && !output.files().contains(&place)
+    {
+        bail!(
+            "the kustomization does not read '{0}', which --stdin-as names\n  hint: add it: cd {directory} && rustomize \
+             edit add resource --no-verify {0}",
+            file.display()
+        );
+    }
     if args.results == Results::Dropped {
         // What cannot be printed fails here as it fails `build`.
         output.print_in_pieces()?;
@@ -60,6 +78,15 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     }
     output.leave();
     Ok(())
+}
+
+/// What stdin holds, and the place of the file that it is read for.
+fn given(directory: &str, file: &Path) -> Result<(PathBuf, Vec<u8>)> {
+    let place = Disk::new().directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
+    let place = PathBuf::from(clean(&place.join(file).to_string_lossy()));
+    let mut text = Vec::new();
+    std::io::stdin().read_to_end(&mut text).context("cannot read stdin")?;
+    Ok((place, text))
 }
 
 /// The options for the build of a root, from the flags. `first` is false for the second and later

@@ -14,6 +14,9 @@ mod doctor;
 mod edit;
 mod edit_args;
 mod help;
+mod hook;
+mod hook_args;
+mod krm_function;
 mod man;
 mod managed;
 mod messages;
@@ -78,6 +81,8 @@ pub fn main() -> ExitCode {
         args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
+        args::Command::Hook(command) => hook::run(&command.0),
+        args::Command::KrmFunction(function) => krm_function::run(&function.0),
         args::Command::Plugin(command) => plugin::run(&command.0),
         args::Command::Version(version) => version::run(&version.0, as_kustomize),
         args::Command::Completion(completion) => completion::run(&completion.0, as_kustomize),

@@ -7,13 +7,16 @@ use super::{build, managed, output};
 use crate::diag::{Result as Built, Warned};
 use crate::load::{Disk, FileLimit, clean};
 use crate::meter::FastIndexMap;
+use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
 use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
 use crate::{diag, parallel};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A root to build.
@@ -96,17 +99,37 @@ fn chosen(args: &Build) -> Result<Vec<Chosen>> {
     if !args.all {
         return Ok(directories.iter().map(|path| Chosen { path: path.clone(), name: name(path, ".") }).collect());
     }
+    let changed = args.affected_by.as_deref().map(file_names).transpose()?;
     let mut all = Vec::new();
     for directory in directories {
         let found = find(&Disk::new(), directory, FileLimit(args.file_size_limit))
             .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
-        if found.is_empty() {
-            bail!("there is no kustomization at or below '{directory}'");
-        }
+        let found = match &changed {
+            Some(changed) => affected(&Disk::new(), found, changed.clone(), FileLimit(args.file_size_limit)),
+            None if found.is_empty() => bail!("there is no kustomization at or below '{directory}'"),
+            None => found,
+        };
         let wanted = found.into_iter().filter(|root| !(args.leaves && root.is_used));
         all.extend(wanted.map(|root| Chosen { name: name(&root.path, directory), path: root.path }));
     }
     Ok(all)
+}
+
+/// The names of files, where `-` stands for those on stdin.
+fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut names = Vec::new();
+    for file in files {
+        if file.as_os_str() != "-" {
+            names.push(file.clone());
+            continue;
+        }
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).context("cannot read the names of files on stdin")?;
+        let end = if text.contains(&0) { 0 } else { b'\n' };
+        let lines = text.split(|&byte| byte == end).filter(|name| !name.is_empty());
+        names.extend(lines.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+    }
+    Ok(names)
 }
 
 /// The name of a directory that is named by `.` or `..`.

@@ -1,6 +1,7 @@
 //! The entire build, as one flat list of steps: read this first.
 
 mod accumulate;
+pub mod affected;
 mod builtin;
 mod bundle;
 mod call;

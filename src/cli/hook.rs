@@ -1,0 +1,220 @@
+//! `hook`: a git hook that builds the kustomizations that a commit or a push changes.
+//!
+//! The hook builds what git has, not the working tree: the index of a commit, or the commits of a
+//! push, written to a private directory.
+
+use super::args::{self, Build};
+use super::hook_args::{Hook, HookCommand, HookName};
+use super::{build, signals};
+use crate::atomic;
+use crate::process::{Call, Failure, Limits};
+use anyhow::{Context, Result, bail};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The line by which a hook is known.
+const MARK: &str = "# Installed by 'rustomize hook install'; 'rustomize hook uninstall' removes it.";
+
+/// How many bytes git may print: the names of all files.
+const MAX_OUTPUT: u64 = 1 << 30;
+
+/// Runs `hook`.
+///
+/// # Errors
+/// This is not a git repository; another hook is in the place; what is committed or pushed does not
+/// build.
+pub fn run(command: &HookCommand) -> Result<()> {
+    match &command.command {
+        Hook::Install(install) => {
+            args::validate(&install.flags)?;
+            self::install(install.name(), &install.flags, install.force)
+        }
+        Hook::Uninstall(uninstall) => self::uninstall(uninstall.name()),
+        Hook::Run(run) => match run.hook {
+            HookName::PreCommit => before_commit(&run.flags),
+            HookName::PrePush => before_push(&run.flags),
+        },
+    }
+}
+
+fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
+    let path = place(hook)?;
+    if !force && path.symlink_metadata().is_ok() && !is_own(&path) {
+        bail!(
+            "'{}' is a hook that rustomize has not installed, and stays\n  hint: add the line 'rustomize hook run {hook} \
+             \"$@\"' to it, or replace it: rustomize hook install{} --force",
+            path.display(),
+            hook.flag()
+        );
+    }
+    let program = match build::in_path("rustomize") {
+        Some(_) => OsString::from("rustomize"),
+        None => std::env::current_exe()?.into_os_string(),
+    };
+    let mut text = format!("#!/bin/sh\n{MARK}\nexec ").into_bytes();
+    text.extend(quoted(program.as_bytes()));
+    text.extend(format!(" hook run {hook}").into_bytes());
+    for (i, flag) in flags.iter().enumerate() {
+        text.extend_from_slice(if i == 0 { b" -- " } else { b" " });
+        text.extend(quoted(flag.as_bytes()));
+    }
+    text.push(b'\n');
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("'{}'", folder.display()))?;
+    }
+    atomic::write(&path, &text, 0o755).with_context(|| format!("'{}'", path.display()))?;
+    writeln!(std::io::stderr(), "installed {}", path.display())?;
+    Ok(())
+}
+
+fn uninstall(hook: HookName) -> Result<()> {
+    let path = place(hook)?;
+    if path.symlink_metadata().is_err() {
+        writeln!(std::io::stderr(), "there is no hook {}", path.display())?;
+        return Ok(());
+    }
+    if !is_own(&path) {
+        bail!("'{}' is a hook that rustomize has not installed, and stays", path.display());
+    }
+    std::fs::remove_file(&path).with_context(|| format!("'{}'", path.display()))?;
+    writeln!(std::io::stderr(), "removed {}", path.display())?;
+    Ok(())
+}
+
+/// Whether a hook is one of [`install`].
+fn is_own(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|text| text.split(|&b| b == b'\n').nth(1) == Some(MARK.as_bytes()))
+}
+
+/// The file of a hook in the repository of the working directory.
+fn place(hook: HookName) -> Result<PathBuf> {
+    let printed = git(Path::new("."), &["rev-parse", "--git-path", "hooks"], None)?;
+    Ok(path_of(&printed).join(hook.to_string()))
+}
+
+/// A word of a shell.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_=./:,@%+".contains(b);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for &byte in word {
+        match byte {
+            b'\'' => quoted.extend_from_slice(b"'\\''"),
+            byte => quoted.push(byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+/// Builds what a commit would hold.
+fn before_commit(flags: &[String]) -> Result<()> {
+    let top = top()?;
+    let changed = git(&top, &["diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff"], None)?;
+    check(flags, &top, &changed, None).context("what is staged does not build, and is not committed")
+}
+
+/// Builds the commits that git names on stdin, as it does for a push.
+fn before_push(flags: &[String]) -> Result<()> {
+    let top = top()?;
+    let mut pushed = String::new();
+    std::io::stdin().read_to_string(&mut pushed).context("cannot read what is pushed on stdin")?;
+    for line in pushed.lines() {
+        let [_, local, name, remote] = line.split(' ').collect::<Vec<_>>()[..] else {
+            bail!("'{line}' on stdin is not a line of git's for this hook");
+        };
+        let is_zero = |id: &str| id.bytes().all(|b| b == b'0');
+        if is_zero(local) {
+            continue;
+        }
+        let is_known =
+            !is_zero(remote) && git(&top, &["cat-file", "-e", &format!("{remote}^{{commit}}")], None).is_ok();
+        // Of a branch that the remote does not have, all files are new.
+        let changed = match is_known {
+            true => git(&top, &["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", remote, local], None)?,
+            false => git(&top, &["ls-tree", "-r", "--name-only", "-z", local], None)?,
+        };
+        let shown = || format!("what is pushed to {name} does not build, and is not pushed");
+        check(flags, &top, &changed, Some(local)).with_context(shown)?;
+    }
+    Ok(())
+}
+
+/// Builds the roots that files affect, out of a commit, or of the index.
+fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>) -> Result<()> {
+    let names = changed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    let changed: Vec<PathBuf> = names.map(path_of).collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let flags = args::validate(flags)?;
+    let directory = signals::children().directory("rustomize-hook-").context("no directory for the files of git")?;
+    let index = directory.path().join("index");
+    let index = match commit {
+        Some(commit) => {
+            git(top, &["read-tree", commit], Some(&index))?;
+            Some(&*index)
+        }
+        None => None,
+    };
+    let tree = directory.path().join("tree");
+    std::fs::create_dir(&tree)?;
+    let mut prefix = OsString::from("--prefix=");
+    prefix.push(&tree);
+    prefix.push("/");
+    git(top, &[OsStr::new("checkout-index"), OsStr::new("--all"), &prefix], index)?;
+    let here = std::env::current_dir()?;
+    std::env::set_current_dir(&tree)?;
+    let built = build::validate(Build { all: true, affected_by: Some(changed), keep_going: true, ..flags });
+    std::env::set_current_dir(here)?;
+    built
+}
+
+/// The directory of the working tree.
+fn top() -> Result<PathBuf> {
+    Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
+}
+
+/// A path that git has printed.
+fn path_of(printed: &[u8]) -> PathBuf {
+    OsStr::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed)).into()
+}
+
+/// Runs git in a directory, with an index of its own if one is named, and gives what it printed.
+fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
+    let variable = |path: &Path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned());
+    let call = Call {
+        program: Path::new("git"),
+        args: args.iter().map(|arg| arg.as_ref().to_owned()).collect(),
+        directory: Some(directory),
+        environment: index.map(variable).into_iter().collect(),
+        inherits: true,
+        without: &[],
+        stdin: None,
+    };
+    let limits = Limits { timeout: None, output: MAX_OUTPUT, stderr: |_| {} };
+    signals::children().run(call, &limits).map_err(|failed| match failed.failure {
+        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
+        Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
+        _ => anyhow::anyhow!("{}", failed.stderr.trim_end()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_of_a_shell() {
+        let check = |word: &str, want: &str| assert_eq!(String::from_utf8(quoted(word.as_bytes())).unwrap(), want);
+        check("--enable-helm", "--enable-helm");
+        check("a b", "'a b'");
+        check("it's", "'it'\\''s'");
+        check("", "''");
+    }
+}

@@ -1,0 +1,105 @@
+//! `krm-function`: a build as a KRM function. The function's configuration is a kustomization whose
+//! first resources are the items of the ResourceList on stdin.
+
+use super::args::Build;
+use super::build;
+use crate::config::kustomization::FILE_NAMES;
+use crate::load::{Disk, Loader, Memory, Overlay};
+use crate::workspace::{self, Workspace};
+use crate::yaml::json::{from_yaml_1_1, write};
+use crate::yaml::{Heap, Node, emit, first_document};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// The file that holds the items, in the directory of the kustomization.
+const ITEMS: &str = "krm-function-items.yaml";
+
+/// `krm-function`.
+#[derive(Args)]
+pub struct KrmFunction {
+    #[command(flatten)]
+    pub build: Build,
+}
+
+/// Runs `krm-function`.
+///
+/// # Errors
+/// stdin is not a ResourceList with a kustomization for its configuration, or that cannot be built.
+/// Nothing is on stdout then.
+pub fn run(args: &KrmFunction) -> Result<()> {
+    let directory = match args.build.directory.as_slice() {
+        [] => ".",
+        [directory] => directory,
+        _ => bail!("'krm-function' takes one directory: the one that the files of the kustomization are in"),
+    };
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("cannot read the ResourceList on stdin")?;
+    let Request { kustomization, items } = Request::read(text)?;
+    let disk = Disk::new();
+    let place = disk.directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
+    // The kustomization that is there, if any, is another one.
+    let name = FILE_NAMES.into_iter().find(|name| place.join(name).is_file()).unwrap_or(FILE_NAMES[0]);
+    let files = Memory::from_iter([(place.join(name), kustomization), (place.join(ITEMS), items)]);
+    let (workspace, loader) = (Workspace::new(), Overlay::new(disk, files));
+    let built = workspace::build(&workspace, &loader, directory, &build::options(&args.build, directory, true)?);
+    for warning in built.warnings {
+        let _ = writeln!(std::io::stderr(), "{warning}");
+    }
+    let output = built.value?;
+    let mut list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:".to_owned();
+    list.push_str(if output.resources().len() == 0 { " []\n" } else { "\n" });
+    for resource in output.resources() {
+        for (i, line) in output.print_one(resource)?.split_inclusive('\n').enumerate() {
+            list.push_str(match line {
+                _ if i == 0 => "- ",
+                "\n" => "",
+                _ => "  ",
+            });
+            list.push_str(line);
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(list.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// What a ResourceList asks for.
+struct Request {
+    /// The kustomization, as JSON.
+    kustomization: String,
+    /// The resources, as documents.
+    items: String,
+}
+
+impl Request {
+    fn read(text: String) -> Result<Request> {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let read =
+            first_document(arena, arena.add_file("stdin", text.into())).map_err(|e| anyhow!("stdin: {}", e.message))?;
+        let list = read.filter(|node| node.get_text("kind") == Some("ResourceList"));
+        let list = list.context("stdin holds no ResourceList, which is what a KRM function is given")?;
+        let config = list.get("functionConfig").filter(|config| config.get_text("kind") == Some("Kustomization"));
+        let mut config = config.context("the functionConfig must be of kind Kustomization")?.clone();
+        from_yaml_1_1(arena, &mut config);
+        let mut json = String::new();
+        write(&mut json, &config);
+        let mut kustomization: Value = serde_json::from_str(&json)?;
+        let mut items = String::new();
+        for item in list.get("items").and_then(Node::as_sequence).into_iter().flatten() {
+            items.push_str("---\n");
+            emit::document(&mut items, item).map_err(|e| anyhow!("an item of the ResourceList: {}", e.message))?;
+        }
+        if !items.is_empty() {
+            let resources = kustomization.as_object_mut().map(|fields| fields.entry("resources").or_insert(json!([])));
+            match resources {
+                Some(Value::Array(resources)) => resources.insert(0, json!(ITEMS)),
+                _ => bail!("'resources' of the functionConfig must be a list"),
+            }
+        }
+        Ok(Request { kustomization: kustomization.to_string(), items })
+    }
+}
