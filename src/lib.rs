@@ -175,6 +175,10 @@ pub mod internal {
     pub mod meter {
         pub use crate::meter::{reset, taken};
     }
+    pub mod roots {
+        pub use crate::pipeline::affected::affected;
+        pub use crate::pipeline::roots::{FoundRoot, find};
+    }
     pub mod wire {
         pub use crate::stage::wire::{parse, take_generator_options};
     }

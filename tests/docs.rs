@@ -5,7 +5,7 @@ use crate::support::{Run, Tree, files, run, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -55,8 +55,20 @@ impl Shell {
         let bin = tree.path().join("bin");
         fs::create_dir(&bin).unwrap();
         symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+        let settings = "[user]\nname = you\nemail = you@example.com\n[init]\ndefaultBranch = main\n";
+        fs::write(tree.home().join(".gitconfig"), settings).unwrap();
         let directory = tree.home();
         Shell { tree, directory }
+    }
+
+    /// Writes a file below the directory where the last script ended. One that starts with `#!` can
+    /// be run.
+    fn write(&self, file: &str, text: &str) {
+        let path = self.directory.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
     /// Runs a script in the directory where the last one ended. The first command that fails ends
@@ -91,7 +103,15 @@ fn walk(name: &str) {
                 assert!(above.is_some_and(|info| info.starts_with("console")), "{name}:{}: prints nothing", block.line);
                 continue;
             }
-            other => panic!("{name}:{}: unknown block '{other}'", block.line),
+            // Not run: a file for a program that is not here, or a command of it.
+            "yaml" | "sh" => continue,
+            other => {
+                let Some((_, file)) = other.split_once(' ') else {
+                    panic!("{name}:{}: unknown block '{other}'", block.line)
+                };
+                shell.write(file, &block.text);
+                continue;
+            }
         };
         let at = format!("{name}:{}", block.line);
         let done = shell.run(&block.text);
@@ -115,6 +135,91 @@ fn the_walk_of_use_runs_word_for_word() {
         return skip("the walk needs git and bash in /usr/bin");
     }
     walk("docs/plugin/use.md");
+}
+
+#[test]
+fn the_pages_about_gitops_run_word_for_word() {
+    if !has_tools() {
+        return skip("the pages need git and bash in /usr/bin");
+    }
+    for page in files(&root().join("docs/gitops"), ".md") {
+        walk(page.strip_prefix(root()).unwrap().to_str().unwrap());
+    }
+}
+
+/// The documents of the YAML blocks of a page.
+fn yaml(name: &str) -> Vec<Value> {
+    let blocks = blocks(&read(name)).into_iter().filter(|block| block.info.starts_with("yaml"));
+    blocks.flat_map(|block| crate::edit::decoded_all(&block.text)).collect()
+}
+
+/// What the pages give to other programs: their YAML can be read, and the commands in it run.
+#[test]
+fn commands_in_files_for_other_programs_run() {
+    let tree = Tree::new(
+        "-- base/kustomization.yaml --\nresources: [map.yaml]\n-- base/map.yaml --\napiVersion: v1\nkind: ConfigMap\n\
+         metadata: {name: m}\n-- north/kustomization.yaml --\nresources: [../base]\nnamePrefix: n-\n",
+    );
+    let bin = tree.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+    let call = |place: &str, words: &[&str], variables: &[(&str, &str)]| {
+        #[expect(clippy::disallowed_methods, reason = "the caller's own process")]
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(tree.path().join(place)).env_clear().stdin(Stdio::null());
+        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).env("HOME", tree.home());
+        command.env("TMPDIR", tree.tmp()).envs(variables.iter().copied());
+        run(&mut command)
+    };
+    // Argo CD's plugin.
+    let documents = yaml("docs/gitops/argocd.md");
+    let plugin = documents.iter().find_map(|document| document["data"]["plugin.yaml"].as_str()).unwrap();
+    let plugin = crate::edit::decoded_all(plugin).remove(0);
+    let words: Vec<&str> =
+        plugin["spec"]["generate"]["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(call("north", &words, &[]).ok(), tree.run(&["build", "north"]).ok());
+    // GitLab's jobs.
+    crate::support::git(&tree.path(), &["init", "-q"]);
+    crate::support::git(&tree.path(), &["add", "."]);
+    crate::support::git(&tree.path(), &["commit", "-q", "-m", "a"]);
+    let base = crate::support::git(&tree.path(), &["rev-parse", "HEAD"]);
+    let jobs = yaml("docs/gitops/gitlab.md").remove(0);
+    let script = |job: &str| {
+        let lines = jobs[job]["script"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let variables = [("CI_MERGE_REQUEST_DIFF_BASE_SHA", base.as_str())];
+    call(".", &["sh", "-ec", &script("render")], &variables).ok();
+    assert!(tree.path().join("rendered/north.yaml").exists());
+    call(".", &["sh", "-ec", &script("check")], &variables).ok();
+    tree.write("north/kustomization.yaml", "resources: [../base]\nnamePrefixx: n-\n");
+    tree.write("other/kustomization.yaml", "resources: [gone.yaml]\n");
+    crate::support::git(&tree.path(), &["commit", "-q", "-a", "-m", "b"]);
+    let refused = call(".", &["sh", "-ec", &script("check")], &variables);
+    assert!(refused.status == Some(1) && refused.stderr.contains("in north\n"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("gone.yaml"), "{}", refused.stderr);
+    // GitHub's action: its step, with its inputs.
+    let action = crate::edit::decoded_all(&read(".github/actions/build/action.yml")).remove(0);
+    let step = &action["runs"]["steps"][0];
+    let folder = root().join(".github/actions/build").to_string_lossy().into_owned();
+    let act = |inputs: &[(&str, &str)]| {
+        let mut variables = vec![("GITHUB_ACTION_PATH", folder.as_str())];
+        for (variable, value) in step["env"].as_object().unwrap() {
+            let input = value.as_str().unwrap().trim_start_matches("${{ inputs.").trim_end_matches(" }}");
+            assert!(action["inputs"][input]["default"].is_string(), "{input}");
+            let given = inputs.iter().find(|(name, _)| *name == input).map(|(_, value)| *value);
+            variables.push((variable.as_str(), given.or(action["inputs"][input]["default"].as_str()).unwrap()));
+        }
+        call(".", &["bash", "-c", step["run"].as_str().unwrap()], &variables)
+    };
+    let annotation = "::error file=north/kustomization.yaml,line=2,col=1::unknown field \"namePrefixx\"\n";
+    let since = act(&[("changed-since", &base)]);
+    assert_eq!((since.status, since.stdout.as_str()), (Some(1), annotation), "{}", since.stderr);
+    let all = act(&[]);
+    assert!(all.status == Some(1) && all.stdout.contains(annotation), "{}", all.stdout);
+    assert!(all.stdout.contains("::error file=other/kustomization.yaml,line=1,col=13::'gone.yaml'"), "{}", all.stdout);
+    assert_eq!(act(&[("directory", "base"), ("output", "made"), ("flags", "--enable-helm")]).ok(), "");
+    assert!(tree.path().join("made/base.yaml").exists());
 }
 
 #[test]

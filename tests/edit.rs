@@ -4,7 +4,9 @@
 
 use crate::support::{Run, Tree, files, in_path, run, skip, split};
 use rustomize::internal::json::{first_document, from_yaml_1_1, write};
+use rustomize::load::{Disk, Memory, Overlay, RemoteOptions, Restrictor};
 use rustomize::tree::Heap;
+use rustomize::{Options, Workspace};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,6 +64,11 @@ fn decoded(text: &str) -> Value {
     let mut out = String::new();
     write(&mut out, &node);
     serde_json::from_str(&out).unwrap()
+}
+
+/// All documents of a text, as [`decoded`] reads one.
+pub fn decoded_all(text: &str) -> Vec<Value> {
+    text.split("\n---\n").map(decoded).collect()
 }
 
 /// A kustomization as kustomize reads it: without empty fields, with its type, under current names.
@@ -418,4 +425,109 @@ fn real_kustomizations() {
         }
     }
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), texts.len(), faults.join("\n"));
+}
+
+/// A text of a kustomization in the place of the one on the disk, and what is built of it.
+fn built(file: &Path, text: &str) -> Result<String, String> {
+    let texts = Memory::from_iter([(file, text)]);
+    let (workspace, loader) = (Workspace::new(), Overlay::new(Disk::new(), texts));
+    let remote = RemoteOptions { offline: true, ..RemoteOptions::default() };
+    let options = Options { remote, restrictor: Restrictor::None, ..Options::default() };
+    let root = file.parent().unwrap().to_string_lossy().into_owned();
+    let built = rustomize::build(&workspace, &loader, &root, &options);
+    built.value.and_then(|output| output.print()).map_err(|e| e.to_string())
+}
+
+/// Real kustomizations that build: after an edit they build what they build after the same edit with
+/// kustomize, and an edit that is taken back leaves what was built before it.
+#[test]
+fn real_kustomizations_build_the_same_after_an_edit() {
+    const EDITS: [&str; 5] = [
+        "set namespace edited-ns",
+        "set nameprefix edited-",
+        "add label edited:yes --without-selector",
+        "set image nginx=*:2",
+        "fix",
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/realworld/src");
+    if !root.is_dir() {
+        return skip("real kustomizations are not here");
+    }
+    let is_compared = in_path("kustomize").is_some();
+    if !is_compared {
+        println!("not compared: no kustomize in PATH");
+    }
+    let is_file = |path: &PathBuf| path.file_name().is_some_and(|name| is_kustomization(&name.to_string_lossy()));
+    let (mut count, mut faults) = (0, Vec::new());
+    for path in files(&root.canonicalize().unwrap(), "").into_iter().filter(is_file) {
+        let text = fs::read_to_string(&path).unwrap();
+        let Ok(before) = built(&path, &text) else { continue };
+        count += 1;
+        // Every third one: each takes five processes.
+        if count % 3 != 0 {
+            continue;
+        }
+        let command = EDITS[count / 3 % EDITS.len()];
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let (tree, reference) = (Tree::new(""), Tree::new(""));
+        // `fix` asks which patches are files.
+        let folder = path.parent().unwrap();
+        for file in files(folder, "") {
+            let Ok(text) = fs::read_to_string(&file) else { continue };
+            let file = file.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+            tree.write(&file, &text);
+            reference.write(&file, &text);
+        }
+        let args = arguments("edit", &words(command));
+        let read = |tree: &Tree| fs::read_to_string(tree.path().join(&name)).unwrap();
+        let status = ours(&tree, &args).status;
+        let after = built(&path, &read(&tree));
+        if is_compared {
+            let theirs = kustomize(&reference, &args).unwrap().status;
+            if status != theirs || after.ok() != built(&path, &read(&reference)).ok() {
+                faults.push(format!("{}: {command}: {status:?} {theirs:?}\n{}", path.display(), read(&tree)));
+            }
+        }
+        // Annotations that no kustomization has are added and removed again.
+        tree.write(&name, &text);
+        ours(&tree, &["edit", "add", "annotation", "edited-by-a-test:x"].map(str::to_owned));
+        if built(&path, &read(&tree)).as_ref() == Ok(&before) && !before.is_empty() {
+            faults.push(format!("{}: an annotation changed nothing", path.display()));
+        }
+        ours(&tree, &["edit", "remove", "annotation", "edited-by-a-test"].map(str::to_owned));
+        if built(&path, &read(&tree)).as_ref() != Ok(&before) {
+            faults.push(format!("{}: taken back\n{}", path.display(), read(&tree)));
+        }
+    }
+    assert!(count > 300, "{count} kustomizations build");
+    assert!(faults.is_empty(), "{} of {count}:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// An edit waits for the lock of its directory, and reads the file only then: an edit that was made
+/// while it waited is kept. Without the lock, as where a file system has none, it is lost.
+#[test]
+fn an_edit_reads_the_file_when_it_has_the_lock() {
+    let tree = Tree::new("-- kustomization.yaml --\nresources: [a.yaml]\n");
+    let directory = fs::File::open(tree.path()).unwrap();
+    directory.lock().unwrap();
+    let mut child = tree.command(&["edit", "add", "resource", "--no-verify", "c.yaml"]).spawn().unwrap();
+    // The child is in its wait for the lock when the system says so.
+    let waits = || {
+        let stack = fs::read_to_string(format!("/proc/{}/syscall", child.id())).unwrap_or_default();
+        stack.starts_with(&format!("{} ", libc_flock()))
+    };
+    while !waits() {
+        std::thread::yield_now();
+    }
+    tree.write("kustomization.yaml", "resources: [a.yaml, b.yaml]\n");
+    assert_eq!(child.try_wait().unwrap(), None);
+    directory.unlock().unwrap();
+    assert!(child.wait().unwrap().success());
+    let text = fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap();
+    assert_eq!(text, "resources: [a.yaml, b.yaml, c.yaml]\n");
+}
+
+/// The number of the system call for locks.
+fn libc_flock() -> u32 {
+    if cfg!(target_arch = "aarch64") { 32 } else { 73 }
 }

@@ -1,8 +1,9 @@
 //! `build` with several roots: the bytes of each are those of building it alone.
 
 use crate::support::Tree;
+use rustomize::internal::roots::{FoundRoot, affected, find};
 use rustomize::load::loader::{Entry, NotOpened, Opened};
-use rustomize::load::{Loader, Memory};
+use rustomize::load::{Disk, FileLimit, Loader, Memory, RemoteOptions, Restrictor};
 use rustomize::{Options, Together, build_all};
 use std::collections::BTreeMap;
 use std::fs;
@@ -206,6 +207,45 @@ fn only_the_roots_that_files_affect_are_built() {
     assert!(error.status != Some(0) && error.stderr.contains("--all"), "{}", error.stderr);
     // Without a kustomization nothing is affected.
     tree.run(&["validate", "--all", "../home", "--affected-by", "x"]).ok();
+}
+
+/// Each file that a root is made of affects it: what `--affected-by` leaves out, a build does not
+/// read. Returns how many pairs of a root and a file there were.
+fn check_affected(loader: &dyn Loader, directory: &str, options: &Options) -> usize {
+    let roots = find(loader, directory, FileLimit::default()).unwrap();
+    let paths: Vec<String> = roots.iter().map(|root| root.path.clone()).collect();
+    let together = Together { jobs: NonZero::new(2).unwrap(), keep_going: true };
+    let built = build_all(loader, &paths, |_| options.clone(), together, |_, output| Ok(output.files()));
+    let mut users: BTreeMap<PathBuf, Vec<&FoundRoot>> = BTreeMap::new();
+    for (root, built) in roots.iter().zip(built) {
+        for file in built.unwrap().value.unwrap_or_default() {
+            users.entry(file).or_default().push(root);
+        }
+    }
+    // Of a project with many files, some.
+    for (file, users) in users.iter().step_by(users.len() / 40 + 1) {
+        let affected = affected(loader, roots.clone(), [file.clone()], FileLimit::default());
+        let missing: Vec<&&FoundRoot> = users.iter().filter(|root| !affected.contains(root)).collect();
+        assert!(missing.is_empty(), "{} affects {missing:?}", file.display());
+    }
+    users.values().map(Vec::len).sum()
+}
+
+#[test]
+fn files_that_a_build_reads_affect_its_root() {
+    let mut random = fastrand::Rng::with_seed(17);
+    let pairs: usize =
+        (0..forests()).map(|_| check_affected(&random_forest(&mut random).0, ".", &Options::default())).sum();
+    assert!(pairs > 10 * forests(), "{pairs} pairs");
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/realworld/src");
+    if !real.is_dir() {
+        return crate::support::skip("real kustomizations are not here");
+    }
+    let remote = RemoteOptions { offline: true, ..RemoteOptions::default() };
+    let options = Options { remote, restrictor: Restrictor::None, ..Options::default() };
+    let projects = fs::read_dir(real).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let pairs: usize = projects.map(|project| check_affected(&Disk::new(), &project.to_string_lossy(), &options)).sum();
+    assert!(pairs > 1_000, "{pairs} pairs");
 }
 
 /// How many random forests are built: `RUSTOMIZE_FORESTS`, or a few.
