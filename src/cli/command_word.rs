@@ -97,7 +97,8 @@ mod tests {
         let mut found = Vec::new();
         collect(&program, "", &mut found);
         let mut parents = PARENTS.map(str::to_owned).to_vec();
-        (found.sort(), parents.sort());
+        found.sort();
+        parents.sort();
         assert_eq!(found, parents);
     }
 
