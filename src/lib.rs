@@ -185,11 +185,12 @@ pub mod internal {
 
     #[cfg(feature = "manager")]
     pub mod manager {
+        pub use crate::load::client::token_variable;
         pub use crate::manager::author::describe::{Description, Role};
         pub use crate::manager::author::manifest::Manifest;
         pub use crate::manager::fetch::archive::unpack;
         pub use crate::manager::fetch::origin::Origin;
-        pub use crate::manager::fetch::{FetchLimits, Transfer, token_variable};
+        pub use crate::manager::fetch::{FetchLimits, Transfer};
         pub use crate::manager::id::location::Location;
         pub use crate::manager::id::name::{FileName, Platform};
         pub use crate::manager::id::pattern::Pattern;

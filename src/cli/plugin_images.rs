@@ -2,7 +2,6 @@
 
 use crate::load::FileLimit;
 use crate::manager::fetch::Transfer;
-use crate::manager::fetch::oci::Repository;
 use crate::manager::install::project::Upgrade;
 use crate::manager::policy::image;
 use crate::manager::policy::lock::Lock;
@@ -57,6 +56,6 @@ pub fn digests(
     if is_check && let Some(name) = wanted.iter().find(|name| !known.contains_key(*name)) {
         bail!("the image '{name}' is not locked\n  run 'rustomize plugin lock' and commit plugins.lock");
     }
-    let resolve = |image: &image::Image| Repository::new(transfer, &image.repository()).digest(&image.tag);
+    let resolve = |image: &image::Image| transfer.repository(&image.repository()).digest(&image.tag);
     Ok(image::digests(wanted, &known, resolve)?)
 }

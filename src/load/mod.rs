@@ -6,21 +6,31 @@
 //!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with; `owner`: whose a
 //!   directory is.
 //! * [`http`]: files over HTTP; [`limit`]: how large files may be.
+//! * `client`: servers that are asked several times; `oci`: registries; `archive`: archives that
+//!   were fetched; [`host`]: the one spelling of a host; [`sum`]: checksums.
 //! * [`loader`]: where files come from; [`disk`]: from this machine.
 
+#[cfg(feature = "artifacts")]
+pub mod archive;
+#[cfg(feature = "artifacts")]
+pub mod client;
 pub mod common;
 pub mod disk;
 pub mod git;
 pub mod git_cache;
 pub mod git_command;
+pub mod host;
 #[cfg_attr(not(feature = "http"), path = "without_http.rs")]
 pub mod http;
 pub mod limit;
 pub mod loader;
+#[cfg(feature = "artifacts")]
+pub mod oci;
 #[cfg_attr(not(unix), path = "without_owner.rs")]
 mod owner;
 pub mod path;
 pub mod repo_spec;
+pub mod sum;
 
 pub use common::Common;
 pub use disk::Disk;

@@ -1,36 +1,29 @@
 //! Fetching plugins: which versions there are of one, what there is of a version, and the files of
 //! it.
 //!
-//! * [`archive`]: unpacking them; [`origin`]: where they came from.
-//! * [`oci`]: from registries. Files over HTTP and git repositories go the ways of remote
-//!   kustomizations.
+//! * [`archive`]: archives of plugins; [`origin`]: where they came from.
+//! * [`oci`]: from registries. Files over HTTP, registries and git repositories are asked as for
+//!   remote kustomizations.
 
 pub mod archive;
 pub mod oci;
 pub mod origin;
 
 use crate::diag::{Code, Error, Result};
+use crate::load::client::{Client, Secret, check_protected, success};
 use crate::load::git::Git;
-use crate::load::http::{Answer, Http, Watch, refused};
+use crate::load::http::{Http, Watch};
 use crate::load::is_url;
+use crate::load::oci::{Repository, check_tags};
 use crate::load::{FileLimit, RepoSpec};
 use crate::manager::id::content::sha256;
-use crate::manager::id::host;
-use crate::manager::id::location::{Location, is_protected, plain, repository_url};
+use crate::manager::id::location::{Location, repository_url};
 use crate::manager::id::name::{PREFIX, Platform};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
 use crate::process::Children;
-use base64::Engine;
-use oci::Repository;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
-
-/// How often something is fetched that a network may have broken.
-const TRIES: u32 = 5;
-
-/// How long to wait before the second time; twice as long before each further one.
-const PAUSE: Duration = Duration::from_millis(80);
+use std::time::{Duration, SystemTime};
 
 /// The machines that a version is looked for where no list says for which it is.
 const PLATFORMS: [(&str, &str); 5] =
@@ -117,67 +110,14 @@ impl Default for FetchLimits {
 
 /// The way to servers.
 pub struct Transfer {
-    http: Http,
+    client: Client,
     git: Git,
     /// For a file on this machine.
     limit: FileLimit,
-    secret: fn(&str) -> Option<String>,
-}
-
-/// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with
-/// `__` for `-` and `_` for what else is neither letter nor digit. No two hosts have the same: a
-/// label neither begins nor ends with `-`, and `_`, which `.` becomes, is in the name of none.
-/// `None` for what is not the canonical spelling of such a host.
-pub fn token_variable(host: &str) -> Option<String> {
-    let plain = |c: char| match c {
-        '-' => "__".to_owned(),
-        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase().to_string(),
-        _ => "_".to_owned(),
-    };
-    let is_told_apart = host::is_canonical(host) && !host.contains('_');
-    is_told_apart.then(|| format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>()))
-}
-
-/// Refuses what would come without encryption from another machine. All that is fetched for
-/// plugins comes by here, whoever names it.
-fn check_protected(url: &str) -> Result<()> {
-    if is_protected(url) { Ok(()) } else { Err(fault(plain(url))) }
-}
-
-/// `user:password` as a header has it.
-fn basic(pair: &str) -> String {
-    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
 }
 
 pub(super) fn fault(message: String) -> Error {
     Error::new(Code::Io, message)
-}
-
-/// An answer that is a success.
-fn success(url: &str, answer: Answer) -> Result<Answer> {
-    if answer.status.is_success() {
-        return Ok(answer);
-    }
-    let error = refused(url, answer.status).error;
-    Err(match answer.status.as_u16() {
-        401 | 403 => match token_variable(host::of_url(url)) {
-            Some(name) => error.hint(format!("if you may read it, set {name} to TOKEN or to USER:PASSWORD")),
-            None => error,
-        },
-        _ => error,
-    })
-}
-
-/// Most tags of a repository.
-const MOST_TAGS: usize = 100_000;
-
-/// Holds the number of a repository's tags to its limit.
-fn check_tags(url: &str, count: usize) -> Result<()> {
-    if count <= MOST_TAGS {
-        return Ok(());
-    }
-    Err(fault(format!("'{url}' has more than {MOST_TAGS} tags"))
-        .hint("name the commit or the digest of the version in 'from', or a file over https"))
 }
 
 /// Holds bytes to a sum that was known before.
@@ -194,59 +134,26 @@ impl Transfer {
     /// Nothing is fetched yet. Clones of repositories are kept in `cache`.
     pub fn new(limits: FetchLimits, cache: Option<PathBuf>, offline: bool, children: Children) -> Transfer {
         Transfer {
-            http: Http::new(limits.timeout, limits.size, offline),
+            client: Client::new(Http::new(limits.timeout, limits.size, offline)),
             git: Git::new(cache, offline, Some(limits.timeout), children),
             limit: FileLimit(limits.size),
-            secret: |_| None,
         }
     }
 
     /// Lets the user in where servers ask who it is. `secret` gives a host's token, or
     /// `user:password`; it is sent to that host alone, and encrypted.
-    pub fn with_secrets(self, secret: fn(&str) -> Option<String>) -> Self {
-        Transfer { secret, ..self }
-    }
-
-    /// The token, or `user:password`, for a host.
-    fn secret(&self, host: &str) -> Option<String> {
-        (self.secret)(host).filter(|secret| !secret.is_empty())
-    }
-
-    /// Asks a server, as the user where there is a secret for it.
-    fn ask_as_user(&self, url: &str) -> Result<Answer> {
-        let secret = self.secret(host::of_url(url));
-        let header =
-            secret.map(|secret| if secret.contains(':') { basic(&secret) } else { format!("Bearer {secret}") });
-        let headers: Vec<(&str, &str)> = header.iter().map(|header| ("Authorization", header.as_str())).collect();
-        self.ask(url, &headers)
+    pub fn with_secrets(self, secret: Secret) -> Self {
+        Transfer { client: self.client.with_secrets(secret), ..self }
     }
 
     /// Tells somebody how much has come of the files that are fetched from now on.
     pub fn watched(self, watch: Watch) -> Self {
-        Transfer { http: self.http.watched(watch), ..self }
+        Transfer { client: self.client.watched(watch), ..self }
     }
 
-    /// Asks a server, several times where the network or the server fails.
-    ///
-    /// # Errors
-    /// It does not answer. What it says is the caller's to judge.
-    pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
-        check_protected(url)?;
-        let mut pause = PAUSE;
-        // All tries and redirects share the time that one file has.
-        let deadline = self.http.deadline();
-        for _ in 1..TRIES {
-            let answer = self.http.ask_until(url, headers, deadline);
-            let is_last = deadline <= Instant::now() + pause;
-            match answer {
-                Ok(answer) if is_last || !answer.status.is_server_error() => return Ok(answer),
-                Err(fault) if is_last || fault.is_answer => return Err(fault.error),
-                _ => {}
-            }
-            std::thread::sleep(pause);
-            pause *= 2;
-        }
-        self.http.ask_until(url, headers, deadline).map_err(|fault| fault.error)
+    /// A repository of a registry, `host/path`.
+    pub fn repository<'t>(&'t self, name: &'t str) -> Repository<'t> {
+        Repository::new(&self.client, name)
     }
 
     /// The content of a file.
@@ -254,7 +161,7 @@ impl Transfer {
     /// # Errors
     /// The server does not answer, or not with success.
     pub fn get(&self, url: &str) -> Result<Vec<u8>> {
-        Ok(success(url, self.ask_as_user(url)?)?.body)
+        Ok(success(url, self.client.ask_as_user(url)?)?.body)
     }
 
     /// The versions that there are, lowest first; `None` where only the plugin itself says which it
@@ -270,7 +177,7 @@ impl Transfer {
             Location::Http(_) | Location::Local(_) => return Ok(None),
             Location::Git(spec) if !spec.reference.is_empty() => return Ok(None),
             Location::Git(spec) => self.tags(spec)?,
-            Location::Oci(name) => Repository::new(self, name).tags()?,
+            Location::Oci(name) => self.repository(name).tags()?,
             Location::Releases => self.tags(&releases(source)?)?,
         };
         // A remote release is never a pre-release; other tags are none of ours.
@@ -306,11 +213,11 @@ impl Transfer {
                 Ok(vec![any(git_url(&spec, &commit))])
             }
             Location::Oci(name) => {
-                let repository = Repository::new(self, name);
+                let repository = self.repository(name);
                 let version = version.map(ToString::to_string).unwrap_or_default();
                 let tags = repository.tags()?;
                 let tag = tags.into_iter().find(|tag| tag.strip_prefix('v').unwrap_or(tag) == version);
-                repository.artifacts(&tag.ok_or_else(|| fault(format!("'oci://{name}' has no tag v{version}")))?)
+                oci::artifacts(&repository, &tag.ok_or_else(|| fault(format!("'oci://{name}' has no tag v{version}")))?)
             }
             Location::Http(template) => self.templated(template, version),
             Location::Releases => {
@@ -394,10 +301,10 @@ impl Transfer {
             }
             _ if url.starts_with("oci://") => {
                 let (name, digest) = url["oci://".len()..].split_once('@').unwrap_or_default();
-                Repository::new(self, name).blob(digest)?
+                self.repository(name).blob(digest)?
             }
             _ if url.contains("://") => {
-                let answer = success(url, self.ask_as_user(url)?)?;
+                let answer = success(url, self.client.ask_as_user(url)?)?;
                 let said = answer.headers.get("last-modified").and_then(|said| said.to_str().ok());
                 released = said.and_then(|said| httpdate::parse_http_date(said).ok());
                 answer.body
@@ -436,8 +343,8 @@ impl Transfer {
         let bytes = match url.strip_prefix("oci://") {
             Some(rest) => {
                 let (name, digest) = rest.split_once('@').unwrap_or_default();
-                let repository = Repository::new(self, name);
-                let layers = repository.artifacts(&format!("{}.minisig", digest.replace(':', "-")))?;
+                let repository = self.repository(name);
+                let layers = oci::artifacts(&repository, &format!("{}.minisig", digest.replace(':', "-")))?;
                 let layer = layers.first().and_then(|layer| layer.url.split_once('@'));
                 let (_, digest) = layer.ok_or_else(|| fault(format!("'{url}' has no signature")))?;
                 repository.blob(digest)?

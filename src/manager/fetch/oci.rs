@@ -1,253 +1,40 @@
-//! Plugins in OCI registries: the part of the distribution API that a pull needs.
-//!
-//! A version is a tag. Behind it lies a manifest whose one layer is the plugin, or an index with
-//! one for each platform.
+//! Plugins in OCI registries. A version is a tag. It stands for a manifest whose one layer is the
+//! plugin, or for an index with such a manifest for each platform.
 
-use super::{Artifact, Transfer, basic, check_tags, fault};
+use super::{Artifact, fault};
 use crate::diag::Result;
-use crate::load::is_url;
-use crate::manager::id::content::sha256;
-use crate::manager::id::host::{self, scheme};
-use crate::manager::id::location::is_protected;
+use crate::load::oci::{Descriptor, Manifest, Repository};
 use crate::manager::id::name::Platform;
-use serde::Deserialize;
-use std::cell::RefCell;
 
-/// What a manifest may be.
-const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
-                         application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json";
-
-/// Most pages of a list of tags: a registry may cut them as small as it likes.
-const MOST_PAGES: usize = 1_000;
-
-/// A repository in a registry.
-pub struct Repository<'t> {
-    transfer: &'t Transfer,
-    host: &'t str,
-    path: &'t str,
-    /// What the registry has given for asking it without a name.
-    token: RefCell<Option<String>>,
+/// What there is for a tag, for each platform.
+///
+/// # Errors
+/// The registry cannot be asked, or the tag stands for something that is no plugin.
+pub fn artifacts(repository: &Repository<'_>, tag: &str) -> Result<Vec<Artifact>> {
+    let top = repository.manifest(tag)?;
+    if top.manifests.is_empty() {
+        return Ok(vec![artifact(repository, tag, &top, Platform::any())?]);
+    }
+    let mut artifacts = Vec::new();
+    // What builders note about an image stands in its index as one for a machine that nobody
+    // has.
+    let is_known = |entry: &&Descriptor| entry.platform.as_ref().is_none_or(|platform| platform.os != "unknown");
+    for entry in top.manifests.iter().filter(is_known) {
+        let platform = entry.platform.as_ref();
+        let platform = platform.map(|p| Platform { os: p.os.clone(), arch: p.architecture.clone() });
+        let manifest = repository.manifest(&entry.digest)?;
+        artifacts.push(artifact(repository, tag, &manifest, platform.unwrap_or_else(Platform::any))?);
+    }
+    Ok(artifacts)
 }
 
-#[derive(Deserialize)]
-struct Tags {
-    #[serde(default)]
-    tags: Option<Vec<String>>,
-}
-
-/// A manifest or an index: which one, its lists say.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
-struct Manifest {
-    manifests: Vec<Descriptor>,
-    layers: Vec<Descriptor>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Descriptor {
-    digest: String,
-    size: u64,
-    platform: Option<OciPlatform>,
-}
-
-#[derive(Deserialize)]
-struct OciPlatform {
-    os: String,
-    architecture: String,
-}
-
-#[derive(Deserialize)]
-struct Token {
-    #[serde(alias = "access_token")]
-    token: String,
-}
-
-impl<'t> Repository<'t> {
-    /// `name` is `host/path`.
-    pub fn new(transfer: &'t Transfer, name: &'t str) -> Self {
-        let (host, path) = name.split_once('/').unwrap_or((name, ""));
-        Repository { transfer, host, path, token: RefCell::default() }
-    }
-
-    /// All tags.
-    ///
-    /// # Errors
-    /// The registry cannot be asked, or answers with something else.
-    pub fn tags(&self) -> Result<Vec<String>> {
-        let mut all = Vec::new();
-        let mut next = Some(self.url("tags/list?n=1000"));
-        for _ in 0..MOST_PAGES {
-            let Some(url) = next.take() else { return Ok(all) };
-            let answer = self.ask(&url, "application/json")?;
-            let page: Tags = parse(&url, &answer.body)?;
-            all.extend(page.tags.unwrap_or_default());
-            check_tags(&format!("oci://{}/{}", self.host, self.path), all.len())?;
-            let link = answer.headers.get("link").and_then(|link| link.to_str().ok());
-            next = link.and_then(|link| self.next_page(link));
-        }
-        Err(fault(format!("'oci://{}/{}' lists its tags in more than {MOST_PAGES} pages", self.host, self.path)))
-    }
-
-    /// `</v2/path/tags/list?last=x>; rel="next"`: a page of the same registry.
-    fn next_page(&self, link: &str) -> Option<String> {
-        let target = link.split_once('<')?.1.split_once('>')?.0;
-        target.starts_with('/').then(|| format!("{}://{}{target}", scheme(self.host), self.host))
-    }
-
-    /// What there is for a tag, for each platform.
-    ///
-    /// # Errors
-    /// The registry cannot be asked, or the tag stands for something that is no plugin.
-    pub fn artifacts(&self, tag: &str) -> Result<Vec<Artifact>> {
-        let top = self.manifest(tag)?;
-        if top.manifests.is_empty() {
-            return Ok(vec![self.artifact(tag, &top, Platform::any())?]);
-        }
-        let mut artifacts = Vec::new();
-        // What builders note about an image stands in its index as one for a machine that nobody
-        // has.
-        let is_known = |entry: &&Descriptor| entry.platform.as_ref().is_none_or(|platform| platform.os != "unknown");
-        for entry in top.manifests.iter().filter(is_known) {
-            let platform = entry.platform.as_ref();
-            let platform = platform.map(|p| Platform { os: p.os.clone(), arch: p.architecture.clone() });
-            let manifest = self.manifest(&entry.digest)?;
-            artifacts.push(self.artifact(tag, &manifest, platform.unwrap_or_else(Platform::any))?);
-        }
-        Ok(artifacts)
-    }
-
-    fn artifact(&self, tag: &str, manifest: &Manifest, platform: Platform) -> Result<Artifact> {
-        let [layer] = manifest.layers.as_slice() else {
-            let message = format!("'oci://{}/{}:{tag}' has {} layers", self.host, self.path, manifest.layers.len());
-            return Err(fault(message).hint("a plugin is one layer: its file or its archive"));
-        };
-        let sum = layer.digest.strip_prefix("sha256:").filter(|sum| sum.len() == 64);
-        let sum = sum.ok_or_else(|| fault(format!("'{}' is not the SHA-256 of a layer", layer.digest)))?;
-        let url = format!("oci://{}/{}@{}", self.host, self.path, layer.digest);
-        Ok(Artifact { platform, url, size: Some(layer.size), sha256: Some(sum.to_owned()) })
-    }
-
-    fn manifest(&self, reference: &str) -> Result<Manifest> {
-        let url = self.url(&format!("manifests/{reference}"));
-        let body = self.ask(&url, MANIFESTS)?.body;
-        if let Some(want) = reference.strip_prefix("sha256:") {
-            super::check_sum(&url, &body, want)?;
-        }
-        parse(&url, &body)
-    }
-
-    /// The digest that a tag stands for now: of the index, where there is one.
-    ///
-    /// # Errors
-    /// The registry cannot be asked, or has no such tag.
-    pub fn digest(&self, tag: &str) -> Result<String> {
-        let url = self.url(&format!("manifests/{tag}"));
-        let body = self.ask(&url, MANIFESTS)?.body;
-        let _: Manifest = parse(&url, &body)?;
-        let sum = sha256(body.as_slice()).map_err(|e| fault(format!("cannot hash what '{url}' answers: {e}")))?;
-        Ok(format!("sha256:{sum}"))
-    }
-
-    /// The content of a layer.
-    ///
-    /// # Errors
-    /// The registry cannot be asked. Whether it is the right one, the caller sees.
-    pub fn blob(&self, digest: &str) -> Result<Vec<u8>> {
-        Ok(self.ask(&self.url(&format!("blobs/{digest}")), "*/*")?.body)
-    }
-
-    fn url(&self, rest: &str) -> String {
-        format!("{}://{}/v2/{}/{rest}", scheme(self.host), self.host, self.path)
-    }
-
-    /// Asks, and asks again with a token where the registry wants one.
-    fn ask(&self, url: &str, accept: &str) -> Result<crate::load::http::Answer> {
-        let known = self.token.borrow().clone();
-        let mut headers = vec![("Accept", accept)];
-        if let Some(token) = &known {
-            headers.push(("Authorization", token));
-        }
-        let answer = self.transfer.ask(url, &headers)?;
-        if answer.status.as_u16() != 401 || known.is_some() {
-            return super::success(url, answer);
-        }
-        let wants = answer.headers.get("www-authenticate").and_then(|wants| wants.to_str().ok()).unwrap_or_default();
-        let place = token_url(wants).filter(|place| place.starts_with("https://") || scheme(self.host) == "http");
-        let token = match (place, self.secret(self.host)) {
-            (None, Some(secret)) if wants.starts_with("Basic ") => secret,
-            (None, _) => return super::success(url, answer),
-            (Some(place), secret) => {
-                let secret = if host::of_url(&place) == self.host { secret } else { self.secret_elsewhere(&place)? };
-                let headers: Vec<(&str, &str)> = secret.iter().map(|s| ("Authorization", s.as_str())).collect();
-                let given = super::success(&place, self.transfer.ask(&place, &headers)?)?;
-                let token: Token = parse(&place, &given.body)?;
-                format!("Bearer {}", token.token)
-            }
-        };
-        *self.token.borrow_mut() = Some(token.clone());
-        super::success(url, self.transfer.ask(url, &[("Accept", accept), ("Authorization", &token)])?)
-    }
-}
-
-impl Repository<'_> {
-    /// What lets the user in on a host.
-    fn secret(&self, host: &str) -> Option<String> {
-        let secret = self.transfer.secret(host)?;
-        Some(basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }))
-    }
-
-    /// What lets the user in where a registry hands out tokens on another host: what is kept for
-    /// that host. What is kept for the registry is for the registry alone; a user who has nothing
-    /// for either is nobody there.
-    ///
-    /// # Errors
-    /// There is something for the registry, and nothing for the other host.
-    fn secret_elsewhere(&self, place: &str) -> Result<Option<String>> {
-        let host = host::of_url(place);
-        let secret = self.secret(host);
-        if secret.is_some() || self.secret(self.host).is_none() {
-            return Ok(secret);
-        }
-        let message =
-            format!("'{}' gives out tokens on another host, '{host}', and no token for that host is set", self.host);
-        let hint = |name| format!("if that host belongs to the registry, set {name} to USER:PASSWORD");
-        Err(super::token_variable(host).map(hint).into_iter().fold(fault(message), crate::diag::Error::hint))
-    }
-}
-
-/// Where a token is given:
-/// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
-fn token_url(wants: &str) -> Option<String> {
-    let parameters = wants.strip_prefix("Bearer ")?;
-    let value = |name: &str| {
-        let start = parameters.find(&format!("{name}=\""))? + name.len() + 2;
-        Some(&parameters[start..start + parameters[start..].find('"')?])
+fn artifact(repository: &Repository<'_>, tag: &str, manifest: &Manifest, platform: Platform) -> Result<Artifact> {
+    let [layer] = manifest.layers.as_slice() else {
+        let message = format!("'{}:{tag}' has {} layers", repository.shown(), manifest.layers.len());
+        return Err(fault(message).hint("a plugin is one layer: its file or its archive"));
     };
-    let realm = value("realm")?;
-    // A token is as good as what it is for.
-    if !is_protected(realm) || !is_url(realm) {
-        return None;
-    }
-    let query = ["service", "scope"].into_iter().filter_map(|name| Some(format!("{name}={}", value(name)?)));
-    Some(format!("{realm}?{}", query.collect::<Vec<_>>().join("&")))
-}
-
-fn parse<T: for<'d> Deserialize<'d>>(url: &str, body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body).map_err(|e| fault(format!("unexpected answer of '{url}': {e}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::token_url;
-
-    #[test]
-    fn a_registry_says_where_tokens_are() {
-        let wants = r#"Bearer realm="https://h.io/token",service="registry.h.io",scope="repository:a/b:pull""#;
-        let want = "https://h.io/token?service=registry.h.io&scope=repository:a/b:pull";
-        assert_eq!(token_url(wants).as_deref(), Some(want));
-        assert_eq!(token_url("Basic realm=\"x\""), None);
-        assert_eq!(token_url("Bearer realm=\"http://h.io/token\""), None);
-    }
+    let sum = layer.digest.strip_prefix("sha256:").filter(|sum| sum.len() == 64);
+    let sum = sum.ok_or_else(|| fault(format!("'{}' is not the SHA-256 of a layer", layer.digest)))?;
+    let url = format!("{}@{}", repository.shown(), layer.digest);
+    Ok(Artifact { platform, url, size: Some(layer.size), sha256: Some(sum.to_owned()) })
 }

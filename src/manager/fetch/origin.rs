@@ -2,8 +2,8 @@
 //! with `from` where it is fetched, and that may be anywhere.
 
 use crate::diag::{Code, Error, Result};
+use crate::load::host;
 use crate::manager::fetch::Base;
-use crate::manager::id::host;
 use crate::manager::id::location::{Location, LocationError};
 use crate::manager::id::name::PREFIX;
 use crate::manager::id::requirement::Requirement;

@@ -1,10 +1,9 @@
 //! [`Location`]: where the versions of a plugin are fetched from (P01, P14).
 
-use super::host;
 use super::source::Source;
 use super::version::Version;
-use crate::load::RepoSpec;
-use crate::load::is_url;
+use crate::load::host::{self, is_protected, plain};
+use crate::load::{RepoSpec, is_url};
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -57,24 +56,6 @@ impl fmt::Display for LocationError {
             LocationError::Plain(text) => write!(f, "{}", plain(text)),
         }
     }
-}
-
-/// Why a URL is not fetched: what comes without encryption may come from anybody.
-pub fn plain(url: &str) -> String {
-    let url = host::without_user(url);
-    let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
-    format!(
-        "'{url}' would be fetched without encryption, which only this machine's own addresses are: write '{encrypted}'"
-    )
-}
-
-/// Whether what a URL gives is encrypted on its way, or does not leave this machine.
-pub fn is_protected(url: &str) -> bool {
-    let url = url.get(..5).filter(|start| start.eq_ignore_ascii_case("git::")).map_or(url, |start| &url[start.len()..]);
-    let Some((scheme, _)) = url.split_once("://") else { return true };
-    let host = host::of_url(url);
-    let is_own = host::canonical(host).is_some_and(|host| host::is_this_machine(&host));
-    is_own || !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "git" | "ftp")
 }
 
 impl std::error::Error for LocationError {}

@@ -1,7 +1,6 @@
 //! How plugins are named and known.
 //!
 //! * [`source`]: the addresses of plugins.
-//! * [`host`]: the one spelling of a host.
 //! * [`version`]: versions and constraints.
 //! * [`name`]: the names of installed files.
 //! * [`pattern`]: patterns of sources.
@@ -13,7 +12,6 @@
 
 pub mod content;
 pub mod head;
-pub mod host;
 pub mod location;
 pub mod name;
 pub mod pattern;

@@ -1,7 +1,7 @@
 //! [`Pattern`]: which sources a rule is for.
 
-use super::host;
 use super::source::{MOST_PARTS, SourceError, check_spelling, prefixed};
+use crate::load::host;
 use crate::plugin::permissions::is_like;
 
 /// A source in which `*` is any part or any text in one, and `**` at the end all that follows.

@@ -1,6 +1,6 @@
 //! [`Source`]: the address that names a plugin, and where it lies below a root (P01 to P14).
 
-use super::host;
+use crate::load::host;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::PathBuf;

@@ -8,9 +8,9 @@
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
+use crate::load::host;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::head::check_head;
-use crate::manager::id::host;
 use crate::manager::id::pattern::{Pattern, matches};
 use crate::manager::id::source::Source;
 use crate::manager::store::discover::Installed;

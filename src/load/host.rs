@@ -79,6 +79,23 @@ pub fn scheme(host: &str) -> &'static str {
     if is_this_machine(host) { "http" } else { "https" }
 }
 
+/// Why a URL is not fetched: what comes without encryption may come from anybody.
+pub fn plain(url: &str) -> String {
+    let url = without_user(url);
+    let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
+    format!(
+        "'{url}' would be fetched without encryption, which only this machine's own addresses are: write '{encrypted}'"
+    )
+}
+
+/// Whether what a URL gives is encrypted on its way, or does not leave this machine.
+pub fn is_protected(url: &str) -> bool {
+    let url = url.get(..5).filter(|start| start.eq_ignore_ascii_case("git::")).map_or(url, |start| &url[start.len()..]);
+    let Some((scheme, _)) = url.split_once("://") else { return true };
+    let is_own = canonical(of_url(url)).is_some_and(|host| is_this_machine(&host));
+    is_own || !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "git" | "ftp")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{canonical, is_this_machine, of_url, scheme};

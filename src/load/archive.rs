@@ -1,0 +1,393 @@
+//! Archives that were fetched, unpacked without trust: no entry is written outside of the directory,
+//! and each is a file or a directory.
+//!
+//! Any other entry is an error and is not left out: such an archive was not made for this.
+
+use crate::diag::{Code, Error, Result};
+use flate2::read::GzDecoder;
+use hashbrown::HashSet;
+use std::cell::Cell;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Cursor, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// Most entries of an archive.
+const MOST_ENTRIES: usize = 100_000;
+
+/// Most bytes that it may have when it is unpacked.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Most bytes that come out for each that goes in, beyond [`FREE_BYTES`]: what compilers and people
+/// make is far below.
+const MOST_RATIO: u64 = 200;
+
+/// Most bytes that say of one entry what it is: its header, its long name, its records.
+const MOST_BYTES_OF_HEAD: u64 = 1 << 20;
+
+/// What may come out of any archive.
+const FREE_BYTES: u64 = 64 << 20;
+
+/// What a file is, as its first bytes say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Tar,
+    TarGz,
+    Zip,
+    /// No archive.
+    File,
+}
+
+fn form(bytes: &[u8]) -> Form {
+    match bytes {
+        [0x1f, 0x8b, ..] => Form::TarGz,
+        [b'P', b'K', 3, 4, ..] => Form::Zip,
+        _ if bytes.get(257..262) == Some(b"ustar") => Form::Tar,
+        _ => Form::File,
+    }
+}
+
+fn fault(message: String) -> Error {
+    Error::new(Code::Io, message)
+}
+
+/// Whether bytes are an archive.
+pub fn is_archive(bytes: &[u8]) -> bool {
+    form(bytes) != Form::File
+}
+
+/// Writes the content of an archive into an empty directory; bytes that are not an archive become
+/// the file `name` there. `shown` is what errors call the archive. Names for which `is_own` is true
+/// belong to the machine that made the archive, and are refused.
+///
+/// # Errors
+/// The archive is damaged, too large, has an entry that is neither a file nor a directory, or would
+/// write elsewhere.
+pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&str) -> bool) -> Result<()> {
+    let limit = (bytes.len() as u64).saturating_mul(MOST_RATIO).saturating_add(FREE_BYTES).min(MOST_BYTES);
+    let mut target = Target { shown, into, is_own, known: HashSet::new(), entries: 0, left: limit };
+    let meter = Meter { total: Cell::new(limit), head: Cell::new(u64::MAX) };
+    match form(bytes) {
+        Form::Tar => target.tar(Metered { from: bytes, meter: &meter }),
+        Form::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
+        Form::Zip => target.zip(bytes),
+        Form::File => target.file(Path::new(name), true, bytes),
+    }
+}
+
+/// What may still be read of an archive: every byte counts, whatever it is for.
+struct Meter {
+    total: Cell<u64>,
+    /// Until the next entry has its name.
+    head: Cell<u64>,
+}
+
+/// A stream that ends in an error where its meter does.
+struct Metered<'m, R> {
+    from: R,
+    meter: &'m Meter,
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(buffer)?;
+        for left in [&self.meter.total, &self.meter.head] {
+            left.set(left.get().checked_sub(n as u64).ok_or(io::ErrorKind::FileTooLarge)?);
+        }
+        Ok(n)
+    }
+}
+
+struct Target<'a> {
+    shown: &'a str,
+    into: &'a Path,
+    is_own: fn(&str) -> bool,
+    /// What was written, in lower case: some file systems take two names for one.
+    known: HashSet<String>,
+    entries: usize,
+    /// How many bytes may still come.
+    left: u64,
+}
+
+impl Target<'_> {
+    fn wrong(&self, what: impl std::fmt::Display) -> Error {
+        fault(format!("the archive '{}' is refused: {what}", self.shown))
+    }
+
+    fn tar(&mut self, from: Metered<'_, impl Read>) -> Result<()> {
+        let meter = from.meter;
+        let mut archive = tar::Archive::new(from);
+        let damaged = |target: &Target<'_>, e: io::Error| match e.kind() {
+            io::ErrorKind::FileTooLarge if meter.total.get() > MOST_BYTES_OF_HEAD => {
+                target.wrong(format!("the head of an entry has more than {MOST_BYTES_OF_HEAD} bytes"))
+            }
+            io::ErrorKind::FileTooLarge => target.grows(),
+            _ => target.wrong(format!("it is damaged: {e}")),
+        };
+        let mut entries = archive.entries().map_err(|e| damaged(self, e))?;
+        loop {
+            meter.head.set(MOST_BYTES_OF_HEAD);
+            let Some(entry) = entries.next() else { break };
+            let mut entry = entry.map_err(|e| damaged(self, e))?;
+            meter.head.set(u64::MAX);
+            self.count(1)?;
+            let path = entry.path().map_err(|e| damaged(self, e))?.into_owned();
+            let mode = entry.header().mode().map_err(|e| damaged(self, e))?;
+            match entry.header().entry_type() {
+                tar::EntryType::Directory => self.directory(&path)?,
+                tar::EntryType::Regular | tar::EntryType::Continuous => {
+                    self.file(&path, mode & 0o111 != 0, &mut entry)?;
+                }
+                // What tools write about the archive as a whole.
+                tar::EntryType::XGlobalHeader => {}
+                other => return Err(self.wrong(format!("'{}' is {}", path.display(), named(other)))),
+            }
+        }
+        Ok(())
+    }
+
+    fn zip(&mut self, bytes: &[u8]) -> Result<()> {
+        let damaged = |target: &Target<'_>, e: zip::result::ZipError| target.wrong(format!("it is damaged: {e}"));
+        let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(self, e))?;
+        self.count(archive.len())?;
+        for i in 0..archive.len() {
+            let mut entry = archive.by_index(i).map_err(|e| damaged(self, e))?;
+            // As it is written there: what a library makes of a path that leaves is no path of
+            // ours.
+            let name = entry.name().map_err(|e| damaged(self, e))?.into_owned();
+            let mode = entry.unix_mode().unwrap_or(0o644);
+            match (mode & 0o170_000, name.ends_with('/')) {
+                (0 | 0o040_000, true) => self.directory(Path::new(&name))?,
+                (0 | 0o100_000, false) => self.file(Path::new(&name), mode & 0o111 != 0, &mut entry)?,
+                (0o120_000, _) => return Err(self.wrong(format!("'{name}' is a link"))),
+                _ => return Err(self.wrong(format!("'{name}' is neither a file nor a directory"))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that there are so many entries more.
+    fn count(&mut self, entries: usize) -> Result<()> {
+        self.entries += entries;
+        match self.entries > MOST_ENTRIES {
+            true => Err(self.wrong(format!("it has more than {MOST_ENTRIES} entries"))),
+            false => Ok(()),
+        }
+    }
+
+    fn grows(&self) -> Error {
+        self.wrong("it grows too much when it is unpacked")
+    }
+
+    /// The place of an entry, which is in the directory and new.
+    fn place(&mut self, path: &Path) -> Result<Option<PathBuf>> {
+        let Some(text) = path.to_str() else {
+            return Err(self.wrong(format!("the name '{}' is not valid UTF-8", path.display())));
+        };
+        // On some systems the one separates, and the other names a drive.
+        if text.contains(['\\', ':', '\0']) {
+            return Err(self.wrong(format!("'{text}' has a character that not every system allows in names")));
+        }
+        let mut place = PathBuf::new();
+        for component in path.components() {
+            match component {
+                Component::Normal(part) => {
+                    if let Some(own) = part.to_str().filter(|part| (self.is_own)(part)) {
+                        let why = format!("'{text}': '{own}' is a name of files that belong to one machine");
+                        return Err(self.wrong(why));
+                    }
+                    place.push(part);
+                }
+                Component::CurDir => {}
+                _ => return Err(self.wrong(format!("'{text}' leads out of the archive"))),
+            }
+        }
+        Ok((!place.as_os_str().is_empty()).then_some(place))
+    }
+
+    fn directory(&mut self, path: &Path) -> Result<()> {
+        let Some(place) = self.place(path)? else { return Ok(()) };
+        self.enter(&place)?;
+        fs::create_dir_all(self.into.join(place)).map_err(|e| self.cannot(path, &e))
+    }
+
+    /// Notes the names of a directory and of those above it, which may come again, but in one
+    /// spelling.
+    fn enter(&mut self, place: &Path) -> Result<()> {
+        for ancestor in place.ancestors().filter(|a| !a.as_os_str().is_empty()) {
+            let spelled = format!("{}/", ancestor.display());
+            let lower = spelled.to_lowercase();
+            if self.known.contains(&lower) && !self.known.contains(&format!("={spelled}")) {
+                return Err(self.wrong(format!("'{}' occurs twice, with different letter case", ancestor.display())));
+            }
+            self.known.insert(lower);
+            self.known.insert(format!("={spelled}"));
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, is_executable: bool, from: impl Read) -> Result<()> {
+        let Some(place) = self.place(path)? else {
+            return Err(self.wrong("a file has no name"));
+        };
+        let parent = place.parent().unwrap_or(Path::new(""));
+        self.enter(parent)?;
+        let lower = place.to_string_lossy().to_lowercase();
+        if !self.known.insert(lower.clone()) || self.known.contains(&format!("{lower}/")) {
+            return Err(self.wrong(format!("'{}' occurs twice", place.display())));
+        }
+        let cannot = |target: &Self, e: io::Error| target.cannot(path, &e);
+        fs::create_dir_all(self.into.join(parent)).map_err(|e| cannot(self, e))?;
+        let mode = if is_executable { 0o755 } else { 0o644 };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(mode);
+        let mut file: File = options.open(self.into.join(&place)).map_err(|e| cannot(self, e))?;
+        let written = io::copy(&mut from.take(self.left + 1), &mut file).map_err(|e| match e.kind() {
+            io::ErrorKind::FileTooLarge => self.grows(),
+            _ => cannot(self, e),
+        })?;
+        if written > self.left {
+            return Err(self.grows());
+        }
+        self.left -= written;
+        Ok(())
+    }
+
+    fn cannot(&self, path: &Path, e: &io::Error) -> Error {
+        fault(format!("cannot unpack '{}' of '{}': {e}", path.display(), self.shown))
+    }
+}
+
+fn named(kind: tar::EntryType) -> &'static str {
+    match kind {
+        tar::EntryType::Symlink | tar::EntryType::Link => "a link",
+        tar::EntryType::Char | tar::EntryType::Block => "a device",
+        tar::EntryType::Fifo => "a pipe",
+        _ => "neither a file nor a directory",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use tar::{Builder, EntryType, Header};
+
+    fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path) -> crate::diag::Result<()> {
+        super::unpack(shown, bytes, name, into, |_| false)
+    }
+
+    /// An archive, with names as they are given: the library's own would refuse some.
+    fn tar(entries: &[(&str, EntryType, u32, &str)]) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        for (name, kind, mode, content) in entries {
+            let mut header = Header::new_ustar();
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(*kind);
+            header.set_mode(*mode);
+            let is_link = matches!(kind, EntryType::Symlink | EntryType::Link);
+            if is_link {
+                header.set_link_name(content).unwrap();
+            }
+            let content = if is_link { "" } else { content };
+            header.set_size(content.len() as u64);
+            header.set_cksum();
+            builder.append(&header, content.as_bytes()).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    fn refused(bytes: &[u8], words: &str) {
+        let outer = tempfile::tempdir().unwrap();
+        let into = outer.path().join("into");
+        fs::create_dir(&into).unwrap();
+        let error = unpack("a.tar", bytes, "a", &into).unwrap_err().to_string();
+        assert!(error.contains(words), "{words}: {error}");
+        assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 1, "{words}: something lies outside");
+    }
+
+    const FILE: EntryType = EntryType::Regular;
+
+    #[test]
+    fn files_and_directories_are_unpacked_and_nothing_but_the_executable_bit_stays() {
+        let bytes = tar(&[
+            ("./", EntryType::Directory, 0o755, ""),
+            ("app/", EntryType::Directory, 0o755, ""),
+            ("app/run", FILE, 0o6755, "x"),
+            ("app/data", FILE, 0o666, "y"),
+            ("other/deep/z", FILE, 0o600, "z"),
+        ]);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&bytes).unwrap();
+        for bytes in [bytes, gzip.finish().unwrap()] {
+            let into = tempfile::tempdir().unwrap();
+            unpack("a", &bytes, "a", into.path()).unwrap();
+            let mode = |path: &str| fs::metadata(into.path().join(path)).unwrap().permissions().mode() & 0o7777;
+            assert_eq!(mode("app/run") & 0o6100, 0o100);
+            assert_eq!(mode("app/data") & 0o111, 0);
+            assert_eq!(fs::read(into.path().join("other/deep/z")).unwrap(), b"z");
+        }
+        let into = tempfile::tempdir().unwrap();
+        unpack("a", b"#!/bin/sh\n", "app", into.path()).unwrap();
+        assert_eq!(fs::read(into.path().join("app")).unwrap(), b"#!/bin/sh\n");
+    }
+
+    #[test]
+    fn what_leads_out_of_an_archive_is_refused() {
+        refused(&tar(&[("../x", FILE, 0o644, "x")]), "leads out");
+        refused(&tar(&[("a/../../x", FILE, 0o644, "x")]), "leads out");
+        refused(&tar(&[("/tmp/x", FILE, 0o644, "x")]), "leads out");
+        refused(&tar(&[("c:\\x", FILE, 0o644, "x")]), "not every system allows");
+        refused(&tar(&[("l", EntryType::Symlink, 0o777, "/etc")]), "'l' is a link");
+        refused(&tar(&[("l", EntryType::Link, 0o777, "../x")]), "'l' is a link");
+    }
+
+    #[test]
+    fn devices_pipes_and_names_that_collide_are_refused() {
+        refused(&tar(&[("d", EntryType::Char, 0o644, "")]), "a device");
+        refused(&tar(&[("d", EntryType::Block, 0o644, "")]), "a device");
+        refused(&tar(&[("p", EntryType::Fifo, 0o644, "")]), "a pipe");
+        refused(&tar(&[("a", FILE, 0o644, ""), ("A", FILE, 0o644, "")]), "twice");
+        refused(&tar(&[("a", FILE, 0o644, ""), ("a", FILE, 0o644, "")]), "twice");
+        refused(&tar(&[("a/x", FILE, 0o644, ""), ("A/y", FILE, 0o644, "")]), "twice");
+        refused(&tar(&[("a/x", FILE, 0o644, ""), ("A", FILE, 0o644, "")]), "twice");
+    }
+
+    #[test]
+    fn bombs_and_damaged_archives_are_refused() {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        let mut header = Header::new_ustar();
+        let size = 128 << 20;
+        header.set_path("zeros").unwrap();
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_cksum();
+        gzip.write_all(header.as_bytes()).unwrap();
+        std::io::copy(&mut std::io::Read::take(std::io::repeat(0), size), &mut gzip).unwrap();
+        refused(&gzip.finish().unwrap(), "grows too much");
+        let whole = tar(&[("a", FILE, 0o644, &"x".repeat(2000))]);
+        refused(&whole[..1000], "a.tar");
+        refused(&[0x1f, 0x8b, 8, 0, 0], "damaged");
+        refused(b"PK\x03\x04 and nothing more", "damaged");
+    }
+
+    #[test]
+    fn zip_archives_are_held_to_the_same() {
+        let zip = |name: &str, mode: u32| {
+            let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+            let options = zip::write::SimpleFileOptions::default().unix_permissions(mode);
+            writer.start_file(name, options).unwrap();
+            writer.write_all(b"content").unwrap();
+            writer.finish().unwrap().into_inner()
+        };
+        refused(&zip("../x", 0o644), "leads out");
+        refused(&zip("/x", 0o644), "leads out");
+        let into = tempfile::tempdir().unwrap();
+        unpack("a.zip", &zip("a/run", 0o755), "a", into.path()).unwrap();
+        let mode = fs::metadata(into.path().join("a/run")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111, 0o111 & mode);
+        assert!(mode & 0o100 != 0 && Path::new(&into.path().join("a/run")).is_file());
+    }
+}

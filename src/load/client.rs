@@ -1,0 +1,129 @@
+//! [`Client`]: servers that are asked several times, and that may ask who the user is.
+
+use super::host;
+use super::http::{Answer, Http, Watch, refused};
+use crate::diag::{Code, Error, Result};
+use base64::Engine;
+use std::time::{Duration, Instant};
+
+/// The most tries of one request that the network may have broken.
+const TRIES: u32 = 5;
+
+/// The pause before the second try; each further pause is twice as long.
+const PAUSE: Duration = Duration::from_millis(80);
+
+/// Returns the token, or `user:password`, for a host.
+pub type Secret = fn(&str) -> Option<String>;
+
+/// The way to servers.
+pub struct Client {
+    http: Http,
+    secret: Secret,
+}
+
+/// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with
+/// `__` for `-` and `_` for what else is neither letter nor digit. No two hosts have the same: a
+/// label neither begins nor ends with `-`, and `_`, which `.` becomes, is in the name of none.
+/// `None` for what is not the canonical spelling of such a host.
+pub fn token_variable(host: &str) -> Option<String> {
+    let plain = |c: char| match c {
+        '-' => "__".to_owned(),
+        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase().to_string(),
+        _ => "_".to_owned(),
+    };
+    let is_told_apart = host::is_canonical(host) && !host.contains('_');
+    is_told_apart.then(|| format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>()))
+}
+
+/// Refuses a URL that another machine would answer without encryption.
+///
+/// # Errors
+/// The URL is one.
+pub fn check_protected(url: &str) -> Result<()> {
+    if host::is_protected(url) { Ok(()) } else { Err(fault(host::plain(url))) }
+}
+
+/// `user:password` as a header has it.
+pub(super) fn basic(pair: &str) -> String {
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+}
+
+pub(super) fn fault(message: String) -> Error {
+    Error::new(Code::Io, message)
+}
+
+/// An answer that is a success.
+///
+/// # Errors
+/// The status is another one.
+pub fn success(url: &str, answer: Answer) -> Result<Answer> {
+    if answer.status.is_success() {
+        return Ok(answer);
+    }
+    let error = refused(url, answer.status).error;
+    Err(match answer.status.as_u16() {
+        401 | 403 => match token_variable(host::of_url(url)) {
+            Some(name) => error.hint(format!("if you may read it, set {name} to TOKEN or to USER:PASSWORD")),
+            None => error,
+        },
+        _ => error,
+    })
+}
+
+impl Client {
+    /// A client without secrets.
+    pub fn new(http: Http) -> Self {
+        Client { http, secret: |_| None }
+    }
+
+    /// Lets the user in where servers ask who it is: the secret of a host is sent to that host
+    /// alone, and encrypted.
+    pub fn with_secrets(self, secret: Secret) -> Self {
+        Client { secret, ..self }
+    }
+
+    /// Tells somebody how much has come of the files that are fetched from now on.
+    pub fn watched(self, watch: Watch) -> Self {
+        Client { http: self.http.watched(watch), ..self }
+    }
+
+    /// The token, or `user:password`, for a host.
+    pub(super) fn secret(&self, host: &str) -> Option<String> {
+        (self.secret)(host).filter(|secret| !secret.is_empty())
+    }
+
+    /// Asks a server, as the user where there is a secret for it.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub fn ask_as_user(&self, url: &str) -> Result<Answer> {
+        let secret = self.secret(host::of_url(url));
+        let header =
+            secret.map(|secret| if secret.contains(':') { basic(&secret) } else { format!("Bearer {secret}") });
+        let headers: Vec<(&str, &str)> = header.iter().map(|header| ("Authorization", header.as_str())).collect();
+        self.ask(url, &headers)
+    }
+
+    /// Asks a server, several times where the network or the server fails.
+    ///
+    /// # Errors
+    /// It does not answer. What it says is the caller's to judge.
+    pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
+        check_protected(url)?;
+        let mut pause = PAUSE;
+        // All tries and redirects share the time that one file has.
+        let deadline = self.http.deadline();
+        for _ in 1..TRIES {
+            let answer = self.http.ask_until(url, headers, deadline);
+            let is_last = deadline <= Instant::now() + pause;
+            match answer {
+                Ok(answer) if is_last || !answer.status.is_server_error() => return Ok(answer),
+                Err(fault) if is_last || fault.is_answer => return Err(fault.error),
+                _ => {}
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+        self.http.ask_until(url, headers, deadline).map_err(|fault| fault.error)
+    }
+}
