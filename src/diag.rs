@@ -43,6 +43,8 @@ pub enum Code {
     Io,
     /// A server has no such file.
     Absent,
+    /// A remote part would have to be fetched, which this build may not do, or is not in the lock.
+    NotFetched,
     /// A plugin failed, did what a plugin must not do, or has something to say.
     Plugin,
     /// A field or flag still works and should be replaced by another one.
@@ -63,6 +65,7 @@ impl Code {
             Code::NoMatch => "no-match",
             Code::Io => "io",
             Code::Absent => "absent",
+            Code::NotFetched => "not-fetched",
             Code::Plugin => "plugin",
             Code::Deprecated => "deprecated",
             Code::Unused => "unused",

@@ -1,6 +1,7 @@
 //! The face of the library: [`build`], [`build_all`], [`Workspace`] and [`Output`].
 
 use crate::diag::{Error, Result, Warned};
+use crate::load::remote::RemoteParts;
 use crate::load::{Common, Loader};
 use crate::parallel;
 use crate::pipeline::{self, Built};
@@ -125,6 +126,11 @@ impl<'w> Output<'w> {
     /// size of the file).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         self.cx.arena.place(pos)
+    }
+
+    /// The remote parts that the build used, and those of builds that share its files.
+    pub fn remote_parts(&self) -> &RemoteParts {
+        self.cx.files.remote_parts()
     }
 
     /// The local files that the build read, sorted. Files that plugins and helm read by themselves

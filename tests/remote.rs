@@ -207,7 +207,8 @@ fn files_come_over_http() {
         "/b.yaml",
         "app/kustomization.yaml",
     ]);
-    build(&tree, &format!("{server}/a.yaml"), &["--offline"]).fails_with(&["offline"]);
+    assert!(build(&tree, &format!("{server}/a.yaml"), &["--offline"]).ok().contains("name: a"), "the last one seen");
+    build(&tree, &format!("{server}/b.yaml"), &["--offline"]).fails_with(&["offline", "/b.yaml"]);
     tree.write(
         "app/kustomization.yaml",
         &format!("configMapGenerator: [{{name: g, files: ['{server}/settings.txt']}}]\n"),

@@ -10,6 +10,7 @@ use super::messages::MessageFlags;
 use super::openapi::Openapi;
 use super::plugin_args::PluginCommand;
 use super::plugin_flags::PluginFlags;
+use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
 use super::{command_word, help, other_tools};
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
@@ -60,6 +61,11 @@ pub enum Command {
     /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
     #[command(long_about = KRM_FUNCTION)]
     KrmFunction(Named<KrmFunction>),
+    /// Copy the remote parts of a kustomization beside it, and lock their versions
+    #[command(long_about = VENDOR, after_long_help = VENDOR_EXAMPLES)]
+    Vendor(Named<Vendor>),
+    /// Show or empty the directory that keeps remote parts between builds
+    Cache(Named<CacheCommand>),
     /// Make, install, pin and share plugins
     Plugin(Named<PluginCommand>),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
@@ -327,13 +333,33 @@ pub struct Build {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::HELM, hide_short_help = true)]
     pub helm_debug: Option<bool>,
 
-    /// Fetch nothing: use the clones of earlier builds
+    /// Let helm use your own logins and repositories
     ///
-    /// A clone that is missing is an error.
+    /// It has no effect on charts whose kustomization names a 'configHome'.
+    #[arg(long, help_heading = heading::HELM, hide_short_help = true)]
+    pub helm_user_config: bool,
+
+    /// Merge lists of custom resources by the keys that CRDs in the tree name
+    ///
+    /// CustomResourceDefinitions count that are resources or are named in 'crds'. This is an
+    /// extension: kustomize replaces these lists.
+    #[arg(long, help_heading = heading::FILES, hide_short_help = true)]
+    pub crd_merge_keys: bool,
+
+    /// Fetch nothing: use the remote parts of earlier builds
+    ///
+    /// The error for missing parts names all of them.
     #[arg(long, help_heading = heading::REMOTE)]
     pub offline: bool,
 
-    /// Where clones of git repositories are kept between builds
+    /// Use exactly the versions of kustomization.lock
+    ///
+    /// The lock is beside the kustomization. A remote part that is not locked, or that has changed,
+    /// is an error.
+    #[arg(long, help_heading = heading::REMOTE)]
+    pub locked: bool,
+
+    /// Where remote parts are kept between builds
     ///
     /// By default they are kept in the user's cache directory.
     #[arg(long, value_name = "DIR", help_heading = heading::REMOTE, hide_short_help = true)]

@@ -4,7 +4,10 @@ use super::args::{Build, Results};
 use super::depfile::{self, Rule};
 use super::messages::Messages;
 use super::{cache, managed, output, plugin_flags, roots, signals};
-use crate::load::{Disk, FileLimit, Loader, Memory, Overlay, RemoteOptions, Restrictor, clean};
+use crate::load::artifact_reference::is_artifact;
+use crate::load::{
+    Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
+};
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options};
 use crate::workspace::{self, Workspace};
@@ -137,10 +140,13 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
             offline: args.offline,
             timeout: args.remote_timeout,
             size_limit: args.remote_size_limit,
+            lock: if args.locked { Some(Arc::new(lock(root)?)) } else { None },
+            secrets: Secrets(managed::secret),
         },
         children: signals::children().clone(),
         trace: false,
         schemas,
+        crd_merge_keys: args.crd_merge_keys,
         helm: HelmOptions {
             enabled: args.enable_helm.unwrap_or(false) || plugins_enabled,
             command: args.helm_command.clone(),
@@ -148,9 +154,18 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
             kube_version: args.helm_kube_version.clone(),
             debug: args.helm_debug.unwrap_or(false),
             limits: plugin_flags::limits(&args.plugins),
+            user_config: args.helm_user_config,
             variable,
         },
     })
+}
+
+/// The lock beside the kustomization of a root.
+fn lock(root: &str) -> Result<Lock> {
+    if RepoSpec::parse(root).is_some() || is_artifact(root) {
+        bail!("--locked needs a directory of this machine: the lock of '{root}' would not be yours");
+    }
+    Ok(Lock::read(Path::new(root), root)?)
 }
 
 fn say_once(first: bool, warning: &str) {

@@ -4,6 +4,7 @@ use super::cache;
 use super::plugin_install::install_missing;
 use crate::diag::{self, Code, Error};
 use crate::load::Root;
+use crate::load::client::token_variable;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{Bundle, Environment};
 use crate::manager::policy::trust::{self, Trust};
@@ -70,6 +71,11 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
     };
     let cache = cache::of_user();
     Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
+}
+
+/// The token, or `user:password`, of the environment for a host.
+pub fn secret(host: &str) -> Option<String> {
+    variable(&token_variable(host)?)?.into_string().ok()
 }
 
 /// The directories whose files are used whoever owns them.

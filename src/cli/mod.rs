@@ -6,6 +6,7 @@
 mod args;
 mod build;
 mod cache;
+mod cache_command;
 mod cfg;
 mod command_word;
 mod completion;
@@ -36,10 +37,12 @@ mod plugin_share;
 mod plugin_trust;
 mod plugin_why;
 mod progress;
+mod remote_args;
 mod report;
 mod roots;
 mod signals;
 mod switch;
+mod vendor;
 mod version;
 
 use crate::plugin::isolation::ARGUMENT;
@@ -90,6 +93,8 @@ pub fn main() -> ExitCode {
         args::Command::Openapi(openapi) => openapi::run(&openapi.0),
         args::Command::Cfg(cfg) => cfg::run(&cfg.0),
         args::Command::Fn(command) => cfg::refuse(&command.0),
+        args::Command::Vendor(command) => vendor::run(&command.0),
+        args::Command::Cache(command) => cache_command::run(&command.0),
     };
     children.end_orphans();
     if children.have_ended() {

@@ -1,14 +1,13 @@
 //! `plugin install`, `add`, `lock` and `update`: the command line of the installer.
 
 use super::cache;
-use super::managed::{policy, variable};
+use super::managed::{policy, secret, variable};
 use super::plugin::{constraint_of, halves, parse};
 use super::plugin_args::{Add, Install, Lock as LockArgs, TransferFlags, Update};
 use super::plugin_images;
 use super::progress::Progress;
 use super::report::Report;
 use super::signals;
-use crate::load::client::token_variable;
 use crate::manager::fetch::{FetchLimits, Transfer};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
@@ -39,7 +38,6 @@ pub fn locked_root() -> Result<LockedRoot> {
 /// Makes the client that fetches files, with the tokens of the environment.
 pub fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
     let cache = cache::writable();
-    let secret = |host: &str| variable(&token_variable(host)?)?.into_string().ok();
     let transfer =
         Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline, signals::children().clone())
             .with_secrets(secret);

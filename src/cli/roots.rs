@@ -53,8 +53,9 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     }
     let jobs = args.jobs.unwrap_or_else(parallel::cores);
     let paths: Vec<String> = chosen.iter().map(|root| root.path.clone()).collect();
-    // With plugins, each root has its own plugins.yaml; without, all roots have the same options.
-    let has_own = args.enable_alpha_plugins.unwrap_or(false);
+    // Each root may have its own plugins.yaml and its own lock. Without plugins and locks all roots
+    // have the same options.
+    let has_own = args.enable_alpha_plugins.unwrap_or(false) || args.locked;
     let mut options: Vec<Options> = Vec::with_capacity(paths.len());
     for root in &paths {
         options.push(match options.first() {
@@ -84,6 +85,14 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
         write(args, results)?;
     }
     failures.report(paths.len(), messages)
+}
+
+/// The directories of the roots that the arguments name.
+///
+/// # Errors
+/// A directory cannot be read, or has no root.
+pub fn directories(args: &Build) -> Result<Vec<String>> {
+    Ok(chosen(args)?.into_iter().map(|root| root.path).collect())
 }
 
 /// The roots that the arguments name, each with its name.

@@ -4,7 +4,8 @@
 //! *Kinds*: `HelmChartInflationGenerator`, with the fields of an entry and of `helmGlobals`.
 //! *Entry*: `HelmChart`, `HelmGlobals`.
 //! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values
-//! files. It runs only with `--enable-helm`.
+//! files. It runs only with `--enable-helm`. A build that is offline, or held to a lock, uses a
+//! chart of the cache or the copy beside the lock.
 //! *Order*: after SecretGenerator, before `generators`; all charts are checked before the first one
 //! runs.
 //! *Cost*: two or three runs of helm a chart.
@@ -14,13 +15,15 @@
 //! *Example*: `testdata/reference/helm_chart.txtar`
 
 use super::helm_command::HelmCommand;
+use super::helm_user;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Code, Error, Result};
+use crate::load::remote::ChartName;
 use crate::load::{Root, join, path};
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator, documents_to_resources};
-use crate::yaml::{Mapping, Node, documents, emit, first_document, reprint};
+use crate::yaml::{Mapping, Node, Source, documents, emit, first_document, reprint};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -143,6 +146,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             home => home.into(),
         };
         let options = &build.cx.options.helm;
+        let is_user = options.user_config && self.globals.config_home.is_empty();
         let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![
@@ -150,6 +154,9 @@ impl<'a> HelmChartInflationGenerator<'a> {
             ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
             ("HELM_DATA_HOME".into(), config.join(".data").into()),
         ];
+        if is_user {
+            environment.extend(helm_user::environment(options.variable));
+        }
         if (options.variable)("HELM_PLUGINS").is_none_or(|place| place.is_empty()) && self.is_of_the_tree(&config) {
             environment.push(("HELM_PLUGINS".into(), temporary.join("no-plugins").into()));
         }
@@ -202,17 +209,45 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
+    /// The chart, as caches and locks know it.
+    fn name(&self) -> ChartName<'_> {
+        let chart = &self.chart;
+        ChartName { repo: chart.repo, name: chart.name, version: chart.version, devel: chart.devel }
+    }
+
+    /// The directory of the chart where it need not be pulled; `None` where it is to be pulled.
+    fn present(&self, build: &Build<'a>, home: &Path) -> Result<Option<PathBuf>> {
+        let directory = home.join(self.chart.name);
+        if self.chart.repo.is_empty() {
+            if directory.is_dir() {
+                return Ok(Some(directory));
+            }
+            let message = format!("no repo specified for pull, no chart found at '{}'", directory.display());
+            return Err(Error::input(message).at(self.chart.pos));
+        }
+        // A chart in the chart home may be one that another build is pulling just now.
+        let _lock = if directory.is_dir() { lock(home).ok().flatten() } else { None };
+        build.cx.files.remote_parts().chart(self.name(), &directory).map_err(|e| e.at(self.chart.pos))
+    }
+
+    /// The directory of the chart, which is pulled if it is missing.
+    fn directory(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<PathBuf> {
+        if let Some(present) = self.present(build, home)? {
+            return Ok(present);
+        }
+        self.pull(build, home, temporary)?;
+        let directory = home.join(self.chart.name);
+        let kept = build.cx.files.remote_parts().keep_chart(self.name(), &directory);
+        if kept.is_err() {
+            let _ = std::fs::remove_dir_all(&directory);
+        }
+        kept.map_err(|e| e.at(self.chart.pos)).map(|()| directory)
+    }
+
     /// Pulls the chart unless it is there. Builds that run side by side wait for each other.
     fn pull(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<()> {
         let chart = &self.chart;
         let directory = home.join(chart.name);
-        let fault = |message: String| Error::input(message).at(chart.pos);
-        if chart.repo.is_empty() {
-            if directory.is_dir() {
-                return Ok(());
-            }
-            return Err(fault(format!("no repo specified for pull, no chart found at '{}'", directory.display())));
-        }
         let no_home = |e: std::io::Error| {
             Error::new(Code::Io, format!("the chart home '{}' cannot be made: {e}", home.display()))
         };
@@ -224,9 +259,19 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Ok(());
         }
         let command = HelmCommand::new("pull").switch("--untar", true).option("--untardir", &home.to_string_lossy());
-        let command = match chart.repo.starts_with("oci://") {
-            true => command.word(format!("{}/{}", chart.repo.strip_suffix('/').unwrap_or(chart.repo), chart.name)),
-            false => command.option("--repo", chart.repo).word(chart.name),
+        let of_user = match build.cx.options.helm.user_config && self.globals.config_home.is_empty() {
+            true => helm_user::repository(build, chart.repo),
+            false => None,
+        };
+        let command = match (chart.repo.starts_with("oci://"), of_user) {
+            (true, _) => command.word(format!("{}/{}", chart.repo.strip_suffix('/').unwrap_or(chart.repo), chart.name)),
+            (false, Some(name)) => {
+                // With '--repo', helm would ask for the list of charts without the user's
+                // credentials.
+                self.run(build, HelmCommand::new("repo").word("update").word(name.as_str()), temporary)?;
+                command.word(format!("{name}/{}", chart.name))
+            }
+            (false, None) => command.option("--repo", chart.repo).word(chart.name),
         };
         let command = command.option("--version", chart.version).switch("--devel", chart.devel);
         let pulled = self.run(build, command, temporary).and_then(|_| self.check_place(home, &directory));
@@ -253,14 +298,37 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
+    /// A values file, or that of the chart, which need not be in the tree.
+    fn values_file(&self, build: &Build<'a>, chart: &Path, home: &Path) -> Result<&'a Source> {
+        let own = chart.join("values.yaml");
+        let is_kept = !chart.starts_with(home);
+        let path = match self.chart.values_file {
+            "" if is_kept => {
+                let text = build.cx.options.file_limit.read_to_string(&own);
+                let text =
+                    text.map_err(|e| Error::new(Code::Io, format!("'{}' cannot be read: {e}", own.display())))?;
+                return Ok(build.arena.add_source(own.display().to_string(), text));
+            }
+            "" => &own.to_string_lossy(),
+            path => path,
+        };
+        build.cx.files.text(&self.root, path).map_err(Error::from)
+    }
+
     /// The values that helm gets in place of the chart's.
-    fn values(&self, build: &Build<'a>, chart: &Path) -> Result<Vec<u8>> {
+    fn values(&self, build: &Build<'a>, chart: &Path, home: &Path) -> Result<Vec<u8>> {
         let arena = build.arena;
-        let default = chart.join("values.yaml").to_string_lossy().into_owned();
-        let path = if self.chart.values_file.is_empty() { &default } else { self.chart.values_file };
         let in_values = |e: Error| e.context(format!("reading the values of chart '{}'", self.chart.name));
         let inline = self.chart.values_inline.as_ref().and_then(Node::as_mapping).filter(|m| !m.is_empty());
         let Some(inline) = inline else {
+            if self.chart.values_file.is_empty() && !chart.starts_with(home) {
+                let own = chart.join("values.yaml");
+                let read = build.cx.options.file_limit.read(&own);
+                let fault = |e| Error::new(Code::Io, format!("'{}' cannot be read: {e}", own.display()));
+                return read.map_err(|e| in_values(fault(e)));
+            }
+            let default = chart.join("values.yaml").to_string_lossy().into_owned();
+            let path = if self.chart.values_file.is_empty() { &default } else { self.chart.values_file };
             return build.cx.files.bytes(&self.root, path).map_err(|e| in_values(e.into()));
         };
         let malformed = |m: crate::yaml::Malformed| in_values(m.into());
@@ -270,7 +338,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let merged = if self.chart.values_merge == "replace" {
             inline
         } else {
-            let source = build.cx.files.text(&self.root, path).map_err(|e| in_values(e.into()))?;
+            let source = self.values_file(build, chart, home).map_err(in_values)?;
             let file = first_document(arena, source).map_err(malformed)?.unwrap_or_default();
             let file = match file.into_mapping() {
                 Ok(m) => m,
@@ -364,11 +432,10 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         std::fs::create_dir(&temporary).map_err(no_file)?;
         self.check_version(build, &temporary)?;
         let home = self.home();
-        self.pull(build, &home, &temporary)?;
-        let chart = home.join(self.chart.name);
+        let chart = self.directory(build, &home, &temporary)?;
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
-        std::fs::write(&values, self.values(build, &chart)?).map_err(no_file)?;
+        std::fs::write(&values, self.values(build, &chart, &home)?).map_err(no_file)?;
         let printed = self.run(build, self.template(build, &chart, &values), &temporary)?;
         let fault = |message: String| Error::new(Code::Plugin, message);
         let name = format!("the output of helm for chart '{}'", self.chart.name);
@@ -384,5 +451,9 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
             resource.behavior = Some(Behavior::Unspecified);
         }
         Ok(resources)
+    }
+
+    fn check_fetched(&self, build: &Build<'a>) -> Result<()> {
+        self.present(build, &self.home()).map(drop)
     }
 }

@@ -3,6 +3,7 @@
 mod config_map;
 pub mod helm_chart;
 pub mod helm_command;
+mod helm_user;
 mod iam_policy;
 pub mod key_values;
 mod secret;

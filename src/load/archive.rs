@@ -1,5 +1,5 @@
-//! Archives that were fetched, unpacked without trust: no entry is written outside of the directory,
-//! and each is a file or a directory.
+//! Archives that were fetched, unpacked without trust: no entry is written outside of the
+//! directory, and each is a file or a directory.
 //!
 //! Any other entry is an error and is not left out: such an archive was not made for this.
 

@@ -1,7 +1,7 @@
 //! [`Client`]: servers that are asked several times, and that may ask who the user is.
 
-use super::host;
 use super::http::{Answer, Http, Watch, refused};
+use super::{Secret, host};
 use crate::diag::{Code, Error, Result};
 use base64::Engine;
 use std::time::{Duration, Instant};
@@ -11,9 +11,6 @@ const TRIES: u32 = 5;
 
 /// The pause before the second try; each further pause is twice as long.
 const PAUSE: Duration = Duration::from_millis(80);
-
-/// Returns the token, or `user:password`, for a host.
-pub type Secret = fn(&str) -> Option<String>;
 
 /// The way to servers.
 pub struct Client {

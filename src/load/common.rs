@@ -1,30 +1,21 @@
 //! What builds that share their files have in common: texts, clones of repositories, and what was
 //! fetched. A build on its own has one for itself.
 
-use super::git::Git;
-use super::http::Http;
-use super::{NotLoaded, RemoteOptions, RepoSpec};
+use super::remote::RemoteParts;
+use super::{NotLoaded, RemoteOptions};
 use crate::diag::Result;
 use crate::meter::FastMap;
 use crate::process::Children;
 use crate::yaml::encoding::Text;
 use crate::yaml::{Arena, Source};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How long one fetch over HTTP may take unless an option says so.
-const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Texts, clones and fetched files, each read once.
+/// Texts and remote parts, each read once.
 pub struct Common<'a> {
     /// Texts by their places, without links, and by what messages call them.
     sources: Mutex<FastMap<(PathBuf, String), &'a Source>>,
-    pub(super) git: Git,
-    remote: RemoteOptions,
-    http: OnceLock<Http>,
-    /// What was fetched, by URL.
-    fetched: Mutex<FastMap<String, Arc<[u8]>>>,
+    pub remote: RemoteParts,
 }
 
 /// The value behind a lock. No value here is half changed when a thread panics.
@@ -35,13 +26,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<'a> Common<'a> {
     /// Nothing is read yet.
     pub fn new(remote: RemoteOptions, children: Children) -> Self {
-        Common {
-            sources: Mutex::default(),
-            git: Git::new(remote.cache.clone(), remote.offline, remote.timeout, children),
-            remote,
-            http: OnceLock::new(),
-            fetched: Mutex::default(),
-        }
+        Common { sources: Mutex::default(), remote: RemoteParts::new(remote, children) }
     }
 
     /// The text of a file at a place that messages call `name`; `read` gives the text if nobody has
@@ -59,19 +44,5 @@ impl<'a> Common<'a> {
         }
         let text = read()?;
         Ok(lock(&self.sources).entry(key).or_insert_with_key(|(_, name)| arena.add_file(name, text)))
-    }
-
-    /// What a server has at a URL.
-    pub(super) fn fetch(&self, url: &str) -> Result<Arc<[u8]>, NotLoaded> {
-        if let Some(bytes) = lock(&self.fetched).get(url) {
-            return Ok(Arc::clone(bytes));
-        }
-        let client = self.http.get_or_init(|| {
-            Http::new(self.remote.timeout.unwrap_or(HTTP_TIMEOUT), self.remote.size_limit, self.remote.offline)
-        });
-        // What cannot be fetched may be a repository.
-        let may_be_git = RepoSpec::parse(url).is_some();
-        let bytes = client.get(url).map_err(|f| NotLoaded { missing: may_be_git, error: f.error })?;
-        Ok(Arc::clone(lock(&self.fetched).entry(url.to_owned()).or_insert_with(|| bytes.into())))
     }
 }

@@ -7,13 +7,12 @@
 //! `git/<hash of the URL>/<commit>`, put there in one step: builds that run side by side share
 //! them, and what was cut off leaves nothing that looks whole.
 
-use super::RepoSpec;
-use super::git_cache::{Cache, hash};
+use super::cache::{self, Cache, Shelf};
 use super::git_command::GitCommand;
+use super::{RepoSpec, host};
 use crate::diag::{Code, Error, Result};
 use crate::process::{Call, Children, Failure, Limits, PrivateDirectory};
 use hashbrown::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -44,6 +43,17 @@ const WITHOUT: &[&str] = &[
 /// What a version of a repository is known by.
 type Key = (String, String, bool);
 
+/// The directory of all repositories in the cache.
+const KIND: &str = "git";
+
+/// A version of a repository, on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cloned {
+    pub directory: PathBuf,
+    /// Empty where git does not say.
+    pub commit: String,
+}
+
 /// The clones of a build.
 pub struct Git {
     /// The directory that keeps versions between builds.
@@ -52,7 +62,7 @@ pub struct Git {
     /// How long one command may take where the reference does not say.
     timeout: Option<Duration>,
     children: Children,
-    known: Mutex<HashMap<Key, PathBuf>>,
+    known: Mutex<HashMap<Key, Cloned>>,
     /// Clones that no cache keeps: they go when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
 }
@@ -67,24 +77,82 @@ impl Git {
     /// The directory that holds a version of a repository.
     ///
     /// # Errors
+    /// As [`Git::clone`].
+    pub fn checkout(&self, spec: &RepoSpec) -> Result<PathBuf> {
+        Ok(self.clone(spec)?.directory)
+    }
+
+    /// A version of a repository.
+    ///
+    /// # Errors
     /// git is missing, fails or takes too long, or the build is offline and the cache has no such
     /// version.
-    pub fn checkout(&self, spec: &RepoSpec) -> Result<PathBuf> {
-        self.checkout_at(spec, None).map_err(|e| e.context(format!("fetching '{}'", spec.raw)))
+    pub fn clone(&self, spec: &RepoSpec) -> Result<Cloned> {
+        self.clone_at(spec, None).map_err(|e| e.context(fetching(spec)))
+    }
+
+    /// The version of a repository that has a commit. A commit that is in the cache needs no
+    /// network.
+    ///
+    /// # Errors
+    /// As [`Git::clone`], or the reference stands for another commit now.
+    pub fn pinned(&self, spec: &RepoSpec, commit: &str) -> Result<Cloned> {
+        let moved = |now: &str| {
+            let name = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
+            let shown = host::without_user(&spec.url);
+            Error::input(format!("'{name}' of '{shown}' is now {now}, and the lock has {commit}"))
+        };
+        let known = lock(&self.known).get(&key(spec)).cloned();
+        let found = known.or_else(|| {
+            let directory = self.version(spec, commit)?;
+            Some(Cloned { directory, commit: commit.to_owned() })
+        });
+        let found = match found {
+            Some(found) => found,
+            None if is_commit(&spec.reference) && spec.reference != commit => return Err(moved(&spec.reference)),
+            None if self.offline => return Err(self.lacks(spec).context(fetching(spec))),
+            None => {
+                let asked = if is_commit(&spec.reference) { None } else { self.commit_of(spec)? };
+                if let Some(now) = asked.filter(|now| now != commit) {
+                    return Err(moved(&now));
+                }
+                self.clone_at(spec, Some(commit.to_owned())).map_err(|e| e.context(fetching(spec)))?
+            }
+        };
+        if found.commit != commit {
+            return Err(moved(&found.commit));
+        }
+        lock(&self.known).insert(key(spec), found.clone());
+        Ok(found)
     }
 
     /// `commit` is what the reference stands for, if that was asked already.
-    fn checkout_at(&self, spec: &RepoSpec, commit: Option<String>) -> Result<PathBuf> {
+    fn clone_at(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Cloned> {
         if let Some(known) = lock(&self.known).get(&key(spec)) {
             return Ok(known.clone());
         }
-        if let Some(cached) = self.cached(spec, commit)? {
-            lock(&self.known).insert(key(spec), cached.clone());
-            return Ok(cached);
+        let clone = match self.cached(spec, commit)? {
+            Some(cached) => cached,
+            None => {
+                let clone = self.start(spec)?;
+                self.fetch(spec, &clone)?;
+                self.finish(spec, clone)?
+            }
+        };
+        if !clone.commit.is_empty() {
+            lock(&self.known).insert(key(spec), clone.clone());
         }
-        let clone = self.start(spec)?;
-        self.fetch(spec, &clone)?;
-        self.finish(spec, clone)
+        Ok(clone)
+    }
+
+    /// The files of a clone that its commits have, and those of its submodules. A path with a line
+    /// break in it is left out.
+    ///
+    /// # Errors
+    /// git is missing, fails or takes too long.
+    pub fn tracked(&self, spec: &RepoSpec, clone: &Path) -> Result<Vec<String>> {
+        let listed = self.git(spec, clone, GitCommand::new("ls-files", &["-z", "--recurse-submodules"]))?;
+        Ok(listed.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
     /// The commit that a reference stands for now. One round trip; none for a reference that is a
@@ -170,40 +238,53 @@ impl Git {
     fn checkout_if_known(&self, spec: &RepoSpec) -> Result<()> {
         match self.commit_of(spec)? {
             None => Ok(()),
-            commit => self.checkout_at(spec, commit).map(drop),
+            commit => self.clone_at(spec, commit).map(drop),
         }
     }
 
+    /// The versions of a repository that the cache has.
+    fn shelf(&self, spec: &RepoSpec) -> Option<Shelf> {
+        Some(self.cache.as_ref()?.shelf(KIND, &spec.url))
+    }
+
+    /// A commit that the cache has.
+    fn version(&self, spec: &RepoSpec, commit: &str) -> Option<PathBuf> {
+        self.shelf(spec).filter(|_| is_commit(commit))?.version(&version_name(commit, spec.submodules))
+    }
+
+    /// The error for a version that an offline build does not have.
+    fn lacks(&self, spec: &RepoSpec) -> Error {
+        let part = format!("the repository '{}'", host::without_user(&spec.name()));
+        cache::lacks(&part, self.shelf(spec).as_ref())
+    }
+
     /// A version that the cache has.
-    fn cached(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Option<PathBuf>> {
-        let Some(cache) = &self.cache else { return Ok(None) };
-        let repository = cache.repository(&spec.url);
+    fn cached(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Option<Cloned>> {
         let version = |commit: &str| {
-            let version = repository.join(version_name(commit, spec.submodules));
-            (is_commit(commit) && version.is_dir() && cache.is_private(&version)).then_some(version)
+            let directory = self.version(spec, commit)?;
+            Some(Cloned { directory, commit: commit.to_owned() })
         };
         if let Some(known) = version(&spec.reference) {
             return Ok(Some(known));
         }
+        let shelf = self.shelf(spec);
         if self.offline {
-            let last = fs::read_to_string(repository.join(reference_name(spec))).unwrap_or_default();
-            return version(&last).map(Some).ok_or_else(|| cache.lacks(&repository));
+            let last = shelf.and_then(|shelf| shelf.last(&spec.reference)).unwrap_or_default();
+            return version(&last).map(Some).ok_or_else(|| self.lacks(spec));
         }
-        if !repository.is_dir() {
+        if !shelf.is_some_and(|shelf| shelf.exists()) {
             return Ok(None);
         }
         let commit = match commit {
             None => self.commit_of(spec)?,
             known => known,
         };
-        Ok(commit.and_then(|commit| version(&commit)))
-    }
-
-    /// The place of a version in the cache, if a clone may be put there.
-    fn place(&self, spec: &RepoSpec, commit: &str) -> Option<PathBuf> {
-        let cache = self.cache.as_ref().filter(|_| is_commit(commit))?;
-        let place = cache.repository(&spec.url).join(version_name(commit, spec.submodules));
-        cache.is_private(&place).then_some(place)
+        let cached = commit.and_then(|commit| version(&commit));
+        // What the reference stands for may have changed since the version was fetched.
+        if let (Some(cached), Some(shelf)) = (&cached, self.shelf(spec)) {
+            shelf.note(&spec.reference, &cached.commit);
+        }
+        Ok(cached)
     }
 
     /// The commit that a reference stands for now, if the repository says so.
@@ -234,12 +315,12 @@ impl Git {
 
     /// A directory for git to work in, on the same file system as the place of a clone.
     fn work_directory(&self) -> Result<PrivateDirectory> {
-        let Some(cache) = self.cache.as_ref().filter(|cache| cache.is_private(&cache.repositories())) else {
+        let Some(cache) = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(KIND))) else {
             return self.children.directory("kustomize-").map_err(|e| no_directory(&e));
         };
-        let parent = cache.repositories();
-        let made = Cache::make(&parent).and_then(|()| self.children.directory_in(&parent, "partial-"));
-        made.map_err(|e| no_directory(&e).context(format!("making a directory below '{}'", cache.named().display())))
+        let made = cache.work_directory(KIND, &self.children);
+        let parent = || format!("making a directory below '{}'", cache.named().display());
+        made.map_err(|e| no_directory(&e).context(parent()))
     }
 
     fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
@@ -257,28 +338,19 @@ impl Git {
     }
 
     /// Puts a clone where the cache keeps it. Another build may have done so first.
-    fn finish(&self, spec: &RepoSpec, clone: PrivateDirectory) -> Result<PathBuf> {
-        let path = clone.path().to_owned();
-        let commit = self.git(spec, &path, GitCommand::new("rev-parse", &["HEAD"])).unwrap_or_default();
-        let commit = commit.trim();
-        let Some(place) = self.place(spec, commit) else {
-            if is_commit(commit) {
-                lock(&self.known).insert(key(spec), path.clone());
-            }
+    fn finish(&self, spec: &RepoSpec, clone: PrivateDirectory) -> Result<Cloned> {
+        let directory = clone.path().to_owned();
+        let commit = self.git(spec, &directory, GitCommand::new("rev-parse", &["HEAD"])).unwrap_or_default();
+        let commit = Some(commit.trim()).filter(|commit| is_commit(commit)).unwrap_or_default().to_owned();
+        let version = version_name(&commit, spec.submodules);
+        let shelf = self.shelf(spec).filter(|shelf| !commit.is_empty() && shelf.place(&version).is_some());
+        let Some(shelf) = shelf else {
             lock(&self.temporary).push(clone);
-            return Ok(path);
+            return Ok(Cloned { directory, commit });
         };
-        let repository = place.parent().unwrap_or(&place);
-        Cache::make(repository).map_err(|e| no_directory(&e))?;
-        match clone.keep_as(&place) {
-            Err(e) if !place.is_dir() => return Err(no_directory(&e)),
-            _ => {}
-        }
-        // Only for builds that are offline later: without it they find the version by its commit
-        // alone.
-        let _ = fs::write(repository.join(reference_name(spec)), commit);
-        lock(&self.known).insert(key(spec), place.clone());
-        Ok(place)
+        let directory = shelf.keep(clone, &version).map_err(|e| no_directory(&e))?;
+        shelf.note(&spec.reference, &commit);
+        Ok(Cloned { directory, commit })
     }
 
     /// Runs git and gives what it printed.
@@ -332,7 +404,7 @@ fn key(spec: &RepoSpec) -> Key {
 }
 
 /// Whether a text is a full commit hash.
-fn is_commit(text: &str) -> bool {
+pub fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
@@ -340,6 +412,6 @@ fn version_name(commit: &str, submodules: bool) -> String {
     if submodules { format!("{commit}-submodules") } else { commit.to_owned() }
 }
 
-fn reference_name(spec: &RepoSpec) -> String {
-    format!("ref-{}", hash(&spec.reference))
+fn fetching(spec: &RepoSpec) -> String {
+    format!("fetching '{}'", spec.raw)
 }

@@ -2,9 +2,12 @@
 //! ones.
 //!
 //! * [`common`]: what builds that share their files have in common.
+//! * [`remote`]: the remote parts of builds; [`lock`]: their versions and checksums; [`cache`]:
+//!   where they are kept between builds; `owner`: whose a directory is.
 //! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
-//!   [`git_cache`]: where they are kept; [`git_command`]: what git is called with; `owner`: whose a
-//!   directory is.
+//!   [`git_command`]: what git is called with.
+//! * [`artifact_reference`]: references to directories in OCI registries; [`artifacts`]: these
+//!   directories.
 //! * [`http`]: files over HTTP; [`limit`]: how large files may be.
 //! * `client`: servers that are asked several times; `oci`: registries; `archive`: archives that
 //!   were fetched; [`host`]: the one spelling of a host; [`sum`]: checksums.
@@ -14,28 +17,35 @@
 pub mod archive;
 #[cfg(feature = "artifacts")]
 pub mod client;
+pub mod artifact_reference;
+#[cfg_attr(not(feature = "artifacts"), path = "without_artifacts.rs")]
+pub mod artifacts;
+pub mod cache;
 pub mod common;
 pub mod disk;
 pub mod git;
-pub mod git_cache;
 pub mod git_command;
 pub mod host;
 #[cfg_attr(not(feature = "http"), path = "without_http.rs")]
 pub mod http;
 pub mod limit;
 pub mod loader;
+pub mod lock;
 #[cfg(feature = "artifacts")]
 pub mod oci;
 #[cfg_attr(not(unix), path = "without_owner.rs")]
 mod owner;
 pub mod path;
+pub mod remote;
 pub mod repo_spec;
 pub mod sum;
+pub mod vendor;
 
 pub use common::Common;
 pub use disk::Disk;
 pub use limit::FileLimit;
 pub use loader::{Loader, Memory, Overlay};
+pub use lock::Lock;
 pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
@@ -43,7 +53,9 @@ use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
+use artifact_reference::ArtifactReference;
 use loader::Opened;
+use remote::{RemoteParts, artifact_in};
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,11 +94,43 @@ pub struct RemoteOptions {
     pub timeout: Option<Duration>,
     /// How large a file over HTTP may be, in bytes.
     pub size_limit: u64,
+    /// The lock that the build is held to.
+    pub lock: Option<Arc<Lock>>,
+    /// What lets the user in at registries.
+    pub secrets: Secrets,
+}
+
+/// Returns the token, or `user:password`, for a host.
+pub type Secret = fn(&str) -> Option<String>;
+
+/// What lets the user in at registries.
+#[derive(Clone, Copy, Debug)]
+pub struct Secrets(pub Secret);
+
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for Secrets {}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Secrets(|_| None)
+    }
 }
 
 impl Default for RemoteOptions {
     fn default() -> Self {
-        RemoteOptions { cache: None, offline: false, timeout: None, size_limit: 64 << 20 }
+        RemoteOptions {
+            cache: None,
+            offline: false,
+            timeout: None,
+            size_limit: 64 << 20,
+            lock: None,
+            secrets: Secrets::default(),
+        }
     }
 }
 
@@ -112,13 +156,13 @@ pub struct Root {
     pub shown: String,
     /// Where it is, from where the build started or from the top of its repository.
     relative: String,
-    /// The repository it was cloned from.
+    /// The repository or artifact that it is from.
     remote: Option<Rc<Remote>>,
     /// The real paths of the roots that led here, this one last.
     chain: Rc<Chain>,
 }
 
-/// A clone of a repository.
+/// A clone of a repository, or an unpacked artifact.
 #[derive(Debug)]
 pub struct Remote {
     /// The reference that led here, as it was written.
@@ -237,7 +281,7 @@ impl<'a> Files<'a> {
         };
         let references = entries.filter_map(|entry| Some((entry, reference(root, entry)?)));
         let elsewhere = references.filter(|(entry, _)| !is_here(entry));
-        self.common.git.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
+        self.common.remote.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
     }
 
     /// Where the files of a root come from.
@@ -253,6 +297,9 @@ impl<'a> Files<'a> {
         if let Some(spec) = RepoSpec::parse(argument) {
             return self.clone(&spec, None);
         }
+        if let Some(reference) = artifact_in(argument) {
+            return self.unpack(&reference?, None);
+        }
         let real = directory(self.loader, Path::new(argument), argument)?;
         let chain = Chain::new(&real, None, None);
         Ok(Root { real, shown: clean(argument), relative: ".".to_owned(), remote: None, chain })
@@ -260,36 +307,51 @@ impl<'a> Files<'a> {
 
     /// The root in a clone of a repository.
     fn clone(&self, spec: &RepoSpec, parent: Option<&Root>) -> Result<Root> {
-        let mut chain = parent.map(|p| &p.chain);
-        while let Some(link) = chain {
-            if link.raw.as_deref().is_some_and(|raw| raw.starts_with(&spec.raw)) {
-                return Err(Error::input(format!("cycle detected: '{}' led here", spec.raw)));
-            }
-            chain = link.parent.as_ref();
-        }
-        let in_reference = |e: Error| e.context(format!("in '{}'", spec.raw));
-        let top = directory(&self.disk, &self.common.git.checkout(spec)?, &spec.raw)?;
-        let real = directory(&self.disk, &top.join(&spec.path), &spec.path).map_err(in_reference)?;
-        if !real.starts_with(&top) {
-            return Err(in_reference(Error::input(format!("'{}' refers to directory outside of repo", spec.path))));
-        }
+        check_cycle(&spec.raw, parent)?;
+        let directory = self.common.remote.clone(spec)?;
         let version = if spec.reference.is_empty() { String::new() } else { format!("@{}", spec.reference) };
         let url = spec.url.split_once("://").map_or(spec.url.as_str(), |(_, rest)| rest);
         let url = url.rsplit_once('@').map_or(url, |(_, host)| host);
+        let remote =
+            Remote { raw: spec.raw.clone(), url: spec.url.clone(), reference: spec.reference.clone(), directory };
+        self.checked_out(remote, &format!("{url}{version}"), &spec.path, parent)
+    }
+
+    /// The root in an artifact.
+    fn unpack(&self, reference: &ArtifactReference, parent: Option<&Root>) -> Result<Root> {
+        check_cycle(&reference.raw, parent)?;
         let remote = Remote {
-            raw: spec.raw.clone(),
-            url: spec.url.clone(),
-            reference: spec.reference.clone(),
-            directory: top.to_path_buf(),
+            raw: reference.raw.clone(),
+            url: format!("oci://{}", reference.repository),
+            reference: reference.version.clone(),
+            directory: self.common.remote.artifact(reference)?,
         };
+        let name = format!("{}@{}", reference.repository, reference.version);
+        self.checked_out(remote, &name, &reference.path, parent)
+    }
+
+    /// The root at a path of a directory that is from elsewhere. Messages call the directory
+    /// `name`.
+    fn checked_out(&self, remote: Remote, name: &str, path: &str, parent: Option<&Root>) -> Result<Root> {
+        let in_reference = |e: Error| e.context(format!("in '{}'", remote.raw));
+        let top = directory(&self.disk, &remote.directory, &remote.raw)?;
+        let real = directory(&self.disk, &top.join(path), path).map_err(in_reference)?;
+        if !real.starts_with(&top) {
+            return Err(in_reference(Error::input(format!("'{path}' refers to directory outside of repo"))));
+        }
         Ok(Root {
-            chain: Chain::new(&real, Some(spec.raw.clone()), parent.map(|p| &p.chain)),
+            chain: Chain::new(&real, Some(remote.raw.clone()), parent.map(|p| &p.chain)),
             real,
-            shown: join(&format!("{url}{version}"), &spec.path),
+            shown: join(name, path),
             // What upstream calls the top of a repository in origins.
-            relative: if spec.path.is_empty() { "notCloned".to_owned() } else { spec.path.clone() },
-            remote: Some(Rc::new(remote)),
+            relative: if path.is_empty() { "notCloned".to_owned() } else { path.to_owned() },
+            remote: Some(Rc::new(Remote { directory: top.to_path_buf(), ..remote })),
         })
+    }
+
+    /// The remote parts of this build and of those that share its files.
+    pub fn remote_parts(&self) -> &RemoteParts {
+        &self.common.remote
     }
 
     /// The root of a base or component that `root` names: a repository, else a directory.
@@ -308,6 +370,9 @@ impl<'a> Files<'a> {
         }
         if let Some(spec) = reference(root, path) {
             return self.clone(&spec?, Some(root));
+        }
+        if let Some(reference) = artifact_in(path) {
+            return self.unpack(&reference?, Some(root));
         }
         let real = directory(self.loader(root), &root.real.join(path), path)?;
         if let Some(remote) = &root.remote
@@ -341,7 +406,7 @@ impl<'a> Files<'a> {
     /// It cannot be read, is no file, lies where the restrictor forbids it, or is no UTF-8.
     pub fn text(&self, root: &Root, path: &str) -> Result<&'a Source, NotLoaded> {
         if is_url(path) {
-            let text = || decoded(self.common.fetch(path)?.to_vec(), path);
+            let text = || decoded(self.common.remote.fetch(path)?.to_vec(), path);
             return self.common.source(self.arena, Path::new(path), path, text);
         }
         let file = self.open(root, path)?;
@@ -358,7 +423,7 @@ impl<'a> Files<'a> {
     /// As [`Files::text`], less UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
         if is_url(path) {
-            return Ok(self.common.fetch(path)?.to_vec());
+            return Ok(self.common.remote.fetch(path)?.to_vec());
         }
         let file = self.open(root, path)?;
         let place = file.place.clone();
@@ -401,6 +466,18 @@ impl<'a> Files<'a> {
         }
         Ok(())
     }
+}
+
+/// Refuses a reference that led to the root that names it.
+fn check_cycle(raw: &str, parent: Option<&Root>) -> Result<()> {
+    let mut chain = parent.map(|p| &p.chain);
+    while let Some(link) = chain {
+        if link.raw.as_deref().is_some_and(|known| known.starts_with(raw)) {
+            return Err(Error::input(format!("cycle detected: '{raw}' led here")));
+        }
+        chain = link.parent.as_ref();
+    }
+    Ok(())
 }
 
 /// The repository that an entry of `root` names, unless the entry is a path. A repository on this

@@ -68,6 +68,20 @@ impl RepoSpec {
         })
     }
 
+    /// The repository and its version, as a lock names them.
+    pub fn name(&self) -> String {
+        let mut name = self.url.clone();
+        let mut separator = '?';
+        if !self.reference.is_empty() {
+            name.push_str(&format!("?ref={}", self.reference));
+            separator = '&';
+        }
+        if !self.submodules {
+            name.push_str(&format!("{separator}submodules=false"));
+        }
+        name
+    }
+
     /// Whether git would read a repository of this machine.
     pub fn is_of_this_machine(&self) -> bool {
         self.url.starts_with("file://")

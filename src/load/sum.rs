@@ -1,8 +1,158 @@
-//! Checksums of bytes.
+//! Checksums of bytes and of directories, and copies of directories.
+//!
+//! The sum of a directory is the SHA-256 of one line for each file and link, sorted by path:
+//! `<sha256> - <path>` of a file, `<sha256 of its target> l <path>` of a link. Directories without
+//! files, and whatever is called `.git`, do not count: git keeps neither.
 
+use super::owner::link;
 use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
 
 /// The SHA-256 of bytes, in hex. O(bytes).
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The SHA-256 of a stream, in hex, with constant memory.
+fn sha256_of(mut from: impl Read) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(hex(&hash.finalize())),
+            n => hash.update(&buffer[..n]),
+        }
+    }
+}
+
+/// Whether a text is a SHA-256 in hex, in lower case.
+pub fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+/// A file or link of a directory.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Member {
+    /// The path in the directory, with `/` between its names.
+    name: String,
+    path: PathBuf,
+    is_link: bool,
+}
+
+/// The sum of a directory. O(bytes of its files).
+///
+/// # Errors
+/// A file cannot be read, is a pipe or a device, or has a name that is not valid UTF-8.
+pub fn directory(top: &Path) -> io::Result<String> {
+    let mut lines = String::new();
+    for member in members(top)? {
+        let (sum, mark) = match member.is_link {
+            true => (sha256(fs::read_link(&member.path)?.as_os_str().as_encoded_bytes()), 'l'),
+            false => (sha256_of(File::open(&member.path)?)?, '-'),
+        };
+        lines.push_str(&format!("{sum} {mark} {}\n", member.name));
+    }
+    Ok(sha256(lines.as_bytes()))
+}
+
+/// The files and links below a directory, sorted. Links are not followed.
+fn members(top: &Path) -> io::Result<Vec<Member>> {
+    let mut found = Vec::new();
+    let mut queue = vec![(String::new(), top.to_owned())];
+    while let Some((prefix, folder)) = queue.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let fault =
+                |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", entry.path().display()));
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            let own = entry.file_name().into_string().map_err(|_| fault("has a name that is not valid UTF-8"))?;
+            let (kind, name, path) = (entry.file_type()?, format!("{prefix}{own}"), entry.path());
+            if kind.is_dir() {
+                queue.push((format!("{name}/"), path));
+            } else if kind.is_file() || kind.is_symlink() {
+                found.push(Member { name, path, is_link: kind.is_symlink() });
+            } else {
+                return Err(fault("is neither a file, a directory nor a link"));
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Copies the files of a directory, and the links that do not lead out of it, into another one:
+/// those for which `is_wanted` is true. A link that leads out is left out: a build refuses it.
+///
+/// # Errors
+/// As [`directory`], or the copy cannot be written.
+pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for member in members(from)?.iter().filter(|member| is_wanted(&member.name)) {
+        let place = to.join(&member.name);
+        if member.is_link {
+            let target = fs::read_link(&member.path)?;
+            if stays_inside(&member.name, &target) {
+                fs::create_dir_all(place.parent().unwrap_or(to))?;
+                link(&target, &place)?;
+            }
+        } else {
+            fs::create_dir_all(place.parent().unwrap_or(to))?;
+            fs::copy(&member.path, place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a link with a name in a directory leads to a place in the same directory, by its words.
+fn stays_inside(name: &str, target: &Path) -> bool {
+    let mut depth = name.matches('/').count();
+    for part in target.components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{copy, directory};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_copy_has_the_sum_of_what_it_may_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::create_dir_all(one.join("deep/empty")).unwrap();
+        fs::create_dir_all(one.join(".git")).unwrap();
+        fs::write(one.join(".git/HEAD"), "x").unwrap();
+        fs::write(one.join("deep/a"), "a").unwrap();
+        symlink("../deep/a", one.join("deep/inside")).unwrap();
+        let first = directory(&one).unwrap();
+        copy(&one, &two, |_| true).unwrap();
+        assert_eq!(directory(&two).unwrap(), first);
+        symlink("../../one", one.join("deep/outside")).unwrap();
+        symlink("/etc", one.join("absolute")).unwrap();
+        assert_ne!(directory(&one).unwrap(), first);
+        fs::remove_dir_all(&two).unwrap();
+        copy(&one, &two, |_| true).unwrap();
+        assert_eq!(directory(&two).unwrap(), first, "links that lead out are left out");
+        fs::write(two.join("deep/a"), "b").unwrap();
+        assert_ne!(directory(&two).unwrap(), first);
+        fs::remove_dir_all(&two).unwrap();
+        copy(&one, &two, |name| name != "deep/a").unwrap();
+        assert!(!two.join("deep/a").exists());
+    }
 }

@@ -21,6 +21,7 @@ use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
+use crate::schema::Document;
 use crate::stage::trace::{Step, trace_read, traced};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
@@ -97,19 +98,19 @@ const STACK_OF_LAYERS: usize = 1 << 20;
 const MORE_STACK: usize = 16 << 20;
 
 /// Does the work on a layer, on another stack if the layers above have used this one up.
-fn on_stack<T>(root: &Root, work: impl FnOnce() -> T) -> T {
+pub(super) fn on_stack<T>(root: &Root, work: impl FnOnce() -> T) -> T {
     if root.depth().is_multiple_of(LAYERS) { stacker::maybe_grow(STACK_OF_LAYERS, MORE_STACK, work) } else { work() }
 }
 
 /// What an entry of `resources` names.
-enum Entry<'a> {
+pub(super) enum Entry<'a> {
     File(Vec<Resource<'a>>),
     Root(Root),
 }
 
 /// Finds out what an entry names: a file with resources, else a repository or directory with a
 /// kustomization.
-fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
+pub(super) fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
     let is_remote = RepoSpec::parse(entry).is_some();
     let as_file = match build.cx.files.text(root, entry) {
         Ok(source) => match read(build, source) {
@@ -132,6 +133,10 @@ fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a
     let malformed = |m: Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(m.pos);
     let documents::Resources { mut all, annotations } = documents::resources_in(build.arena, source, malformed)?;
     build.schema.note_scope(&mut all);
+    if build.cx.options.crd_merge_keys {
+        let definitions = all.iter().filter(|resource| resource.id().gvk.kind == "CustomResourceDefinition");
+        definitions.for_each(|definition| build.schema.learn_keys(Document::Crd(definition.node().clone())));
+    }
     annotations.map(|()| all)
 }
 
@@ -472,7 +477,7 @@ fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -
 
 /// The plugin configuration objects that the entries of a field give: all inline ones first, then
 /// those of paths.
-fn plugin_configs<'a>(
+pub(super) fn plugin_configs<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
     entries: &[Written<'a>],

@@ -2,7 +2,8 @@
 //!
 //! *Fields*: `crds`.
 //! *Reads*: files that map names of types to objects with a `Schema`; a manifest of a
-//! CustomResourceDefinition is none. The extensions `x-kubernetes-annotation`,
+//! CustomResourceDefinition is an error, or with `--crd-merge-keys` says by which keys lists are
+//! merged. The extensions `x-kubernetes-annotation`,
 //! `x-kubernetes-label-selector`, `x-kubernetes-identity` and `x-kubernetes-object-ref-api-version`
 //! with `x-kubernetes-object-ref-kind` count.
 //! *Order*: before the resources of the layer; what was learnt holds for the layers above too.
@@ -17,7 +18,7 @@ use crate::config::field_spec::FieldSpec;
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Error, Result};
 use crate::schema::Gvk;
-use crate::schema::Types;
+use crate::schema::{Document, Types};
 use crate::stage::Build;
 use crate::yaml::{Arena, Node, first_document};
 
@@ -32,6 +33,10 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
         let in_file = |e: Error| e.through(path.pos, format!("in crds entry '{path}' of {}", target.file));
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
         let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? else { continue };
+        if build.cx.options.crd_merge_keys && node.get_text("kind") == Some("CustomResourceDefinition") {
+            build.schema.learn_keys(Document::Crd(node));
+            continue;
+        }
         let types = types(&node).map_err(in_file)?;
         for (name, properties) in &types {
             let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));

@@ -12,6 +12,7 @@ mod origin;
 pub mod plan;
 pub mod roots;
 mod shared;
+mod survey;
 mod target;
 mod validate;
 
@@ -35,7 +36,7 @@ use std::rc::Rc;
 /// Anything that a user can have wrong; nothing is half done then.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
-    let value = run(&mut build, directory);
+    let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
     let writes = build.trace.map(|trace| trace.writes).unwrap_or_default();
     Warned { value: value.map(|map| Built { map, writes }), warnings: build.warnings }
 }

@@ -62,6 +62,7 @@ pub fn of_base<'a>(
 fn layers<'a>(build: &Build<'a>) -> Option<Arc<Layers<'a>>> {
     let is_usual = !build.keeps_origins
         && build.trace.is_none()
+        && !build.cx.options.crd_merge_keys
         && !build.schema.is_chosen()
         && build.cx.options.schemas.is_empty();
     build.cx.layers.clone().filter(|_| is_usual)

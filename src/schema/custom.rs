@@ -23,7 +23,7 @@ pub enum Document<'a> {
 }
 
 /// Schema documents: their kinds, and for each schema object in it what merging needs to know.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Custom<'a> {
     kinds: FastMap<Gvk<'a>, u32>,
     nodes: Vec<Object<'a>>,
@@ -31,7 +31,7 @@ pub struct Custom<'a> {
 }
 
 /// A schema object: that of a mapping, a list or a scalar.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Object<'a> {
     fields: FastMap<&'a str, Place>,
     /// The schema of all other fields.
@@ -70,6 +70,22 @@ impl<'a> Custom<'a> {
             }
         }
         reader.custom
+    }
+
+    /// Adds the kinds of a CustomResourceDefinition that are not known yet, and says nothing of
+    /// their scope. O(size of the document).
+    pub(super) fn add(&mut self, definition: &Document<'a>) {
+        let custom = std::mem::take(self);
+        let (definitions, known) = Default::default();
+        let mut reader = Reader { definitions, known, custom, with_builtin: false, in_crd: true };
+        for (gvk, schema) in definition.kinds().1 {
+            if reader.custom.kind(&gvk).is_none() {
+                let number = reader.reserve();
+                reader.fill(number, schema);
+                reader.custom.kinds.insert(gvk, number);
+            }
+        }
+        *self = reader.custom;
     }
 
     pub(super) fn kind(&self, gvk: &Gvk<'_>) -> Option<u32> {

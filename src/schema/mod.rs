@@ -32,9 +32,11 @@ enum List {
 
 /// All that a build knows of kinds: the built-in tables, or what a kustomization's `openapi` puts
 /// in their place.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Schemas<'a> {
     custom: Option<Custom<'a>>,
+    /// What CustomResourceDefinitions in the tree say of lists, where a build asks for that.
+    of_tree: Custom<'a>,
     /// Whether the built-in tables were read before a custom schema came: upstream then has both.
     with_builtin: bool,
 }
@@ -43,7 +45,13 @@ impl<'a> Schemas<'a> {
     /// A schema from a file. Where the built-in tables have been used already, they stay and come
     /// first.
     pub fn custom(custom: Custom<'a>, with_builtin: bool) -> Self {
-        Schemas { custom: Some(custom), with_builtin }
+        Schemas { custom: Some(custom), of_tree: Custom::default(), with_builtin }
+    }
+
+    /// Adds the keys of lists that a CustomResourceDefinition in the tree names; of two that say
+    /// something of one kind, the first counts. O(size of the document).
+    pub fn add_of_tree(&mut self, definition: &Document<'a>) {
+        self.of_tree.add(definition);
     }
 
     /// Nothing is known: lists are replaced as a whole, until a kind says more.
@@ -63,12 +71,24 @@ impl<'a> Schemas<'a> {
                 }
             }
         };
+        let place = match (place, self.of_tree.kind(gvk)) {
+            (Place::Unknown, Some(node)) => Place::OfTree(node),
+            (place, _) => place,
+        };
         Schema { all: self, place, keys: None }
     }
 
     /// Whether a custom schema says that a kind has no namespace.
     pub fn is_cluster_scoped(&self, gvk: &Gvk<'_>) -> bool {
         self.custom.as_ref().is_some_and(|custom| custom.is_cluster_scoped(gvk))
+    }
+}
+
+/// What a table of CustomResourceDefinitions in the tree has found: its places are in that table.
+fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<&'s [&'s str]>) {
+    match place {
+        Place::Custom(node) => (Place::OfTree(node), keys),
+        place => (place, keys),
     }
 }
 
@@ -88,6 +108,8 @@ enum Place {
     Unknown,
     Builtin(u16),
     Custom(u32),
+    /// A schema object of a CustomResourceDefinition in the tree.
+    OfTree(u32),
     /// The one kind of kustomize's own that upstream's schema holds.
     Kustomization,
 }
@@ -115,6 +137,11 @@ impl<'s> Schema<'s> {
         Schema { all: self.all, place, keys }
     }
 
+    fn found(&self, found: Option<(Place, Option<&'s [&'s str]>)>) -> Schema<'s> {
+        let (place, keys) = found.unwrap_or((Place::Unknown, None));
+        self.at(place, keys)
+    }
+
     /// The schema of a field of a mapping with this one. O(log fields).
     pub fn field(&self, name: &str) -> Schema<'s> {
         match self.place {
@@ -124,10 +151,8 @@ impl<'s> Schema<'s> {
                 self.at(Place::Unknown, keyed.then_some(&["name"]))
             }
             Place::Builtin(definition) => self.builtin_field(definition, name),
-            Place::Custom(node) => match self.all.custom.as_ref().and_then(|custom| custom.field(node, name)) {
-                Some((place, keys)) => self.at(place, keys),
-                None => self.at(Place::Unknown, None),
-            },
+            Place::Custom(node) => self.found(self.all.custom.as_ref().and_then(|custom| custom.field(node, name))),
+            Place::OfTree(node) => self.found(self.all.of_tree.field(node, name).map(of_tree)),
         }
     }
 
@@ -157,10 +182,8 @@ impl<'s> Schema<'s> {
     /// The schema of the items of a list with this one.
     pub fn items(&self) -> Schema<'s> {
         match self.place {
-            Place::Custom(node) => match self.all.custom.as_ref().and_then(|custom| custom.items(node)) {
-                Some((place, keys)) => self.at(place, keys),
-                None => self.at(Place::Unknown, None),
-            },
+            Place::Custom(node) => self.found(self.all.custom.as_ref().and_then(|custom| custom.items(node))),
+            Place::OfTree(node) => self.found(self.all.of_tree.items(node).map(of_tree)),
             place => self.at(place, None),
         }
     }

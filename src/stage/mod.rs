@@ -57,6 +57,9 @@ pub struct Options {
     pub trace: bool,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
+    /// Whether lists of custom kinds are merged by the keys that CustomResourceDefinitions in the
+    /// tree name: an extension.
+    pub crd_merge_keys: bool,
 }
 
 impl Default for Options {
@@ -72,6 +75,7 @@ impl Default for Options {
             children: Children::new(),
             trace: false,
             schemas: Vec::new(),
+            crd_merge_keys: false,
         }
     }
 }
@@ -87,6 +91,8 @@ pub struct HelmOptions {
     /// What `.Capabilities.KubeVersion` is, for charts that do not say.
     pub kube_version: String,
     pub debug: bool,
+    /// Whether helm uses the logins and repositories of the user.
+    pub user_config: bool,
     /// What one call of helm may take.
     pub limits: Limits,
     /// Gives variables of this process: helm reads some of them.
@@ -101,6 +107,7 @@ impl Default for HelmOptions {
             api_versions: Vec::new(),
             kube_version: String::new(),
             debug: false,
+            user_config: false,
             limits: Limits { timeout: Some(Duration::from_secs(600)), output: 1 << 30, stderr: |_| {} },
             variable: |_| None,
         }
@@ -201,6 +208,14 @@ pub trait Generator<'a> {
     /// # Errors
     /// What the generator reads is missing or wrong.
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
+
+    /// Checks that a remote part that the generator needs can be had without the network.
+    ///
+    /// # Errors
+    /// It would have to be fetched, or is not in the lock.
+    fn check_fetched(&self, _build: &Build<'a>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Changes resources.

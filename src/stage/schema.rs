@@ -12,6 +12,8 @@ pub struct BuildSchema<'a> {
     /// The built-in tables, with what bundles add to them.
     builtin: Rc<Schemas<'a>>,
     bundled: Vec<Document<'a>>,
+    /// CustomResourceDefinitions of the tree, for a schema that is chosen later.
+    of_tree: Vec<Document<'a>>,
     /// Whether the built-in tables were asked for before another schema was chosen.
     is_builtin_used: bool,
 }
@@ -23,6 +25,15 @@ impl<'a> BuildSchema<'a> {
             self.is_builtin_used = true;
         }
         Rc::clone(self.known())
+    }
+
+    /// Learns by which keys the lists of a CustomResourceDefinition of the tree are merged. Every
+    /// other schema of a kind wins. O(size of the document).
+    pub fn learn_keys(&mut self, definition: Document<'a>) {
+        for schemas in self.chosen.iter_mut().chain([&mut self.builtin]) {
+            Rc::make_mut(schemas).add_of_tree(&definition);
+        }
+        self.of_tree.push(definition);
     }
 
     fn known(&self) -> &Rc<Schemas<'a>> {
@@ -60,7 +71,9 @@ impl<'a> BuildSchema<'a> {
         // The first one wins.
         let all = [vec![document], self.bundled.clone()].concat();
         let custom = Custom::new(&all, self.is_builtin_used);
-        self.chosen = Some(Rc::new(Schemas::custom(custom, self.is_builtin_used)));
+        let mut schemas = Schemas::custom(custom, self.is_builtin_used);
+        self.of_tree.iter().for_each(|definition| schemas.add_of_tree(definition));
+        self.chosen = Some(Rc::new(schemas));
     }
 
     /// Lets resources know what the schema says about their scope.

@@ -10,12 +10,12 @@ pub mod oci;
 pub mod origin;
 
 use crate::diag::{Code, Error, Result};
-use crate::load::client::{Client, Secret, check_protected, success};
+use crate::load::client::{Client, check_protected, success};
 use crate::load::git::Git;
 use crate::load::http::{Http, Watch};
 use crate::load::is_url;
 use crate::load::oci::{Repository, check_tags};
-use crate::load::{FileLimit, RepoSpec};
+use crate::load::{FileLimit, RepoSpec, Secret};
 use crate::manager::id::content::sha256;
 use crate::manager::id::location::{Location, repository_url};
 use crate::manager::id::name::{PREFIX, Platform};

@@ -1,0 +1,120 @@
+//! `cache`: shows and empties the directory that keeps remote parts between builds.
+
+use super::args::Format;
+use super::cache;
+use super::remote_args::{CacheCommand, CacheVerb};
+use crate::load::cache::{Cache, KINDS, NAME};
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The longest name of a part that is read.
+const LONGEST_NAME: u64 = 64 << 10;
+
+/// A remote part in the cache.
+struct Kept {
+    kind: &'static str,
+    /// What the part is; empty where no file says it.
+    name: String,
+    /// How many versions of it there are.
+    versions: usize,
+    bytes: u64,
+}
+
+/// Runs `cache`.
+///
+/// # Errors
+/// There is no directory for a cache, or it cannot be read or changed.
+pub fn run(command: &CacheCommand) -> Result<()> {
+    let directory = cache::writable().or_else(cache::of_user).context(
+        "there is no directory for a cache\n  hint: set HOME, XDG_CACHE_HOME, RUSTOMIZE_CACHE_DIR or TMPDIR",
+    )?;
+    match &command.verb {
+        CacheVerb::Dir => writeln!(io::stdout(), "{}", directory.display())?,
+        CacheVerb::List { output } => list(&directory, *output)?,
+        CacheVerb::Clean => clean(&directory)?,
+    }
+    Ok(())
+}
+
+/// The parts of a kind, by their directories.
+fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<Kept>> {
+    let folder = directory.join(kind);
+    if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let mut parts = Vec::new();
+    for shelf in fs::read_dir(folder)? {
+        let shelf = shelf?.path();
+        if !shelf.symlink_metadata()?.is_dir() {
+            continue;
+        }
+        let names = fs::read_dir(&shelf)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let names = names.collect::<io::Result<Vec<String>>>()?;
+        let versions = names.iter().filter(|name| *name != NAME && !name.starts_with("ref-")).count();
+        let name = shelf.join(NAME);
+        let is_short = name.symlink_metadata().is_ok_and(|is| is.is_file() && is.len() <= LONGEST_NAME);
+        let name = if is_short { fs::read_to_string(name).unwrap_or_default() } else { String::new() };
+        parts.push(Kept { kind, name, versions, bytes: size(&shelf)? });
+    }
+    parts.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(parts)
+}
+
+/// The bytes of the files below a directory. Links are not followed.
+fn size(directory: &Path) -> io::Result<u64> {
+    let (mut bytes, mut queue) = (0, vec![directory.to_owned()]);
+    while let Some(directory) = queue.pop() {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => queue.push(entry.path()),
+                kind if kind.is_file() => bytes += entry.metadata()?.len(),
+                _ => {}
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+fn list(directory: &Path, output: Format) -> Result<()> {
+    let mut all = Vec::new();
+    for kind in KINDS {
+        let cannot = || format!("cannot read '{}'", directory.join(kind).display());
+        all.extend(kept(directory, kind).with_context(cannot)?);
+    }
+    let mut out = io::stdout().lock();
+    if output == Format::Json {
+        let row = |part: &Kept| json!({ "kind": part.kind, "name": part.name, "versions": part.versions, "bytes": part.bytes });
+        let rows: Vec<_> = all.iter().map(row).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
+        return Ok(());
+    }
+    for Kept { kind, name, versions, bytes } in &all {
+        let name = if name.is_empty() { "(unknown)".to_owned() } else { name.escape_debug().to_string() };
+        writeln!(out, "{kind}\t{name}\t{versions}\t{bytes}")?;
+    }
+    Ok(())
+}
+
+/// Removes the directories of remote parts. Each is renamed first: a build that begins meanwhile
+/// fetches what it needs.
+fn clean(directory: &Path) -> Result<()> {
+    let cache = Cache::new(directory.to_owned());
+    for kind in KINDS {
+        let folder: PathBuf = cache.all(kind);
+        if folder.symlink_metadata().is_err() {
+            continue;
+        }
+        if !cache.is_private(&folder) {
+            bail!("'{}' is a link, or other users may change it: remove it yourself", folder.display());
+        }
+        let cannot = || format!("cannot remove '{}'", folder.display());
+        let old = tempfile::Builder::new().prefix(crate::atomic::PREFIX).tempdir_in(directory).with_context(cannot)?;
+        fs::rename(&folder, old.path().join(kind)).with_context(cannot)?;
+        old.close().with_context(cannot)?;
+    }
+    Ok(())
+}

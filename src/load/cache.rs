@@ -1,0 +1,176 @@
+//! [`Cache`]: the directories that keep remote parts between builds. Their content is trusted, so
+//! only directories that no other user can change are used.
+//!
+//! Each remote part has a [`Shelf`], `<kind>/<hash of its name>`, with one entry for each version.
+//! Entries appear whole. The file `ref-<hash>` has the version that a reference stood for when it
+//! was last asked for, and the file `name` says for people what the shelf is for.
+
+use super::owner::{is_mine, is_sound, make};
+use super::sum::sha256;
+use crate::atomic::Staged;
+use crate::diag::{Code, Error};
+use crate::process::{Children, PrivateDirectory};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The directories of the cache that hold remote parts.
+pub const KINDS: [&str; 4] = ["git", "files", "charts", "artifacts"];
+
+/// The file that says what a shelf is for.
+pub const NAME: &str = "name";
+
+/// The place that a user has named for remote parts.
+#[derive(Clone, Debug)]
+pub struct Cache(PathBuf);
+
+/// The versions of one remote part.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    cache: Cache,
+    /// What the shelf is for.
+    name: String,
+    directory: PathBuf,
+}
+
+impl Cache {
+    /// A cache in a directory, which need not exist.
+    pub fn new(directory: PathBuf) -> Self {
+        Cache(directory)
+    }
+
+    /// The place as it was named.
+    pub fn named(&self) -> &Path {
+        &self.0
+    }
+
+    /// The directory of all parts of a kind.
+    pub fn all(&self, kind: &str) -> PathBuf {
+        self.0.join(kind)
+    }
+
+    /// The versions of a remote part.
+    pub fn shelf(&self, kind: &str, name: &str) -> Shelf {
+        let directory = self.all(kind).join(hash(name));
+        Shelf { cache: self.clone(), name: name.to_owned(), directory }
+    }
+
+    /// Whether nobody else can change a directory of the cache, or put another one into its place:
+    /// it and all above it, as far as they exist, are directories of this user that others may not
+    /// write to. The place that was named may be a link, and one where only owners rename entries.
+    pub fn is_private(&self, path: &Path) -> bool {
+        let below = path.ancestors().take_while(|above| *above != self.0);
+        below.into_iter().all(is_mine) && is_sound(&self.0)
+    }
+
+    /// Makes a directory for a part of a kind that is not whole yet, on the file system of the
+    /// cache.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn work_directory(&self, kind: &str, children: &Children) -> io::Result<PrivateDirectory> {
+        let parent = self.all(kind);
+        make(&parent)?;
+        children.directory_in(&parent, "partial-")
+    }
+}
+
+impl Shelf {
+    /// Whether the shelf has had a version.
+    pub fn exists(&self) -> bool {
+        self.directory.is_dir()
+    }
+
+    /// The place of a version, if an entry may be put there.
+    pub fn place(&self, version: &str) -> Option<PathBuf> {
+        let place = self.directory.join(version);
+        self.cache.is_private(&place).then_some(place)
+    }
+
+    /// A version that is a directory.
+    pub fn version(&self, version: &str) -> Option<PathBuf> {
+        self.place(version).filter(|place| place.is_dir())
+    }
+
+    /// The content of a version that is a file and is named by its SHA-256; a damaged file counts
+    /// as none.
+    pub fn file(&self, sum: &str) -> Option<Vec<u8>> {
+        let is_private = self.cache.is_private(&self.directory);
+        let content = is_private.then(|| fs::read(self.directory.join(sum)).ok()).flatten()?;
+        (sha256(&content) == sum).then_some(content)
+    }
+
+    /// The version that a reference stood for when it was last noted.
+    pub fn last(&self, reference: &str) -> Option<String> {
+        fs::read_to_string(self.directory.join(reference_name(reference))).ok()
+    }
+
+    /// Notes which version a reference stands for, for builds that are offline later. A note that
+    /// cannot be written is left out: without it an offline build asks for the network.
+    pub fn note(&self, reference: &str, version: &str) {
+        if self.last(reference).is_some_and(|last| last == version) {
+            return;
+        }
+        let _ = self.write(NAME, self.name.as_bytes());
+        let _ = self.write(&reference_name(reference), version.as_bytes());
+    }
+
+    /// Keeps a directory as a version. Another build may have done so first.
+    ///
+    /// # Errors
+    /// The directory cannot be renamed.
+    pub fn keep(&self, made: PrivateDirectory, version: &str) -> io::Result<PathBuf> {
+        make(&self.directory)?;
+        let place = self.directory.join(version);
+        match made.keep_as(&place) {
+            Err(e) if !place.is_dir() => Err(e),
+            _ => Ok(place),
+        }
+    }
+
+    /// Keeps a file under its SHA-256.
+    ///
+    /// # Errors
+    /// The cache is not this user's alone, cannot be written to, or is full.
+    pub fn keep_file(&self, content: &[u8], sum: &str) -> io::Result<()> {
+        if !self.cache.is_private(&self.directory) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        make(&self.directory)?;
+        if self.directory.join(sum).is_file() {
+            return Ok(());
+        }
+        self.write(sum, content)
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let place = self.directory.join(name);
+        let mut staged = Staged::beside(&place)?;
+        staged.write_all(content)?;
+        staged.put(&place, 0o600)
+    }
+}
+
+/// The error for a part that an offline build does not have. `shelf` is its place in the cache, if
+/// there is a cache.
+pub fn lacks(part: &str, shelf: Option<&Shelf>) -> Error {
+    let fault = |why: &str| Error::new(Code::NotFetched, format!("{part} {why}, and this build is offline"));
+    match shelf {
+        None => fault("cannot be cached").hint("--remote-cache or RUSTOMIZE_CACHE_DIR names a directory"),
+        Some(shelf) if shelf.cache.is_private(&shelf.directory) => {
+            fault("is not in the cache").hint("build once without --offline")
+        }
+        Some(shelf) => fault("is not in a cache of your own")
+            .context(format!("looking into '{}', which other users may change", shelf.directory.display()))
+            .hint("--remote-cache or RUSTOMIZE_CACHE_DIR names a directory that only you can write to"),
+    }
+}
+
+/// A name for a text, which is a file name.
+pub fn hash(text: &str) -> String {
+    sha256(text.as_bytes())[..32].to_owned()
+}
+
+fn reference_name(reference: &str) -> String {
+    format!("ref-{}", hash(reference))
+}

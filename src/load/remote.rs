@@ -1,0 +1,386 @@
+//! [`RemoteParts`]: the remote parts of builds: repositories, files over HTTP, charts, artifacts. A
+//! build fetches each part once, and notes which version it has used.
+//!
+//! A build asks for each part where it is from, and keeps what it gets. What is kept serves builds
+//! that are offline or held to a lock: see docs/design.md.
+
+use super::artifact_reference::ArtifactReference;
+use super::artifacts::Artifacts;
+use super::cache::{self, Cache, Shelf};
+use super::git::{Cloned, Git};
+use super::http::Http;
+use super::lock::{Kind, Lock, Part, Pin};
+use super::sum::{self, sha256};
+use super::{FileLimit, NotLoaded, RemoteOptions, RepoSpec, artifact_reference, host};
+use crate::diag::{Code, Error, Result};
+use crate::meter::FastMap;
+use crate::process::{Children, PrivateDirectory};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// How long one fetch over HTTP may take unless an option says so.
+const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a shelf of charts or files notes its last version under.
+const LATEST: &str = "";
+
+/// The remote parts of builds that share their files.
+pub struct RemoteParts {
+    options: RemoteOptions,
+    cache: Option<Cache>,
+    children: Children,
+    git: Git,
+    http: OnceLock<Http>,
+    artifacts: OnceLock<Artifacts>,
+    /// Files that were fetched, by URL.
+    fetched: Mutex<FastMap<String, Arc<[u8]>>>,
+    /// Directories of artifacts, by name.
+    unpacked: Mutex<FastMap<String, PathBuf>>,
+    /// Artifacts that no cache keeps: they are removed when the build ends.
+    temporary: Mutex<Vec<PrivateDirectory>>,
+    used: Mutex<BTreeMap<Part, Used>>,
+}
+
+/// The version of a part that a build has used.
+#[derive(Clone, Debug)]
+pub enum Used {
+    /// A clone of a repository.
+    Clone(Box<RepoSpec>, Cloned),
+    /// A directory, with the digest of an artifact; empty for a chart.
+    Directory { version: String, place: PathBuf },
+    /// The content of a file.
+    File(Arc<[u8]>),
+}
+
+/// A chart that is pulled: from where, which one, and which version.
+#[derive(Clone, Copy, Debug)]
+pub struct ChartName<'c> {
+    pub repo: &'c str,
+    pub name: &'c str,
+    pub version: &'c str,
+    pub devel: bool,
+}
+
+impl ChartName<'_> {
+    fn part(&self) -> Part {
+        let devel = if self.devel { " --devel" } else { "" };
+        let repo = self.repo.strip_suffix('/').unwrap_or(self.repo);
+        Part::new(Kind::Chart, format!("{repo} {} {}{devel}", self.name, self.version).trim_end())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RemoteParts {
+    /// The remote parts of builds with these options; no part is fetched yet.
+    pub fn new(options: RemoteOptions, children: Children) -> Self {
+        RemoteParts {
+            cache: options.cache.clone().map(Cache::new),
+            git: Git::new(options.cache.clone(), options.offline, options.timeout, children.clone()),
+            options,
+            children,
+            http: OnceLock::new(),
+            artifacts: OnceLock::new(),
+            fetched: Mutex::default(),
+            unpacked: Mutex::default(),
+            temporary: Mutex::default(),
+            used: Mutex::default(),
+        }
+    }
+
+    /// What the builds have used.
+    pub fn used(&self) -> BTreeMap<Part, Used> {
+        lock(&self.used).clone()
+    }
+
+    /// Whether a part may be missing because nothing is fetched, or because of a lock.
+    pub fn is_limited(&self) -> bool {
+        self.options.offline || self.options.lock.is_some()
+    }
+
+    /// The lock that builds are held to.
+    pub fn held_to(&self) -> Option<&Lock> {
+        self.options.lock.as_deref()
+    }
+
+    fn note(&self, part: Part, used: Used) {
+        lock(&self.used).entry(part).or_insert(used);
+    }
+
+    fn shelf(&self, part: &Part) -> Option<Shelf> {
+        Some(self.cache.as_ref()?.shelf(part.kind.directory(), &part.name))
+    }
+
+    /// The error for a part that an offline build does not have.
+    fn lacks(&self, part: &Part) -> Error {
+        cache::lacks(&part.to_string(), self.shelf(part).as_ref())
+    }
+
+    /// The pin of a part, if the builds are held to a lock.
+    fn pin(&self, part: &Part) -> Result<Option<(&Lock, &Pin)>> {
+        match self.held_to() {
+            None => Ok(None),
+            Some(lock) => Ok(Some((lock, lock.pin(part)?))),
+        }
+    }
+
+    /// A version of a repository.
+    ///
+    /// # Errors
+    /// It cannot be cloned, or is not what the lock says.
+    pub fn clone(&self, spec: &RepoSpec) -> Result<PathBuf> {
+        let part = Part::new(Kind::Git, &spec.name());
+        let cloned = match self.pin(&part)? {
+            None => self.git.clone(spec)?,
+            Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
+                Some(directory) => Cloned { directory, commit: pin.version.clone() },
+                None => self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
+                    Code::Input => lock.advised(e),
+                    _ => e,
+                })?,
+            },
+        };
+        let directory = cloned.directory.clone();
+        // The URL of a repository is tried as that of a file first. A server may have had a page
+        // there.
+        lock(&self.used).remove(&Part::new(Kind::File, &spec.raw));
+        self.note(part, Used::Clone(Box::new(spec.clone()), cloned));
+        Ok(directory)
+    }
+
+    /// Clones several repositories side by side, if no lock says which versions count.
+    pub fn prefetch(&self, specs: Vec<RepoSpec>) {
+        if self.options.lock.is_none() {
+            self.git.prefetch(specs);
+        }
+    }
+
+    /// The files of a clone that its commits have.
+    ///
+    /// # Errors
+    /// git is missing, fails or takes too long.
+    pub fn tracked(&self, spec: &RepoSpec, cloned: &Cloned) -> Result<Vec<String>> {
+        self.git.tracked(spec, &cloned.directory)
+    }
+
+    fn http(&self) -> Http {
+        let timeout = self.options.timeout.unwrap_or(HTTP_TIMEOUT);
+        Http::new(timeout, self.options.size_limit, self.options.offline)
+    }
+
+    /// The file that a server has at a URL.
+    ///
+    /// # Errors
+    /// It cannot be fetched, or is not what the lock says.
+    pub fn fetch(&self, url: &str) -> Result<Arc<[u8]>, NotLoaded> {
+        if let Some(bytes) = lock(&self.fetched).get(url) {
+            return Ok(Arc::clone(bytes));
+        }
+        // The fragment of a URL is no business of the server.
+        let part = Part::new(Kind::File, url.split('#').next().unwrap_or_default());
+        // A URL that is not one of a file may be one of a repository.
+        let may_be_git = RepoSpec::parse(url).is_some();
+        let bytes = self.file(&part, url, may_be_git).map_err(|error| NotLoaded { missing: may_be_git, error })?;
+        let bytes = Arc::clone(lock(&self.fetched).entry(url.to_owned()).or_insert_with(|| bytes.into()));
+        self.note(part, Used::File(Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+
+    fn file(&self, part: &Part, url: &str, may_be_git: bool) -> Result<Vec<u8>> {
+        let shelf = self.shelf(part);
+        if let Some((lock, pin)) = self.pin(part)? {
+            if let Some(copied) = lock.copied_file(part, pin, FileLimit(self.options.size_limit))? {
+                return Ok(copied);
+            }
+            if let Some(kept) = shelf.as_ref().and_then(|shelf| shelf.file(&pin.content)) {
+                return Ok(kept);
+            }
+        }
+        if self.options.offline {
+            let kept = shelf.and_then(|shelf| shelf.file(&shelf.last(LATEST)?));
+            return kept.filter(|_| self.held_to().is_none()).ok_or_else(|| self.lacks(part));
+        }
+        let bytes = self.http.get_or_init(|| self.http()).get(url).map_err(|fault| fault.error)?;
+        let found = sha256(&bytes);
+        if let Some((lock, pin)) = self.pin(part)?
+            && found != pin.content
+        {
+            let message = format!("{part} has changed: its SHA-256 is {found}, and the lock has {}", pin.content);
+            return Err(lock.advised(Error::input(message)));
+        }
+        // A page of a host of repositories differs each time, and no build can use it.
+        let is_page = may_be_git && bytes.trim_ascii_start().starts_with(b"<");
+        if let Some(shelf) = shelf.filter(|_| !is_page)
+            && shelf.keep_file(&bytes, &found).is_ok()
+        {
+            shelf.note(LATEST, &found);
+        }
+        Ok(bytes)
+    }
+
+    /// The directory of an artifact.
+    ///
+    /// # Errors
+    /// It cannot be fetched, or is not what the lock says.
+    pub fn artifact(&self, reference: &ArtifactReference) -> Result<PathBuf> {
+        let part = Part::new(Kind::Artifact, &reference.name());
+        if let Some(known) = lock(&self.unpacked).get(&part.name) {
+            return Ok(known.clone());
+        }
+        let (version, place) = self.unpack(&part, reference).map_err(|e| e.context(fetching(&reference.raw)))?;
+        lock(&self.unpacked).insert(part.name.clone(), place.clone());
+        self.note(part, Used::Directory { version, place: place.clone() });
+        Ok(place)
+    }
+
+    /// The digest and the directory of an artifact.
+    fn unpack(&self, part: &Part, reference: &ArtifactReference) -> Result<(String, PathBuf)> {
+        let cache = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(Kind::Artifact.directory())));
+        let shelf = cache.map(|cache| cache.shelf(Kind::Artifact.directory(), &reference.repository));
+        let kept = |digest: &str| {
+            let entry = digest.strip_prefix("sha256:").filter(|sum| sum::is_sha256(sum))?;
+            Some((digest.to_owned(), shelf.as_ref()?.version(entry)?))
+        };
+        let pin = self.pin(part)?;
+        if let Some((lock, pin)) = pin {
+            if let Some(place) = lock.copied_directory(part, pin)? {
+                return Ok((pin.version.clone(), place));
+            }
+            if let Some(kept) = kept(&pin.version) {
+                return Ok(kept);
+            }
+        }
+        let moved = |now: &str| match pin {
+            Some((lock, pin)) if pin.version != now => {
+                let message = format!("{part} is now {now}, and the lock has {}", pin.version);
+                Err(lock.advised(Error::input(message)))
+            }
+            _ => Ok(()),
+        };
+        if self.options.offline {
+            let last = match reference.is_digest() {
+                true => Some(reference.version.clone()),
+                false => shelf.as_ref().and_then(|shelf| shelf.last(&reference.version)),
+            };
+            let last = last.and_then(|digest| kept(&digest)).filter(|_| pin.is_none());
+            return last.ok_or_else(|| self.lacks(part));
+        }
+        let artifacts = self.artifacts.get_or_init(|| Artifacts::new(self.http(), self.options.secrets.0));
+        if let Some(kept) = kept(&reference.version) {
+            moved(&kept.0)?;
+            return Ok(kept);
+        }
+        let digest = artifacts.digest(reference)?;
+        moved(&digest)?;
+        let note = |shelf: &Shelf| shelf.note(&reference.version, &digest);
+        if let Some(kept) = kept(&digest) {
+            shelf.iter().for_each(note);
+            return Ok(kept);
+        }
+        let no_directory = |e: std::io::Error| {
+            let error = Error::new(Code::Io, format!("no directory for an artifact: {e}"));
+            error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
+        };
+        let made = match cache {
+            Some(cache) => cache.work_directory(Kind::Artifact.directory(), &self.children),
+            None => self.children.directory("kustomize-"),
+        };
+        let made = made.map_err(no_directory)?;
+        artifacts.fetch(reference, &digest, made.path())?;
+        let place = match &shelf {
+            Some(shelf) => {
+                let entry = digest.strip_prefix("sha256:").unwrap_or(&digest);
+                let place = shelf.keep(made, entry).map_err(no_directory)?;
+                note(shelf);
+                place
+            }
+            None => {
+                let place = made.path().to_owned();
+                lock(&self.temporary).push(made);
+                place
+            }
+        };
+        Ok((digest, place))
+    }
+
+    /// The directory of a chart that need not be pulled: `home` where the chart home has it, the
+    /// copy beside the lock, or the one of the cache for a build that is offline or held to a lock.
+    /// `None` for a chart that is to be pulled.
+    ///
+    /// # Errors
+    /// The chart is not in the lock or the cache, or is not what the lock says.
+    pub fn chart(&self, chart: ChartName<'_>, home: &Path) -> Result<Option<PathBuf>> {
+        let part = chart.part();
+        let pin = self.pin(&part)?;
+        let found = match pin {
+            Some((lock, pin)) if home.is_dir() => {
+                lock.check_content(&part, pin, home)?;
+                Some(home.to_owned())
+            }
+            Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
+                None => self.kept_chart(&part, &pin.content),
+                copied => copied,
+            },
+            None if home.is_dir() => Some(home.to_owned()),
+            None if self.options.offline => {
+                let last = self.shelf(&part).and_then(|shelf| shelf.last(LATEST));
+                last.and_then(|last| self.kept_chart(&part, &last))
+            }
+            None => None,
+        };
+        match &found {
+            Some(place) => self.note(part, Used::Directory { version: String::new(), place: place.clone() }),
+            None if self.options.offline => return Err(self.lacks(&part)),
+            None => {}
+        }
+        Ok(found)
+    }
+
+    /// A chart of the cache with a sum.
+    fn kept_chart(&self, part: &Part, content: &str) -> Option<PathBuf> {
+        self.shelf(part).filter(|_| sum::is_sha256(content))?.version(content)
+    }
+
+    /// Notes a chart that was pulled, and keeps a copy for builds that are offline later. A cache
+    /// that cannot take the copy has none.
+    ///
+    /// # Errors
+    /// The chart is not what the lock says, or cannot be read.
+    pub fn keep_chart(&self, chart: ChartName<'_>, pulled: &Path) -> Result<()> {
+        let part = chart.part();
+        let content = sum::directory(pulled)
+            .map_err(|e| Error::new(Code::Io, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
+        if let Some((lock, pin)) = self.pin(&part)?
+            && content != pin.content
+        {
+            let message = format!("{part} has changed: its sum is {content}, and the lock has {}", pin.content);
+            return Err(lock.advised(Error::input(message)));
+        }
+        self.note(part.clone(), Used::Directory { version: String::new(), place: pulled.to_owned() });
+        if let (Some(cache), Some(shelf)) = (&self.cache, self.shelf(&part))
+            && shelf.place(&content).is_some()
+        {
+            let kept = cache.work_directory(Kind::Chart.directory(), &self.children).and_then(|made| {
+                sum::copy(pulled, made.path(), |_| true)?;
+                shelf.keep(made, &content)
+            });
+            if kept.is_ok() {
+                shelf.note(LATEST, &content);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fetching(reference: &str) -> String {
+    format!("fetching '{}'", host::without_user(reference))
+}
+
+/// The artifact that an entry names; `None` for any other entry.
+pub fn artifact_in(entry: &str) -> Option<Result<ArtifactReference>> {
+    artifact_reference::is_artifact(entry).then(|| ArtifactReference::parse(entry))
+}
