@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod apiserver;
+mod artifacts;
 mod attack;
 mod author;
 mod author_circle;
@@ -53,4 +54,5 @@ mod support;
 mod tidy;
 mod trace;
 mod transfer;
+mod vendor;
 mod workers;

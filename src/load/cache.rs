@@ -5,6 +5,7 @@
 //! Entries appear whole. The file `ref-<hash>` has the version that a reference stood for when it
 //! was last asked for, and the file `name` says for people what the shelf is for.
 
+use super::host;
 use super::owner::{is_mine, is_sound, make};
 use super::sum::sha256;
 use crate::atomic::Staged;
@@ -28,7 +29,7 @@ pub struct Cache(PathBuf);
 #[derive(Clone, Debug)]
 pub struct Shelf {
     cache: Cache,
-    /// What the shelf is for.
+    /// What the shelf is for, without the user of a URL.
     name: String,
     directory: PathBuf,
 }
@@ -52,7 +53,7 @@ impl Cache {
     /// The versions of a remote part.
     pub fn shelf(&self, kind: &str, name: &str) -> Shelf {
         let directory = self.all(kind).join(hash(name));
-        Shelf { cache: self.clone(), name: name.to_owned(), directory }
+        Shelf { cache: self.clone(), name: host::without_user(name), directory }
     }
 
     /// Whether nobody else can change a directory of the cache, or put another one into its place:
@@ -157,9 +158,7 @@ pub fn lacks(part: &str, shelf: Option<&Shelf>) -> Error {
     let fault = |why: &str| Error::new(Code::NotFetched, format!("{part} {why}, and this build is offline"));
     match shelf {
         None => fault("cannot be cached").hint("--remote-cache or RUSTOMIZE_CACHE_DIR names a directory"),
-        Some(shelf) if shelf.cache.is_private(&shelf.directory) => {
-            fault("is not in the cache").hint("build once without --offline")
-        }
+        Some(shelf) if shelf.cache.is_private(&shelf.directory) => fault("is not in the cache"),
         Some(shelf) => fault("is not in a cache of your own")
             .context(format!("looking into '{}', which other users may change", shelf.directory.display()))
             .hint("--remote-cache or RUSTOMIZE_CACHE_DIR names a directory that only you can write to"),

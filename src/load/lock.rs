@@ -68,6 +68,20 @@ impl Part {
     }
 }
 
+impl Part {
+    /// The name without its version.
+    fn stem(&self) -> &str {
+        let name = self.name.as_str();
+        let end = match self.kind {
+            Kind::Git => name.find('?'),
+            Kind::File => None,
+            Kind::Chart => name.match_indices(' ').nth(1).map(|(at, _)| at),
+            Kind::Artifact => name.rfind('/').and_then(|last| Some(last + name[last..].find([':', '@'])?)),
+        };
+        &name[..end.unwrap_or(name.len())]
+    }
+}
+
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -236,7 +250,11 @@ impl Lock {
     pub fn pin(&self, part: &Part) -> Result<&Pin> {
         self.parts.get(part).ok_or_else(|| {
             let file = self.directory.join(FILE);
-            let message = format!("{part} is not in the lock '{}'", file.display());
+            let similar = self.parts.of_kind(part.kind).keys().map(|name| Part { kind: part.kind, name: name.clone() });
+            let similar = similar.filter(|other| other.stem() == part.stem());
+            let others: Vec<String> = similar.map(|other| format!("'{}'", other.name)).collect();
+            let has = if others.is_empty() { String::new() } else { format!(", which has {}", others.join(", ")) };
+            let message = format!("{part} is not in the lock '{}'{has}", file.display());
             self.advised(Error::new(Code::NotFetched, message))
         })
     }
@@ -352,6 +370,20 @@ mod tests {
         refused(r#"{"lockVersion": 1, "other": {}}"#, "unknown field `other`");
         refused(r#"{"lockVersion": 1, "git": {"u": {"version": "v1", "content": ""}}}"#, "is not one");
         refused(r#"{"lockVersion": 1, "files": {"u": {"content": "../../x"}}}"#, "is not one");
+    }
+
+    #[test]
+    fn versions_of_one_part_are_told_from_others() {
+        for (kind, name, stem) in [
+            (Kind::Git, "https://h.io/r?ref=v1", "https://h.io/r"),
+            (Kind::Git, "https://h.io/r", "https://h.io/r"),
+            (Kind::File, "https://h.io/a?b", "https://h.io/a?b"),
+            (Kind::Chart, "https://h.io/charts app 1.2", "https://h.io/charts app"),
+            (Kind::Artifact, "oci://h.io:5000/a/b:v1", "oci://h.io:5000/a/b"),
+            (Kind::Artifact, "oci://h.io:5000/a@sha256:0", "oci://h.io:5000/a"),
+        ] {
+            assert_eq!(Part::new(kind, name).stem(), stem);
+        }
     }
 
     #[test]

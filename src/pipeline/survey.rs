@@ -9,7 +9,7 @@ use super::{Target, builtin, plan};
 use crate::config::Written;
 use crate::diag::{Code, Error, Result};
 use crate::load::is_url;
-use crate::load::lock::{quoted, vendor_command};
+use crate::load::lock::quoted;
 use crate::meter::FastSet;
 use crate::stage::{Build, Context};
 use crate::yaml::Pos;
@@ -25,15 +25,12 @@ pub(super) fn explained<'a>(cx: &Rc<Context<'a>>, directory: &str, error: Error)
     let mut build = Build::new(cx);
     let walked = survey.root(&mut build, directory);
     survey.note(walked);
-    let is_locked = cx.files.remote_parts().held_to().is_some();
-    let helm = if cx.options.helm.enabled { " --enable-helm" } else { "" };
-    let fetch = match is_locked {
-        true => format!("lock them: {}{helm}", vendor_command(directory)),
-        false => format!("fetch them once: rustomize build{helm} {} > /dev/null", quoted(directory)),
-    };
+    let is_offline = cx.options.remote.offline;
+    let with_command = |error: Error| if is_offline { error.hint(fetch_command(cx, directory)) } else { error };
     if survey.found.len() < 2 {
-        return error.hint(fetch);
+        return with_command(error);
     }
+    let hints: Vec<String> = survey.found.iter().flat_map(|missing| missing.hints()).cloned().collect();
     let mut message = format!("{} remote parts are missing:", survey.found.len());
     for missing in survey.found {
         let missing = missing.located(cx.arena.heap());
@@ -42,7 +39,20 @@ pub(super) fn explained<'a>(cx: &Rc<Context<'a>>, directory: &str, error: Error)
             message.push_str(&format!("\n      at {place}"));
         }
     }
-    Error::new(Code::NotFetched, message).hint(fetch)
+    let mut error = Error::new(Code::NotFetched, message);
+    for hint in hints {
+        if !error.hints().contains(&hint) {
+            error = error.hint(hint);
+        }
+    }
+    with_command(error)
+}
+
+/// The command that fetches what a build needs.
+fn fetch_command(cx: &Context<'_>, directory: &str) -> String {
+    let helm = if cx.options.helm.enabled { " --enable-helm" } else { "" };
+    let locked = if cx.options.remote.lock.is_some() { " --locked" } else { "" };
+    format!("build once without --offline: rustomize build{helm}{locked} {} > /dev/null", quoted(directory))
 }
 
 /// A walk over the kustomizations of a tree.
