@@ -43,7 +43,7 @@ pub enum Code {
     Io,
     /// A server has no such file.
     Absent,
-    /// A remote part would have to be fetched, which this build may not do, or is not in the lock.
+    /// A remote part is not in the lock, or only the network has it and the build is offline.
     NotFetched,
     /// A plugin failed, did what a plugin must not do, or has something to say.
     Plugin,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const FLUX: &str = "application/vnd.cncf.flux.content.v1.tar+gzip";
 
-/// What oras and docker call a layer that is an archive.
+/// The media type of oras and docker for a layer that is an archive.
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
 /// An archive of files.

@@ -1,7 +1,11 @@
 //! Helm charts, with a stand-in for helm that records how it was called; and with the real one
 //! where it is.
 
+use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::Tree;
+use base64::Engine;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 /// Prints its arguments and the values it was given as a ConfigMap; `pull` makes a chart.
 const HELM: &str = r##"#!/bin/bash
@@ -113,6 +117,181 @@ fn builds_that_run_side_by_side_share_a_pull() {
 }
 
 #[test]
+fn the_users_repositories_and_logins_are_used_where_the_user_says_so() {
+    let charts = "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, repo: 'https://charts.example.com', version: 1.2.3}]\n";
+    let repositories =
+        "repositories: [{name: mine, url: 'https://charts.example.com/', username: u, password: hunter2}]\n";
+    // Records the variables that helm gets, too.
+    let helm = HELM.replace(
+        "case $1 in",
+        "echo \"$HELM_REGISTRY_CONFIG $HELM_REPOSITORY_CONFIG\" >> \"$CALLS.variables\"\ncase $1 in",
+    );
+    let check = |flags: &[&str], config: &str, is_used: bool| {
+        let tree = tree(&charts.replace("\nhelmCharts", &format!("\n{config}helmCharts")));
+        tree.write("../home/helm", &helm);
+        tree.write("../home/.config/helm/repositories.yaml", repositories);
+        build(&tree, flags).ok();
+        let variables = std::fs::read_to_string(tree.home().join("calls.variables")).unwrap();
+        let directory = tree.home().join(".config/helm").display().to_string();
+        let want = if is_used {
+            format!("{directory}/registry/config.json {directory}/repositories.yaml")
+        } else {
+            " ".into()
+        };
+        assert!(variables.lines().all(|line| line == want), "{variables}");
+        let calls = calls(&tree);
+        assert!(!calls.contains("hunter2"));
+        let pull = "pull --untar --untardir TREE/charts/app-1.2.3";
+        let want = match is_used {
+            true => format!("version --short\nrepo update mine\n{pull} mine/app --version 1.2.3\n"),
+            false => format!("version --short\n{pull} --repo https://charts.example.com app --version 1.2.3\n"),
+        };
+        assert!(calls.starts_with(&want), "{calls}");
+    };
+    check(&["--helm-user-config"], "", true);
+    check(&[], "", false);
+    // A configuration that the kustomization names is used as kustomize does.
+    check(&["--helm-user-config"], "helmGlobals: {configHome: ../home/other}\n", false);
+}
+
+#[test]
+fn variables_of_helm_reach_it_and_a_name_that_looks_like_an_option_does_not() {
+    let charts =
+        "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, repo: 'https://charts.example.com'}]\n";
+    let mut tree = tree(charts);
+    tree.write("../home/named.yaml", "repositories: [{name: --post-renderer=x, url: 'https://charts.example.com'}]\n");
+    tree.variables.insert("HELM_REPOSITORY_CONFIG", tree.home().join("named.yaml").display().to_string());
+    build(&tree, &["--helm-user-config"]).ok();
+    assert!(calls(&tree).contains("--repo https://charts.example.com app"), "{}", calls(&tree));
+    assert!(!calls(&tree).contains("post-renderer"));
+}
+
+/// True if helm is in PATH; otherwise the test says so.
+fn is_helm_there() -> bool {
+    let is_there = crate::support::in_path("helm").is_some();
+    if !is_there {
+        crate::support::skip("helm is not in PATH");
+    }
+    is_there
+}
+
+/// A packaged chart, as `helm package` makes it.
+fn packaged() -> Vec<u8> {
+    let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (name, content) in [
+        ("app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 0.1.0\n"),
+        ("app/values.yaml", "greeting: hello\n"),
+        (
+            "app/templates/cm.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\ndata: {greeting: '{{ .Values.greeting }}'}\n",
+        ),
+    ] {
+        let mut header = tar::Header::new_gnu();
+        header.set_mode(0o644);
+        header.set_size(content.len() as u64);
+        builder.append_data(&mut header, name, content.as_bytes()).unwrap();
+    }
+    builder.into_inner().unwrap().finish().unwrap()
+}
+
+/// Serves files to a user alone, as a repository of charts and as a registry.
+fn private(files: &Files) -> String {
+    let files = files.clone();
+    serve(move |request| match request.headers.get("authorization").map(String::as_str) {
+        Some("Basic dTpodW50ZXIy") => files.get(&request.path),
+        _ => {
+            Reply("401 Unauthorized", vec![("WWW-Authenticate".to_owned(), "Basic realm=\"x\"".to_owned())], Vec::new())
+        }
+    })
+}
+
+#[test]
+fn the_real_helm_pulls_from_a_private_repository_with_the_users_login() {
+    if !is_helm_there() {
+        return;
+    }
+    let files = Files::default();
+    let server = private(&files);
+    let chart = packaged();
+    files.put("/app-0.1.0.tgz", chart.clone());
+    let index = format!(
+        "apiVersion: v1\nentries: {{app: [{{apiVersion: v2, name: app, version: 0.1.0, digest: {}, urls: ['http://{server}/app-0.1.0.tgz']}}]}}\n",
+        sha256(&chart)
+    );
+    files.put("/index.yaml", index);
+    let kustomization =
+        format!("helmCharts: [{{name: app, releaseName: r, version: 0.1.0, repo: 'http://{server}'}}]\n");
+    let tree = Tree::new(&format!("-- kustomization.yaml --\n{kustomization}"));
+    tree.write(
+        "../home/.config/helm/repositories.yaml",
+        &format!("apiVersion: ''\ngenerated: '2024-01-01T00:00:00Z'\nrepositories: [{{name: mine, url: 'http://{server}', username: u, password: hunter2}}]\n"),
+    );
+    tree.run(&["build", "--enable-helm"]).fails_with(&["401"]);
+    let built = tree.run(&["build", "--enable-helm", "--helm-user-config"]).ok();
+    assert!(built.contains("greeting: hello"), "{built}");
+    std::fs::remove_dir_all(tree.path().join("charts")).unwrap();
+    assert_eq!(tree.run(&["build", "--enable-helm", "--offline"]).ok(), built);
+    tree.assert_nothing_left();
+    assert!(!tree.home().join(".cache/helm").exists(), "helm's own cache is a temporary one");
+}
+
+#[test]
+fn the_real_helm_pulls_from_a_private_registry_with_the_users_login() {
+    if !is_helm_there() {
+        return;
+    }
+    let files = Files::default();
+    let (chart, config) = (packaged(), br#"{"name": "app", "version": "0.1.0", "apiVersion": "v2"}"#.to_vec());
+    let descriptor = |media_type: &str, content: &[u8]| {
+        let digest = format!("sha256:{}", sha256(content));
+        files.put(&format!("/v2/charts/app/blobs/{digest}"), content.to_vec());
+        format!(r#"{{"mediaType": "{media_type}", "digest": "{digest}", "size": {}}}"#, content.len())
+    };
+    let manifest = format!(
+        r#"{{"schemaVersion": 2, "config": {}, "layers": [{}]}}"#,
+        descriptor("application/vnd.cncf.helm.config.v1+json", &config),
+        descriptor("application/vnd.cncf.helm.chart.content.v1.tar+gzip", &chart)
+    );
+    let digest = sha256(manifest.as_bytes());
+    for name in ["0.1.0".to_owned(), format!("sha256:{digest}")] {
+        files.put(&format!("/v2/charts/app/manifests/{name}"), manifest.clone());
+    }
+    let registry = files.clone();
+    let server_of_manifests = serve(move |request| {
+        let is_user = request.headers.get("authorization").is_some_and(|given| given == "Basic dTpodW50ZXIy");
+        if !is_user {
+            let wants = ("WWW-Authenticate".to_owned(), "Basic realm=\"x\"".to_owned());
+            return Reply("401 Unauthorized", vec![wants], Vec::new());
+        }
+        let Reply(status, mut headers, body) = registry.get(&request.path);
+        if request.path.contains("/manifests/") {
+            headers.push(("Content-Type".to_owned(), "application/vnd.oci.image.manifest.v1+json".to_owned()));
+            headers.push(("Docker-Content-Digest".to_owned(), format!("sha256:{}", sha256(&body))));
+        }
+        match request.method.as_str() {
+            "HEAD" => {
+                headers.push(("Content-Length".to_owned(), body.len().to_string()));
+                Reply(status, headers, Vec::new())
+            }
+            _ => Reply(status, headers, body),
+        }
+    });
+    let kustomization = format!(
+        "helmCharts: [{{name: app, releaseName: r, version: 0.1.0, repo: 'oci://{server_of_manifests}/charts'}}]\n"
+    );
+    let tree = Tree::new(&format!("-- kustomization.yaml --\n{kustomization}"));
+    let login = base64::engine::general_purpose::STANDARD.encode("u:hunter2");
+    tree.write(
+        "../home/.config/helm/registry/config.json",
+        &format!(r#"{{"auths": {{"{server_of_manifests}": {{"auth": "{login}"}}}}}}"#),
+    );
+    let refused = tree.run(&["build", "--enable-helm"]);
+    assert_eq!(refused.status, Some(1), "{}", refused.stdout);
+    let built = tree.run(&["build", "--enable-helm", "--helm-user-config"]).ok();
+    assert!(built.contains("greeting: hello"), "{built}");
+}
+
+#[test]
 fn faults_of_charts() {
     let with = |fields: &str| tree(&format!("{CHART}-- kustomization.yaml --\nhelmCharts: [{{{fields}}}]\n"));
     let good = with("name: app, releaseName: r");
@@ -148,9 +327,7 @@ fn the_real_helm_makes_a_chart() {
     let tree = Tree::new(
         "-- charts/app/Chart.yaml --\napiVersion: v2\nname: app\nversion: 0.1.0\n-- charts/app/values.yaml --\ngreeting: hello\n-- charts/app/templates/cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\ndata: {greeting: '{{ .Values.greeting }}'}\n-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, valuesInline: {greeting: hi}}]\n",
     );
-    let is_there = std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|p| p.join("helm").is_file());
-    if !is_there {
-        crate::support::skip("there is no helm in PATH");
+    if !is_helm_there() {
         return;
     }
     assert!(tree.run(&["build", "--enable-helm"]).ok().contains("greeting: hi"));

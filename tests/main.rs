@@ -13,6 +13,7 @@ mod callers;
 mod cli;
 mod command_line;
 mod containers;
+mod crd_keys;
 mod differential;
 mod docs;
 mod edit;

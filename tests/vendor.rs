@@ -100,7 +100,7 @@ fn offline_names_all_that_is_missing_and_the_command_that_fetches_it() {
         "rustomize build --enable-helm app > /dev/null",
     ]);
     assert!(!said.contains("file.yaml'"), "the file is named in a repository that is missing: {said}");
-    // A repository that is there names what it needs itself.
+    // A repository in the cache names its own remote parts.
     remotes.tree.write("app/kustomization.yaml", "resources: [../repo/base]\n");
     remotes.run("build", &["--offline"]).fails_with(&[
         "2 remote parts are missing",
@@ -314,7 +314,7 @@ fn only_what_git_has_is_copied_and_links_stay_inside() {
     assert!(copy.join("base/inside.yaml").symlink_metadata().unwrap().is_symlink());
     assert!(copy.join("base/outside").symlink_metadata().is_err(), "a build would refuse it");
     assert!(copy.join("base/.hidden").is_file() && !copy.join(".git").exists());
-    assert!(!copy.join("base/charts").exists(), "a chart that a build has pulled there is no file of the commit");
+    assert!(!copy.join("base/charts").exists(), "a pulled chart is not a file of the commit");
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn the_cache_is_listed_and_emptied() {
     let json: serde_json::Value =
         serde_json::from_str(&remotes.tree.run(&["cache", "list", "-o", "json"]).ok()).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 4);
-    // What plugins need lies there too, and stays.
+    // Files for plugins are in the same directory, and stay.
     fs::create_dir(directory.join("go-hosts")).unwrap();
     assert_eq!(remotes.tree.run(&["cache", "clean"]).ok(), "");
     let left: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -372,4 +372,31 @@ fn a_file_in_the_cache_that_somebody_has_damaged_is_not_used() {
     let kept = folder.join(sha256(config_map("file", "1").as_bytes()));
     fs::write(kept, config_map("file", "evil")).unwrap();
     remotes.run("build", &["--offline"]).fails_with(&["is not in the cache"]);
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_to_keeps_nothing_and_fails_no_build() {
+    let remotes = Remotes::new();
+    let charts = "helmCharts: [{name: app, repo: 'https://h.io', version: '1', releaseName: r}]\n";
+    let file = format!("resources: ['http://{}/file.yaml']\n", remotes.server);
+    remotes.tree.write("app/kustomization.yaml", &format!("{file}{charts}"));
+    remotes.tree.write("file", "");
+    let built = remotes.run("build", &["--remote-cache", "file/cache"]).ok();
+    assert!(built.contains("name: file") && built.contains("c: 1"));
+    remotes.run("build", &["--remote-cache", "file/cache", "--offline"]).fails_with(&["is not in the cache"]);
+    remotes.run("vendor", &["--remote-cache", "file/cache"]).ok();
+    assert_eq!(remotes.run("build", &["--remote-cache", "file/cache", "--offline", "--locked"]).ok(), built);
+}
+
+#[test]
+fn several_roots_have_a_lock_each() {
+    let remotes = Remotes::new();
+    remotes.tree.write("apps/one/kustomization.yaml", &format!("resources: ['http://{}/file.yaml']\n", remotes.server));
+    remotes.tree.write("apps/two/kustomization.yaml", &format!("resources: ['oci://{}/a/b:v1']\n", remotes.server));
+    remotes.tree.run(&["build", "--locked", "apps/one", "apps/two"]).fails_with(&["in apps/one", "there is no"]);
+    remotes.tree.run(&["vendor", "--all", "apps"]).ok();
+    // The copies have kustomizations, too, and are no roots.
+    let built = remotes.tree.run(&["build", "--locked", "--offline", "--all", "apps", "--remote-cache", "none"]).ok();
+    assert_eq!(built.matches("# Root: ").count(), 2, "{built}");
+    assert!(built.contains("name: file") && built.contains("name: art"));
 }

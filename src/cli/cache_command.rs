@@ -16,9 +16,9 @@ const LONGEST_NAME: u64 = 64 << 10;
 /// A remote part in the cache.
 struct Kept {
     kind: &'static str,
-    /// What the part is; empty where no file says it.
+    /// The name of the part; empty if the cache has no name for it.
     name: String,
-    /// How many versions of it there are.
+    /// The number of its versions.
     versions: usize,
     bytes: u64,
 }
@@ -26,11 +26,11 @@ struct Kept {
 /// Runs `cache`.
 ///
 /// # Errors
-/// There is no directory for a cache, or it cannot be read or changed.
+/// No directory can be a cache, or the cache cannot be read or changed.
 pub fn run(command: &CacheCommand) -> Result<()> {
-    let directory = cache::writable().or_else(cache::of_user).context(
-        "there is no directory for a cache\n  hint: set HOME, XDG_CACHE_HOME, RUSTOMIZE_CACHE_DIR or TMPDIR",
-    )?;
+    let directory = cache::writable()
+        .or_else(cache::of_user)
+        .context("no directory can be a cache\n  hint: set HOME, XDG_CACHE_HOME, RUSTOMIZE_CACHE_DIR or TMPDIR")?;
     match &command.verb {
         CacheVerb::Dir => writeln!(io::stdout(), "{}", directory.display())?,
         CacheVerb::List { output } => list(&directory, *output)?,

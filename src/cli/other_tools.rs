@@ -18,7 +18,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("", &["uninstall"], "plugin remove SOURCE"),
     ("", &["upgrade", "update"], "plugin update"),
     ("", &["ls", "list", "plugins"], "plugin list"),
-    ("", &["lock", "freeze"], "plugin lock"),
+    ("", &["lock", "freeze", "vendir"], "vendor DIR"),
     ("", &["trust"], "plugin trust"),
     ("", &["search"], "plugin add SOURCE"),
     ("", &["add"], "edit add resource FILE"),

@@ -90,7 +90,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
 /// The directories of the roots that the arguments name.
 ///
 /// # Errors
-/// A directory cannot be read, or has no root.
+/// A directory cannot be read, or is without kustomizations.
 pub fn directories(args: &Build) -> Result<Vec<String>> {
     Ok(chosen(args)?.into_iter().map(|root| root.path).collect())
 }

@@ -251,7 +251,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let no_home = |e: std::io::Error| {
             Error::new(Code::Io, format!("the chart home '{}' cannot be made: {e}", home.display()))
         };
-        let is_new = !home.exists();
+        let new: Vec<&Path> = home.ancestors().take_while(|above| !above.exists()).collect();
         std::fs::create_dir_all(home).map_err(no_home)?;
         // A chart that is there may be one that another build is pulling just now.
         let _lock = lock(home).map_err(no_home)?;
@@ -278,8 +278,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if pulled.is_err() {
             // Half a chart would be taken for a whole one the next time.
             let _ = std::fs::remove_dir_all(&directory);
-            if is_new {
-                let _ = std::fs::remove_dir(home);
+            for directory in new {
+                let _ = std::fs::remove_dir(directory);
             }
         }
         pulled

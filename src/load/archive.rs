@@ -18,17 +18,17 @@ const MOST_ENTRIES: usize = 100_000;
 /// Most bytes that it may have when it is unpacked.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Most bytes that come out for each that goes in, beyond [`FREE_BYTES`]: what compilers and people
-/// make is far below.
+/// The most unpacked bytes for each packed byte, beyond [`FREE_BYTES`]. Files of compilers and
+/// people stay far below.
 const MOST_RATIO: u64 = 200;
 
 /// Most bytes that say of one entry what it is: its header, its long name, its records.
 const MOST_BYTES_OF_HEAD: u64 = 1 << 20;
 
-/// What may come out of any archive.
+/// The unpacked bytes that any archive may have.
 const FREE_BYTES: u64 = 64 << 20;
 
-/// What a file is, as its first bytes say.
+/// The form of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Tar,
@@ -51,7 +51,7 @@ fn fault(message: String) -> Error {
     Error::new(Code::Io, message)
 }
 
-/// Whether bytes are an archive.
+/// True if bytes are an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
     form(bytes) != Form::File
 }
@@ -75,7 +75,7 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
     }
 }
 
-/// What may still be read of an archive: every byte counts, whatever it is for.
+/// The bytes that may still be read of an archive, whatever they are for.
 struct Meter {
     total: Cell<u64>,
     /// Until the next entry has its name.
@@ -102,7 +102,7 @@ struct Target<'a> {
     shown: &'a str,
     into: &'a Path,
     is_own: fn(&str) -> bool,
-    /// What was written, in lower case: some file systems take two names for one.
+    /// The written names, in lower case: some file systems take two names for one.
     known: HashSet<String>,
     entries: usize,
     /// How many bytes may still come.
@@ -138,7 +138,7 @@ impl Target<'_> {
                 tar::EntryType::Regular | tar::EntryType::Continuous => {
                     self.file(&path, mode & 0o111 != 0, &mut entry)?;
                 }
-                // What tools write about the archive as a whole.
+                // Some tools describe the archive as a whole.
                 tar::EntryType::XGlobalHeader => {}
                 other => return Err(self.wrong(format!("'{}' is {}", path.display(), named(other)))),
             }
@@ -152,8 +152,7 @@ impl Target<'_> {
         self.count(archive.len())?;
         for i in 0..archive.len() {
             let mut entry = archive.by_index(i).map_err(|e| damaged(self, e))?;
-            // As it is written there: what a library makes of a path that leaves is no path of
-            // ours.
+            // The name as it is written: the library would change a path that leads out.
             let name = entry.name().map_err(|e| damaged(self, e))?.into_owned();
             let mode = entry.unix_mode().unwrap_or(0o644);
             match (mode & 0o170_000, name.ends_with('/')) {

@@ -20,7 +20,7 @@ pub struct ArtifactReference {
     pub path: String,
 }
 
-/// Whether a text is meant to be a reference to an artifact.
+/// True for a text that begins as a reference to an artifact does.
 pub fn is_artifact(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|head| head.eq_ignore_ascii_case(SCHEME))
 }
@@ -74,7 +74,7 @@ impl ArtifactReference {
         })
     }
 
-    /// Whether the reference is to one content for good.
+    /// True if the reference names one content for good.
     pub fn is_digest(&self) -> bool {
         self.version.starts_with("sha256:")
     }

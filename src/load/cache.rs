@@ -29,7 +29,7 @@ pub struct Cache(PathBuf);
 #[derive(Clone, Debug)]
 pub struct Shelf {
     cache: Cache,
-    /// What the shelf is for, without the user of a URL.
+    /// The name of the part, without the user of a URL.
     name: String,
     directory: PathBuf,
 }
@@ -77,7 +77,7 @@ impl Cache {
 }
 
 impl Shelf {
-    /// Whether the shelf has had a version.
+    /// True if the shelf has had a version.
     pub fn exists(&self) -> bool {
         self.directory.is_dir()
     }

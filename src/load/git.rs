@@ -280,7 +280,7 @@ impl Git {
             known => known,
         };
         let cached = commit.and_then(|commit| version(&commit));
-        // What the reference stands for may have changed since the version was fetched.
+        // The reference may stand for another commit since the version was fetched.
         if let (Some(cached), Some(shelf)) = (&cached, self.shelf(spec)) {
             shelf.note(&spec.reference, &cached.commit);
         }

@@ -88,7 +88,7 @@ pub fn plain(url: &str) -> String {
     )
 }
 
-/// Whether what a URL gives is encrypted on its way, or does not leave this machine.
+/// True if the content of a URL is encrypted on its way, or does not leave this machine.
 pub fn is_protected(url: &str) -> bool {
     let url = url.get(..5).filter(|start| start.eq_ignore_ascii_case("git::")).map_or(url, |start| &url[start.len()..]);
     let Some((scheme, _)) = url.split_once("://") else { return true };

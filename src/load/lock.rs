@@ -29,7 +29,7 @@ const LIMIT: FileLimit = FileLimit(64 << 20);
 /// The most letters of a name in the name of its copy.
 const READABLE: usize = 40;
 
-/// What a remote part is.
+/// The kind of a remote part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A version of a git repository.
@@ -94,7 +94,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// What a lock has of a part.
+/// The version and the checksum of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pin {
@@ -230,7 +230,7 @@ impl Lock {
     /// Reads the lock beside a kustomization. `shown` is the directory as the user has named it.
     ///
     /// # Errors
-    /// There is none, it cannot be read, or it is not of the form of this version.
+    /// The lock does not exist, cannot be read, or is not of the form of this version.
     pub fn read(directory: &Path, shown: &str) -> Result<Lock> {
         let path = directory.join(FILE);
         let in_file = |e: Error| e.context(format!("reading '{}'", path.display()));
@@ -264,7 +264,7 @@ impl Lock {
         error.hint(format!("if the tree is right, lock it again: {}", vendor_command(&self.shown)))
     }
 
-    /// The copy of a part that is a directory; `None` where there is none.
+    /// The copy of a part that is a directory; `None` for a part without a copy.
     ///
     /// # Errors
     /// The copy is not what the lock says, or cannot be read.
@@ -274,7 +274,7 @@ impl Lock {
         Ok(Some(place))
     }
 
-    /// The copy of a part that is a file; `None` where there is none.
+    /// The copy of a part that is a file; `None` for a part without a copy.
     ///
     /// # Errors
     /// As [`Lock::copied_directory`], or the file is larger than `limit`.

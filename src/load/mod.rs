@@ -96,14 +96,14 @@ pub struct RemoteOptions {
     pub size_limit: u64,
     /// The lock that the build is held to.
     pub lock: Option<Arc<Lock>>,
-    /// What lets the user in at registries.
+    /// The secrets of the user for registries.
     pub secrets: Secrets,
 }
 
 /// Returns the token, or `user:password`, for a host.
 pub type Secret = fn(&str) -> Option<String>;
 
-/// What lets the user in at registries.
+/// The secrets of the user for registries.
 #[derive(Clone, Copy, Debug)]
 pub struct Secrets(pub Secret);
 

@@ -9,7 +9,7 @@ use crate::diag::{Error, Result};
 use serde::Deserialize;
 use std::cell::RefCell;
 
-/// What a manifest may be.
+/// The media types of manifests.
 const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
                          application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json";
 
@@ -21,7 +21,7 @@ pub struct Repository<'t> {
     client: &'t Client,
     host: &'t str,
     path: &'t str,
-    /// What the registry has given for asking it without a name.
+    /// The token that the registry has given.
     token: RefCell<Option<String>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Manifest {
     pub layers: Vec<Descriptor>,
 }
 
-/// What a manifest says of a layer, or an index of a manifest.
+/// The description of a layer in a manifest, or of a manifest in an index.
 #[derive(Debug, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Descriptor {
@@ -99,7 +99,7 @@ impl<'t> Repository<'t> {
         format!("oci://{}/{}", self.host, self.path)
     }
 
-    /// What a tag or a digest stands for.
+    /// The manifest or index of a tag or a digest.
     ///
     /// # Errors
     /// The registry cannot be asked, or answers with something else.
@@ -165,7 +165,7 @@ impl<'t> Repository<'t> {
 }
 
 impl Repository<'_> {
-    /// What lets the user in on a host.
+    /// The header with the secret of the user for a host.
     fn secret(&self, host: &str) -> Option<String> {
         let secret = self.client.secret(host)?;
         Some(basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }))

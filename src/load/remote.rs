@@ -23,7 +23,7 @@ use std::time::Duration;
 /// How long one fetch over HTTP may take unless an option says so.
 const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a shelf of charts or files notes its last version under.
+/// The reference under which a shelf of charts or files notes its last version.
 const LATEST: &str = "";
 
 /// The remote parts of builds that share their files.
@@ -92,12 +92,12 @@ impl RemoteParts {
         }
     }
 
-    /// What the builds have used.
+    /// The parts that the builds have used.
     pub fn used(&self) -> BTreeMap<Part, Used> {
         lock(&self.used).clone()
     }
 
-    /// Whether a part may be missing because nothing is fetched, or because of a lock.
+    /// True if the builds are offline or held to a lock.
     pub fn is_limited(&self) -> bool {
         self.options.offline || self.options.lock.is_some()
     }
@@ -180,7 +180,7 @@ impl RemoteParts {
         if let Some(bytes) = lock(&self.fetched).get(url) {
             return Ok(Arc::clone(bytes));
         }
-        // The fragment of a URL is no business of the server.
+        // A server does not see the fragment of a URL.
         let part = Part::new(Kind::File, url.split('#').next().unwrap_or_default());
         // A URL that is not one of a file may be one of a repository.
         let may_be_git = RepoSpec::parse(url).is_some();

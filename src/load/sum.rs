@@ -31,7 +31,7 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
     }
 }
 
-/// Whether a text is a SHA-256 in hex, in lower case.
+/// True for a SHA-256 in hex, in lower case.
 pub fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
@@ -111,7 +111,7 @@ pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Res
     Ok(())
 }
 
-/// Whether a link with a name in a directory leads to a place in the same directory, by its words.
+/// True if a link with a name in a directory leads to a place in the same directory, by its words.
 fn stays_inside(name: &str, target: &Path) -> bool {
     let mut depth = name.matches('/').count();
     for part in target.components() {

@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is written.
+/// The fate of the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// The copies and the lock.
@@ -96,7 +96,7 @@ fn stage(parts: &RemoteParts, part: &Part, used: &Used, staged: &Path) -> Result
     Ok(Pin { version, content })
 }
 
-/// Whether a place has the copy that a pin is for.
+/// True if a place has the copy that a pin is for.
 fn has(place: &Path, pin: &Pin) -> bool {
     let found = match place.symlink_metadata() {
         Ok(is) if is.is_dir() => sum::directory(place).ok(),

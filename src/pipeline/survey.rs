@@ -115,7 +115,7 @@ impl Survey {
         self.generators(build, target);
     }
 
-    /// What an entry of `resources` or the like names, and what that needs.
+    /// The file or root that an entry of `resources` or the like names, with its own entries.
     fn entry<'a>(&mut self, build: &mut Build<'a>, target: &Target<'a>, entry: &Written<'a>) {
         if entry.contains('\n') {
             return;

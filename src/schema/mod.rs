@@ -84,7 +84,7 @@ impl<'a> Schemas<'a> {
     }
 }
 
-/// What a table of CustomResourceDefinitions in the tree has found: its places are in that table.
+/// The place of a schema object that the table of CustomResourceDefinitions in the tree has.
 fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<&'s [&'s str]>) {
     match place {
         Place::Custom(node) => (Place::OfTree(node), keys),

@@ -57,8 +57,8 @@ pub struct Options {
     pub trace: bool,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
-    /// Whether lists of custom kinds are merged by the keys that CustomResourceDefinitions in the
-    /// tree name: an extension.
+    /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
+    /// name: an extension.
     pub crd_merge_keys: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct HelmOptions {
     /// What `.Capabilities.KubeVersion` is, for charts that do not say.
     pub kube_version: String,
     pub debug: bool,
-    /// Whether helm uses the logins and repositories of the user.
+    /// True to let helm use the logins and repositories of the user.
     pub user_config: bool,
     /// What one call of helm may take.
     pub limits: Limits,

@@ -21,10 +21,15 @@ type Files = Vec<(String, String)>;
 /// The steps of a build of these files, printing included. It uses one thread: the meter counts the
 /// steps of the thread that asks.
 fn steps_taken(files: &Files) -> u64 {
+    steps_with(files, &Options::default())
+}
+
+/// The same with options.
+fn steps_with(files: &Files, options: &Options) -> u64 {
     let files: Memory = files.iter().map(|(name, text)| (format!("root/{name}"), text.as_str())).collect();
     let workspace = Workspace::with_jobs(NonZero::<usize>::MIN);
     meter::reset();
-    let output = build(&workspace, &files, "root", &Options::default()).value.unwrap();
+    let output = build(&workspace, &files, "root", options).value.unwrap();
     output.print().unwrap();
     meter::taken()
 }

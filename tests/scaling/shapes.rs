@@ -1,6 +1,7 @@
 //! Shapes that once took more steps than their input has entries: two sizes of each.
 
-use super::{Files, file, layers_of, lines, resources, steps_taken, with_entries};
+use super::{Files, file, layers_of, lines, resources, steps_taken, steps_with, with_entries};
+use rustomize::Options;
 
 /// Steps per application may grow by this factor from 100 to 400. Order and look-ups in large
 /// mappings take n log n comparisons: two doublings add up to a tenth.
@@ -595,4 +596,32 @@ fn field_specs_for_all_kinds() {
             vec![file("c.yaml", format!("{section}:\n{specs}")), file("kustomization.yaml", kustomization)]
         });
     }
+}
+
+/// Layers upon each other, each with a definition, a resource of it, and a patch that is merged by
+/// the keys of the definition.
+#[test]
+fn definitions_of_custom_kinds_in_many_layers() {
+    let definition = |i: usize| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: a{i}.ex.io}}\nspec:\n  group: ex.io\n  \
+             names: {{kind: A{i}}}\n  versions:\n  - name: v1\n    schema: {{openAPIV3Schema: {{properties: {{list: {{type: array, \
+             x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {{type: object}}}}}}}}}}\n---\napiVersion: ex.io/v1\n\
+             kind: A{i}\nmetadata: {{name: a{i}}}\nlist: [{{k: x}}, {{k: y}}]\n"
+        )
+    };
+    let options = Options { crd_merge_keys: true, ..Options::default() };
+    let per_layer = |n: usize| {
+        let files = layers_of(n, "resources", |i| {
+            let patch = format!(
+                "resources: [all.yaml]\npatches:\n- patch: '{{apiVersion: ex.io/v1, kind: A{i}, metadata: {{name: a{i}}}, \
+                 list: [{{k: y, v: 1}}]}}'\n"
+            );
+            vec![file("all.yaml", definition(i)), file("kustomization.yaml", patch)]
+        });
+        steps_with(&files, &options) as f64 / n as f64
+    };
+    let (small, large) = (per_layer(100), per_layer(400));
+    assert!(small > 10.0, "the steps are not counted");
+    assert!(large <= small * SLACK, "{small:.0} steps a layer for 100, {large:.0} for 400");
 }

@@ -6,10 +6,10 @@ use crate::diag::Result;
 use crate::load::oci::{Descriptor, Manifest, Repository};
 use crate::manager::id::name::Platform;
 
-/// What there is for a tag, for each platform.
+/// The artifacts of a tag, one for each platform.
 ///
 /// # Errors
-/// The registry cannot be asked, or the tag stands for something that is no plugin.
+/// The registry cannot be asked, or the tag does not stand for a plugin.
 pub fn artifacts(repository: &Repository<'_>, tag: &str) -> Result<Vec<Artifact>> {
     let top = repository.manifest(tag)?;
     if top.manifests.is_empty() {
