@@ -98,7 +98,7 @@ impl<'a> ImageEditor<'_, 'a> {
             // A null counts as the text that it is written with.
             Value::Scalar(s) => {
                 if let Some(text) = self.outcome(s.text(), times) {
-                    let tag = if s.tag() == Tag::Str { Tag::Str } else { Tag::Untyped };
+                    let tag = Tag::Untyped;
                     node.set_text(text, tag, self.stage.pos);
                 }
             }

@@ -56,7 +56,8 @@ pub fn is_empty_text(s: &Scalar<'_>, in_braces: bool) -> bool {
 /// Whether go-yaml v3 prints this time in quotes, in which it is a string when it is read: a text
 /// with a colon has no plain form in braces.
 pub fn is_time_in_braces(s: &Scalar<'_>, in_braces: bool) -> bool {
-    in_braces && s.style == Style::Plain && s.tag == Tag::Auto && s.text.contains(':') && s.kind() == Kind::Timestamp
+    let has_tag = !matches!(s.tag, Tag::Auto | Tag::Untyped);
+    in_braces && s.style == Style::Plain && !has_tag && s.text.contains(':') && s.kind() == Kind::Timestamp
 }
 
 /// The block style in which go-yaml v3 prints a string; `None` for a string on one line or in

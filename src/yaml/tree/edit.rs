@@ -32,9 +32,13 @@ impl<'a> Node<'a> {
     }
 
     /// Sets text and tag of a scalar, which keeps its style; anything else becomes a plain scalar.
+    /// A tag that text and style imply is left out, unless the old scalar has a tag.
     pub fn set_text(&mut self, text: &'a str, tag: Tag, by: Pos) {
-        let style = self.as_scalar().map_or(Style::Plain, |old| old.style);
-        self.set_scalar(Scalar { text, style, tag }, by);
+        let old = self.as_scalar();
+        let style = old.map_or(Style::Plain, |old| old.style);
+        let is_tagged = old.is_some_and(|old| !matches!(old.tag, Tag::Auto | Tag::Untyped));
+        let new = Scalar { text, style, tag };
+        self.set_scalar(if is_tagged { new } else { new.without_implied_tag() }, by);
     }
 
     /// Sets the text of a scalar, which keeps its style and its tag. Anything else stays as it is.

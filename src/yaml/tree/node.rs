@@ -122,7 +122,7 @@ impl<'a> Scalar<'a> {
     }
 
     /// The explicit `null`.
-    pub const NULL: Scalar<'static> = Scalar { text: "null", style: Style::Plain, tag: Tag::Null };
+    pub const NULL: Scalar<'static> = Scalar { text: "null", style: Style::Plain, tag: Tag::Auto };
 
     /// The type the reference gives this scalar. O(length of the text), O(1) for most.
     pub fn kind(&self) -> Kind {
@@ -175,6 +175,12 @@ impl<'a> Scalar<'a> {
     pub fn same(&self, other: &Scalar<'_>) -> bool {
         let is_copy = std::ptr::eq(self.text, other.text) && (self.style, self.tag) == (other.style, other.tag);
         is_copy || self.kind() == other.kind() && (self.text == other.text || self.kind() == Kind::Null)
+    }
+
+    /// The same scalar; without its tag if text and style imply it.
+    pub(super) fn without_implied_tag(self) -> Self {
+        let untagged = Scalar { tag: Tag::Auto, ..self };
+        if untagged.resolved_tag() == self.tag { untagged } else { self }
     }
 
     /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its
