@@ -302,8 +302,9 @@ impl<'a> Resource<'a> {
             let entry = annotations.iter().find(|e| e.key().text().strip_prefix(INTERNAL) == Some(name))?;
             Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<ThinVec<&'a str>>())
         };
+        // An empty item is one that no annotation gave: upstream's list does not have it.
         let former = |name: &str, part: fn(&PreviousId<'a>) -> &'a str| {
-            let known = || self.previous.iter().map(part).collect::<ThinVec<&'a str>>();
+            let known = || self.previous.iter().map(part).filter(|item| !item.is_empty()).collect::<ThinVec<&'a str>>();
             list(name).or_else(|| Some(known()).filter(|known| !known.is_empty()))
         };
         let names = former("previousNames", |p| p.name);

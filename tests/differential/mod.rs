@@ -146,14 +146,14 @@ impl Builder {
     }
 
     /// Whether kustomize fails over comments that it has printed in the wrong place, or makes text
-    /// of them (deviations/comments): without its comments the tree is built by both, to what it is
-    /// built here with them.
+    /// of them (deviations/comments): without its comments the tree is built to what it is built
+    /// here with them, and that needs no repair.
     fn is_about_comments(&mut self, tree: &Tree, ours: &Outcome) -> bool {
         if ours.is_err() {
             return false;
         }
         let (our_bare, their_bare) = self.outcomes(&tree.without_comments());
-        our_bare == *ours && their_bare == *ours
+        our_bare == *ours && accepted(&our_bare, &their_bare).is_some()
     }
 
     fn is_accepted(&mut self, tree: &Tree, ours: &Outcome, theirs: &Outcome) -> bool {

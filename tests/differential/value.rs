@@ -129,8 +129,8 @@ impl V {
     pub fn remove_comments(&mut self) {
         if let V::Marked(marks, _) = self {
             marks.retain(|mark| match mark {
-                Mark::Above(text, _) => !text.starts_with('#'),
-                mark => !matches!(mark, Mark::Tail(_) | Mark::Below(_)),
+                Mark::Above(text, _) | Mark::Below(text) => !text.starts_with('#'),
+                mark => !matches!(mark, Mark::Tail(_)),
             });
             for mark in marks {
                 if let Mark::Lines(lines) = mark {
