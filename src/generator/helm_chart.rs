@@ -22,8 +22,8 @@ use crate::load::remote::ChartName;
 use crate::load::{Root, join, path};
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
-use crate::stage::{Build, Generator, documents_to_resources};
-use crate::yaml::{Mapping, Node, Source, documents, emit, first_document, reprint};
+use crate::stage::{Build, Generator, scoped_resources_in};
+use crate::yaml::{Malformed, Mapping, Node, Source, emit, first_document, reprint};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -442,9 +442,8 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let text = String::from_utf8(printed)
             .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
         let source = arena.add_source(name, text);
-        let nodes =
-            documents(arena, source).map_err(|m| fault(format!("helm printed no YAML: {}", m.message)).at(m.pos))?;
-        let mut resources = documents_to_resources(build, nodes)
+        let malformed = |m: Malformed| fault(format!("helm printed no YAML: {}", m.message)).at(m.pos);
+        let mut resources = scoped_resources_in(build, source, malformed)
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {
             resource.rare_mut().helm_generated = true;

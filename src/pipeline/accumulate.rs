@@ -20,7 +20,7 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
-use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, Rare, ResMap, Resource};
+use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::trace::{Step, trace_read, traced};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
@@ -238,7 +238,7 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
 /// A generated object in the place of an old one: it keeps the old name, namespace and history, and
 /// the labels and annotations that it does not set itself; for a merge also the data.
 fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) -> Resource<'a> {
-    let is_text = old.data_is_text;
+    let is_text = old.data_is_text();
     let id = *old.id();
     new.set_name(id.name);
     new.set_namespace(id.namespace);
@@ -268,18 +268,11 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
     if let Some(root) = new.node_mut().as_mapping_mut() {
         root.retain(|key, value| !matches!(key.text(), "data" | "binaryData") || !value.is_null_or_empty());
     }
-    // What upstream keeps in annotations comes from the old one.
-    new.behavior = old.behavior;
-    new.needs_hash &= old.needs_hash;
-    new.prefixes.clone_from(&old.prefixes);
-    new.suffixes.clone_from(&old.suffixes);
-    new.set_previous(old.previous().to_vec());
-    if let Some(rare) = old.rare() {
-        let origin = if merge_data { rare.origin } else { new.rare().and_then(|own| own.origin) };
-        *new.rare_mut() = Rare { origin, ..rare.clone() };
-    }
+    new.inherit(&old, merge_data);
     new = new.with_fresh_id();
-    new.data_is_text = merge_data;
+    if merge_data {
+        new.note_text_data();
+    }
     new
 }
 

@@ -50,18 +50,18 @@ pub struct Resource<'a> {
     node: Node<'a>,
     id: ResId<'a>,
     previous: ThinList<PreviousId<'a>>,
-    /// Non-empty name prefixes that were added, innermost first.
-    pub prefixes: ThinVec<&'a str>,
-    /// Non-empty name suffixes that were added, innermost first.
-    pub suffixes: ThinVec<&'a str>,
+    prefixes: ThinVec<&'a str>,
+    suffixes: ThinVec<&'a str>,
     /// Set on resources that generators made.
     pub behavior: Option<Behavior>,
     /// Whether the name gets a hash of the content at the end.
     pub needs_hash: bool,
-    /// Whether the node is known to be in the form that a detour through JSON gives it.
-    pub json_form: bool,
-    /// Whether `data` and `binaryData` are known to hold texts as a generator writes them.
-    pub data_is_text: bool,
+    /// Whether the node is known to be in the form that a detour through JSON gives it: an edit
+    /// ends that.
+    json_form: bool,
+    /// Whether `data` and `binaryData` are known to hold texts as a generator writes them: an edit
+    /// ends that.
+    data_is_text: bool,
     /// Whether the node may hold values that stand in several places.
     shares_values: bool,
     /// What few builds ask for.
@@ -227,6 +227,34 @@ impl<'a> Resource<'a> {
         self.previous = previous.into();
     }
 
+    /// Name prefixes that were added, innermost first.
+    pub fn prefixes(&self) -> &[&'a str] {
+        &self.prefixes
+    }
+
+    /// Name suffixes that were added, innermost first.
+    pub fn suffixes(&self) -> &[&'a str] {
+        &self.suffixes
+    }
+
+    /// Notes a prefix that is added to the name.
+    pub fn add_prefix(&mut self, prefix: &'a str) {
+        self.prefixes.push(prefix);
+    }
+
+    /// Notes a suffix that is added to the name.
+    pub fn add_suffix(&mut self, suffix: &'a str) {
+        self.suffixes.push(suffix);
+    }
+
+    pub(crate) fn set_prefixes(&mut self, prefixes: impl Iterator<Item = &'a str>) {
+        self.prefixes = prefixes.collect();
+    }
+
+    pub(crate) fn set_suffixes(&mut self, suffixes: impl Iterator<Item = &'a str>) {
+        self.suffixes = suffixes.collect();
+    }
+
     /// All identities, previous ones first.
     pub fn any_ids(&self) -> impl Iterator<Item = ResId<'a>> + '_ {
         self.ids_from(0)
@@ -348,6 +376,40 @@ impl<'a> Resource<'a> {
             .take()
             .filter(|rare| rare.number > 0)
             .map(|rare| Box::new(Rare { number: rare.number, ..Rare::default() }));
+    }
+
+    /// Takes over history and options of the resource whose place this one takes, which upstream
+    /// keeps in annotations; its origin as well if the two are merged.
+    pub fn inherit(&mut self, old: &Resource<'a>, is_merge: bool) {
+        self.behavior = old.behavior;
+        self.needs_hash &= old.needs_hash;
+        self.prefixes.clone_from(&old.prefixes);
+        self.suffixes.clone_from(&old.suffixes);
+        self.previous.clone_from(&old.previous);
+        if let Some(rare) = old.rare() {
+            let origin = if is_merge { rare.origin } else { self.rare().and_then(|own| own.origin) };
+            *self.rare_mut() = Rare { origin, ..rare.clone() };
+        }
+    }
+
+    /// Whether the node is known to be in the form that a detour through JSON gives it.
+    pub fn is_in_json_form(&self) -> bool {
+        self.json_form
+    }
+
+    /// Says that the node is in the form that a detour through JSON gives it.
+    pub fn note_json_form(&mut self) {
+        self.json_form = true;
+    }
+
+    /// Whether `data` and `binaryData` are known to hold texts as a generator writes them.
+    pub fn data_is_text(&self) -> bool {
+        self.data_is_text
+    }
+
+    /// Says that `data` and `binaryData` hold texts as a generator writes them.
+    pub fn note_text_data(&mut self) {
+        self.data_is_text = true;
     }
 
     /// The node.

@@ -15,11 +15,12 @@ pub struct Resources<'a> {
 }
 
 /// Reads a text and makes resources of its documents, which do not know their scope yet. Each is
-/// made on the thread that has read it. `malformed` makes the error of a text that is no YAML.
+/// made on the thread that has read it. `malformed` makes the error of a text that is not YAML.
 /// O(text), on all cores if it is large.
 ///
 /// # Errors
-/// The text is no YAML; or else as [`documents_to_resources`].
+/// The text is not valid YAML, a document has no kind or name, or the items of a list are not a
+/// list.
 pub fn resources_in<'a>(
     arena: Arena<'a>,
     source: &'a Source,
@@ -36,9 +37,22 @@ pub fn resources_in<'a>(
     in_rounds(arena, Vec::new(), runs)
 }
 
-/// Makes resources of the documents of one text, which know what the build's schema says of their
-/// scope. Items of a `...List` come after all other documents of the file. O(n), on all cores if
-/// there are many.
+/// As [`resources_in`], of resources that know what the build's schema says of their scope.
+///
+/// # Errors
+/// As [`resources_in`].
+pub fn scoped_resources_in<'a>(
+    build: &mut Build<'a>,
+    source: &'a Source,
+    malformed: impl Fn(Malformed) -> Error,
+) -> Result<Vec<Resource<'a>>> {
+    let mut resources = resources_in(build.arena, source, malformed)?.all;
+    build.schema.note_scope(&mut resources);
+    Ok(resources)
+}
+
+/// As [`scoped_resources_in`], of documents that were not read as YAML, or whose reader looks at
+/// them first. O(n), on all cores if there are many.
 ///
 /// # Errors
 /// A document without kind or name, or a list whose items are no list.

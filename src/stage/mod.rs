@@ -17,7 +17,7 @@ pub mod schema;
 pub mod trace;
 pub mod wire;
 
-pub use documents::{documents_to_resources, resources_in};
+pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
 pub use layers::{Accumulator, Layers};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 

@@ -1,13 +1,13 @@
 //! Resources to bytes and back, as upstream's plugins see them: with the annotations in which
 //! upstream keeps what a build knows. They are written and read here and nowhere else.
 
-use super::{Build, documents_to_resources};
+use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::resource::{
     Behavior, Index, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, print_one,
 };
-use crate::yaml::{Arena, Heap, Mapping, Node, Scalar, documents, emit, json};
+use crate::yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
 const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";
@@ -208,7 +208,7 @@ fn build_annotations<'a>(
     add_previous(PREVIOUS_KINDS, |p| p.kind);
     add_previous(PREVIOUS_NAMES, |p| p.name);
     add_previous(PREVIOUS_NAMESPACES, |p| p.namespace);
-    for (key, affixes) in [(PREFIXES, &resource.prefixes), (SUFFIXES, &resource.suffixes)] {
+    for (key, affixes) in [(PREFIXES, resource.prefixes()), (SUFFIXES, resource.suffixes())] {
         if !affixes.is_empty() {
             add(key, &|| join(affixes.iter().copied()));
         }
@@ -271,11 +271,19 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
 /// # Errors
 /// It is no UTF-8, or no YAML.
 pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
-    let fault = |message: String| Error::new(Code::Plugin, message);
-    let text = String::from_utf8(bytes)
-        .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
-    let source = arena.add_source(name, text);
-    documents(arena, source).map_err(|m| fault(format!("the plugin printed no YAML: {}", m.message)).at(m.pos))
+    documents(arena, source(arena, name, bytes)?).map_err(malformed)
+}
+
+fn source<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<&'a Source> {
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let message = format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to());
+        Error::new(Code::Plugin, message)
+    })?;
+    Ok(arena.add_source(name, text))
+}
+
+fn malformed(m: Malformed) -> Error {
+    Error::new(Code::Plugin, format!("the plugin printed no YAML: {}", m.message)).at(m.pos)
 }
 
 /// Makes resources of what a plugin printed.
@@ -283,15 +291,20 @@ pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<No
 /// # Errors
 /// A document is no resource.
 pub fn resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
-    documents_to_resources(build, nodes).map_err(|e| e.context("reading what the plugin printed"))
+    documents_to_resources(build, nodes).map_err(in_output)
 }
 
-/// [`read`], then [`resources`].
+/// Reads what a plugin printed, and makes resources of it.
 ///
 /// # Errors
-/// As theirs.
+/// It is not valid UTF-8 or YAML, or a document is not a resource.
 pub fn parse<'a>(build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
-    resources(build, read(build.arena, name, bytes)?)
+    let source = source(build.arena, name, bytes)?;
+    scoped_resources_in(build, source, malformed).map_err(in_output)
+}
+
+fn in_output(e: Error) -> Error {
+    e.context("reading what the plugin printed")
 }
 
 /// Takes the options off that generators write into what they print.
@@ -384,10 +397,10 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
         resource.set_previous(ids.map(|((kind, name), namespace)| PreviousId { kind, name, namespace }).collect());
     }
     if !prefixes.is_empty() {
-        resource.prefixes = prefixes.split(',').collect();
+        resource.set_prefixes(prefixes.split(','));
     }
     if !suffixes.is_empty() {
-        resource.suffixes = suffixes.split(',').collect();
+        resource.set_suffixes(suffixes.split(','));
     }
     (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }

@@ -188,7 +188,7 @@ pub fn apply<'a>(
     if record {
         resource.record_previous();
     }
-    let is_new = !resource.json_form;
+    let is_new = !resource.is_in_json_form();
     let mut has_unreadable = operations.iter().any(|operation| operation.has_unreadable);
     if is_new {
         resource.unshare();
@@ -226,7 +226,7 @@ pub fn apply<'a>(
         check_keys(resource, record)?;
         resource.stringify_metadata("annotations");
     }
-    resource.json_form = true;
+    resource.note_json_form();
     Ok(())
 }
 

@@ -390,7 +390,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
         // What else an answer depends on is rare.
         let is_common = role.is_none() && self.subject_namespaces.is_empty();
-        let affixes = (&self.resource.prefixes, &self.resource.suffixes);
+        let affixes = (self.resource.prefixes(), self.resource.suffixes());
         let rest = (name, action.target, wanted, is_mapping, self.id.effective_namespace(), affixes);
         let key = renamed.key_of(&answers, rest);
         let known = renamed.known(key).filter(|_| is_common);
@@ -443,7 +443,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
         let mut fitting = Vec::new();
         for answer in answers {
-            renamed.add_fitting(*answer, (&self.resource.prefixes, &self.resource.suffixes), &mut fitting);
+            renamed.add_fitting(*answer, (self.resource.prefixes(), self.resource.suffixes()), &mut fitting);
         }
         fitting.retain(is_meant);
         sort(&mut fitting);
@@ -454,10 +454,10 @@ impl<'c, 'a> Referrer<'c, 'a> {
     fn choose(&self, renamed: &'c Referents<'c, 'a>, mut found: Vec<u32>, is_mapping: bool) -> Result<Option<u32>> {
         let me = self.resource;
         let get = |i: &u32| renamed.get(*i);
-        found.retain(|i| agree(&get(i).prefixes, &me.prefixes) && agree(&get(i).suffixes, &me.suffixes));
+        found.retain(|i| agree(get(i).prefixes(), me.prefixes()) && agree(get(i).suffixes(), me.suffixes()));
         if found.len() > 1 {
             let fits = |a: &[&str], b: &[&str]| agree_strictly(a, b);
-            found.retain(|i| fits(&get(i).prefixes, &me.prefixes) && fits(&get(i).suffixes, &me.suffixes));
+            found.retain(|i| fits(get(i).prefixes(), me.prefixes()) && fits(get(i).suffixes(), me.suffixes()));
         }
         let Some(first) = found.first().map(get) else { return Ok(None) };
         let is_same = |c: &Resource<'_>| {

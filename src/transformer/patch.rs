@@ -254,7 +254,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
             _ => target.is_match(resource).map_err(in_patch)?,
         };
         // The first patch of a resource may respell its labels and annotations.
-        known = Some(is_target).filter(|_| !is_target || resource.json_form);
+        known = Some(is_target).filter(|_| !is_target || resource.is_in_json_form());
         if is_target {
             let id = *resource.id();
             json_patch::apply(arena, resource, operations, true)

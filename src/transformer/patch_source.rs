@@ -7,7 +7,7 @@ use crate::diag::{Error, Result};
 use crate::load::Root;
 use crate::parallel;
 use crate::resource::{Matcher, Resource};
-use crate::stage::{Build, resources_in};
+use crate::stage::{Build, resources_in, scoped_resources_in};
 use crate::yaml::{Arena, Source, first_document, json};
 
 /// What a patch says.
@@ -157,9 +157,7 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
 /// # Errors
 /// It is no YAML, or a document is no resource.
 pub(super) fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let mut resources = unscoped(build.arena, source)?;
-    build.schema.note_scope(&mut resources);
-    Ok(resources)
+    scoped_resources_in(build, source, Error::from)
 }
 
 fn unscoped<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {

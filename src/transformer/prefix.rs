@@ -49,7 +49,7 @@ impl<'a> NameAffixTransformer<'a> {
         // A text that is empty changes nothing, but the fields are looked for.
         if !self.text.is_empty() && self.specs.rename(resource.id().gvk) && self.specs.rename(original) {
             resource.record_previous();
-            if self.is_suffix { resource.suffixes.push(self.text) } else { resource.prefixes.push(self.text) }
+            if self.is_suffix { resource.add_suffix(self.text) } else { resource.add_prefix(self.text) }
         }
         edit_fields(resource, &self.specs, Create::Scalar, &mut |node| {
             let old = scalar_of(node)?.text();

@@ -151,7 +151,7 @@ impl<'m, 'a> Referents<'m, 'a> {
         let mut table = FastMap::default();
         for &i in places {
             let resource = self.get(i);
-            let (prefixes, suffixes) = (&resource.prefixes, &resource.suffixes);
+            let (prefixes, suffixes) = (resource.prefixes(), resource.suffixes());
             if (prefixes.len() + 1) * (suffixes.len() + 1) > MAX_AFFIXES {
                 return FastMap::default();
             }

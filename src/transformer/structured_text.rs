@@ -52,8 +52,7 @@ pub(super) fn replace<'a>(
     if !is_json {
         let Some(layout) = layout else {
             let fault = Error::input("a replacement leads into a text of YAML that cannot be printed anew");
-            return Err(fault
-                .hint("anchors, tags, explicit keys, and texts folded or over several lines are not supported there"));
+            return Err(fault.hint("anchors, tags and explicit keys are not supported there"));
         };
         node.replace_text(arena.text(check_text(&layout.print(&content))?), by);
         return Ok(true);

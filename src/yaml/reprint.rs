@@ -98,7 +98,7 @@ fn is_blank(c: char) -> bool {
 /// The lines of a folded block, without their indentation. go-yaml's printer writes a second
 /// break behind a line, which keeps the first from becoming a space. It means to leave it out
 /// where the next line is indented, and looks at the first line of the text instead.
-fn print_folded(text: &str) -> String {
+pub(super) fn print_folded(text: &str) -> String {
     let doubles = !text.trim_start_matches(is_break).starts_with(is_blank);
     let mut lines = String::with_capacity(text.len() + text.len() / 8);
     let (mut at_start, mut is_indented) = (true, true);

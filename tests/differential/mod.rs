@@ -238,12 +238,13 @@ fn random_trees_build_to_the_same_bytes() {
     });
     let found = run.found.into_inner().unwrap();
     let built = run.built.into_inner();
+    let trees = if setting("RUSTOMIZE_TREE").is_some() { 1 } else { trees };
     println!("{trees} trees from seed {seed}, compared with {name}: {built} build, {} differ", found.len());
     if name == OLDER {
         return println!("{}", found.join("\n"));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
-    assert!(built * 2 > trees || setting("RUSTOMIZE_TREE").is_some(), "most trees do not build: they test nothing");
+    assert!(built * 2 > trees || trees == 1, "most trees do not build: they test nothing");
 }
 
 fn work(run: &Run, trees: usize, seed: u64) {

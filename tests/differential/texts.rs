@@ -117,8 +117,23 @@ impl Maker {
         self.out.push_str(close);
     }
 
-    fn literal(&mut self, indent: usize) {
-        let end = self.pick(&["|\n", "|-\n", "|+\n"]);
+    /// A text over several lines, in quotes or not.
+    fn lines(&mut self, indent: usize) {
+        let quote = self.pick(&["", "'", "\""]);
+        self.out.push_str(quote);
+        self.out.push_str("one");
+        for _ in 0..self.random.usize(1..4) {
+            let end = self.pick(&["\n", "\n", "  \n", "\n\n", "\n \n\n"]);
+            self.out.push_str(end);
+            self.pad(indent + 1);
+            let word = self.pick(&["two", "  three", "it's four", "a-b, c"]);
+            self.out.push_str(if quote == "'" { word.split('\'').next().unwrap() } else { word });
+        }
+        self.out.push_str(quote);
+    }
+
+    fn block_text(&mut self, indent: usize) {
+        let end = self.pick(&["|\n", "|-\n", "|+\n", ">\n", ">-\n", ">+\n"]);
         self.out.push_str(end);
         self.pad(indent + 4);
         self.out.push_str("text\n");
@@ -162,7 +177,8 @@ impl Maker {
                 }
                 7..9 => {
                     self.out.push(' ');
-                    self.literal(indent);
+                    self.block_text(indent);
+                    self.paths.extend(path);
                 }
                 9..11 => {
                     self.out.push(' ');
@@ -170,6 +186,12 @@ impl Maker {
                     self.end_line();
                 }
                 11 => self.end_line(),
+                12..14 => {
+                    self.out.push(' ');
+                    self.lines(indent);
+                    self.end_line();
+                    self.paths.extend(path);
+                }
                 _ => {
                     let scalar = self.pick(&[" v", " 1", " 'q'", " \"d\"", " a b", " true", " ~"]);
                     self.out.push_str(scalar);
