@@ -1,5 +1,6 @@
 //! Flags exactly as typed.
 
+use super::called::Called;
 use super::cfg::{Cfg, Fn};
 use super::completion::Completion;
 use super::edit_args::EditCommand;
@@ -395,8 +396,8 @@ pub struct Version {
 ///
 /// # Errors
 /// The answer of the argument parser to wrong arguments, or to a call for help.
-pub fn parse(as_kustomize: bool) -> Result<(Command, MessageFlags), clap::Error> {
-    let mut command = program(as_kustomize);
+pub fn parse(called: Called) -> Result<(Command, MessageFlags), clap::Error> {
+    let mut command = program(called);
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
     if words.is_empty() {
@@ -419,19 +420,23 @@ pub fn parse(as_kustomize: bool) -> Result<(Command, MessageFlags), clap::Error>
 
 /// The program with its commands, under the name by which it was called. The flags of a command are
 /// there once the command is built.
-pub fn program(as_kustomize: bool) -> clap::Command {
+pub fn program(called: Called) -> clap::Command {
     let program = Cli::command();
-    if !as_kustomize {
-        return program;
+    let words = called.words();
+    match called {
+        Called::Rustomize => program,
+        Called::Kustomize => renamed(program, words).name(words).bin_name(words).version("v5.8.1"),
+        Called::KubectlPlugin => renamed(program, words).bin_name(words),
     }
-    let speak = |text: &str| text.replace("rustomize", "kustomize");
-    let about = program.get_long_about().map(ToString::to_string).unwrap_or_default();
-    program
-        .name("kustomize")
-        .bin_name("kustomize")
-        .version("v5.8.1")
-        .long_about(speak(&about))
-        .mut_subcommand("build", |build| build.after_long_help(speak(BUILD_EXAMPLES)))
+}
+
+/// Replaces the name of this program in the texts and examples of a command, and of all below it.
+fn renamed(command: clap::Command, words: &str) -> clap::Command {
+    let speak = |text: &clap::builder::StyledStr| text.to_string().replace("rustomize ", &format!("{words} "));
+    let (long, examples) = (command.get_long_about().map(speak), command.get_after_long_help().map(speak));
+    let command = long.into_iter().fold(command, clap::Command::long_about);
+    let command = examples.into_iter().fold(command, clap::Command::after_long_help);
+    command.mut_subcommands(|below| renamed(below, words))
 }
 
 /// kustomize answers a command of commands with a word that is missing or unknown with help, and

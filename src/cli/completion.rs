@@ -10,6 +10,7 @@ use crate::manager::id::name::Platform;
 use crate::manager::store::discover::all;
 use crate::manager::store::root;
 use crate::schema::builtin_kinds;
+use super::called::Called;
 use anyhow::{Result, bail};
 use clap::{Args, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
@@ -41,8 +42,8 @@ pub struct Completion {
 ///
 /// # Errors
 /// stdout is closed.
-pub fn run(args: &Completion, as_kustomize: bool) -> Result<()> {
-    let name = if as_kustomize { "kustomize" } else { "rustomize" };
+pub fn run(args: &Completion, called: Called) -> Result<()> {
+    let name = if called == Called::Kustomize { "kustomize" } else { "rustomize" };
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&args.shell) else { bail!("'{}' is not a known shell", args.shell) };
     let mut script = Vec::new();

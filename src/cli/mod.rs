@@ -7,6 +7,7 @@ mod args;
 mod build;
 mod cache;
 mod cache_command;
+mod called;
 mod cfg;
 mod command_word;
 mod completion;
@@ -60,12 +61,12 @@ pub fn main() -> ExitCode {
         return plugin_host::main();
     }
     let name = program.as_deref().and_then(std::path::Path::file_name);
-    let as_kustomize = name.is_some_and(|n| n.to_string_lossy().starts_with("kustomize"));
+    let called = called::Called::from_file_name(name);
     if let Some(shell) = std::env::var_os(completion::VARIABLE) {
-        let answer = completion::answer(&shell, std::env::args_os().collect(), args::program(as_kustomize));
+        let answer = completion::answer(&shell, std::env::args_os().collect(), args::program(called));
         return status(answer, Messages::new(MessageFlags::default()));
     }
-    let (command, flags) = match args::parse(as_kustomize) {
+    let (command, flags) = match args::parse(called) {
         Ok(parsed) => parsed,
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
@@ -87,9 +88,9 @@ pub fn main() -> ExitCode {
         args::Command::Hook(command) => hook::run(&command.0),
         args::Command::KrmFunction(function) => krm_function::run(&function.0),
         args::Command::Plugin(command) => plugin::run(&command.0),
-        args::Command::Version(version) => version::run(&version.0, as_kustomize),
-        args::Command::Completion(completion) => completion::run(&completion.0, as_kustomize),
-        args::Command::Man(man) => man::run(&man.0, args::program(as_kustomize)),
+        args::Command::Version(version) => version::run(&version.0, called),
+        args::Command::Completion(completion) => completion::run(&completion.0, called),
+        args::Command::Man(man) => man::run(&man.0, args::program(called)),
         args::Command::Openapi(openapi) => openapi::run(&openapi.0),
         args::Command::Cfg(cfg) => cfg::run(&cfg.0),
         args::Command::Fn(command) => cfg::refuse(&command.0),

@@ -1,6 +1,7 @@
 //! `version`, in kustomize's formats.
 
 use super::args::Version;
+use super::called::Called;
 use anyhow::{Result, bail};
 use std::io::Write;
 
@@ -16,8 +17,8 @@ const BOTH: &str = concat!("v5.8.1+rustomize.", env!("CARGO_PKG_VERSION"));
 ///
 /// # Errors
 /// `--short` together with `--output`, or a closed stdout.
-pub fn run(args: &Version, as_kustomize: bool) -> Result<()> {
-    let version = if as_kustomize { KUSTOMIZE } else { BOTH };
+pub fn run(args: &Version, called: Called) -> Result<()> {
+    let version = if called == Called::Kustomize { KUSTOMIZE } else { BOTH };
     let fields = [
         ("version", version),
         ("gitCommit", "unknown"),
