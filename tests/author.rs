@@ -48,7 +48,7 @@ fn tool(tree: &Tree, program: &str) -> Command {
 /// A directory in which cargo takes the SDK from this tree: crates.io need not have it.
 fn workplace() -> Tree {
     let tree = Tree::new("");
-    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/sdk");
+    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/sdk/rust");
     let patch = format!("[patch.crates-io]\nrustomize-plugin = {{ path = {:?} }}\n", sdk.display().to_string());
     tree.write(".cargo/config.toml", &patch);
     tree

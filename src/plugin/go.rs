@@ -32,7 +32,7 @@ const KUSTOMIZE_GO: &str = include_str!("../../plugin/go/kustomize.go");
 const CSHARED_GO: &str = include_str!("../../plugin/go/cshared.go");
 const MAIN_GO: &str = include_str!("../../plugin/go/main.go");
 const HOST_GO: &str = include_str!("../../plugin/go/host.go");
-const HEADER: &str = include_str!("../../plugin/abi/include/rustomize_plugin.h");
+const HEADER: &str = rustomize_plugin_abi::HEADER;
 
 /// What [`build`] has made.
 #[derive(Debug)]

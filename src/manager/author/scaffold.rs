@@ -283,7 +283,7 @@ fn layout(language: Language, role: Role) -> Layout {
                 include_str!("../../../plugin/new/c/validator.c"),
             );
             let manifest = include_str!("../../../plugin/new/c/plugin.yaml");
-            let header = include_str!("../../../plugin/abi/include/rustomize_plugin.h");
+            let header = rustomize_plugin_abi::HEADER;
             Layout {
                 readme: include_str!("../../../plugin/new/c/README.md"),
                 needs: ", a C compiler as cc, pkg-config and libyaml",
