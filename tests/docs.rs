@@ -1,7 +1,8 @@
-//! The pages about plugins: the walk of docs/plugin/use.md runs word for word, links lead to files,
-//! words are those of docs/glossary.md, and the documented JSON fields are those that are printed.
+//! README and docs: the walks of docs/tour.md and docs/plugin/use.md run word for word, links lead to
+//! files, flags and variables exist, pictures are those of their scripts, words are those of
+//! docs/glossary.md, and the documented JSON fields are those that are printed.
 
-use crate::support::{Run, Tree, files, run, skip};
+use crate::support::{Run, Tree, files, in_path, run, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -223,9 +224,137 @@ fn commands_in_files_for_other_programs_run() {
 }
 
 #[test]
-fn links_of_pages_lead_to_files() {
+fn the_tour_runs_word_for_word() {
+    walk("docs/tour.md");
+}
+
+/// All pages of the project.
+fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("docs"), ".md");
-    pages.extend([root().join("README.md"), root().join("plugin/README.md")]);
+    pages.extend(["README.md", "CHANGELOG.md", "plugin/README.md"].map(|name| root().join(name)));
+    pages
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let summary = read("docs/SUMMARY.md");
+    let listed = summary.split("](").skip(1).map(|after| after.split(')').next().unwrap().to_owned());
+    let mut listed: Vec<String> = listed.collect();
+    listed.sort();
+    let docs = root().join("docs");
+    let written = files(&docs, ".md").into_iter().map(|page| page.strip_prefix(&docs).unwrap().display().to_string());
+    let mut written: Vec<String> = written.filter(|page| page != "SUMMARY.md").collect();
+    written.sort();
+    assert_eq!(listed, written);
+}
+
+/// What a program prints that is run in the directory of the project.
+fn print_of(program: &Path, args: &[&str]) -> String {
+    #[expect(clippy::disallowed_methods, reason = "the script that makes a picture, or the other tool")]
+    let mut command = Command::new(program);
+    run(command.args(args).current_dir(root())).ok()
+}
+
+#[test]
+fn pictures_are_those_of_their_scripts() {
+    if in_path("python3").is_none() {
+        return skip("python3 is not in PATH");
+    }
+    let drawn = print_of(&root().join("docs/pictures/chart"), &["draw"]);
+    assert_eq!(drawn, read("docs/pictures/chart.svg"), "docs/pictures/chart draw > docs/pictures/chart.svg");
+    let recorded = print_of(&root().join("docs/pictures/record"), &[env!("CARGO_BIN_EXE_rustomize")]);
+    assert_eq!(recorded, read("docs/pictures/terminal.svg"), "docs/pictures/record TOOL > docs/pictures/terminal.svg");
+}
+
+/// The first set-up command of README: a tree with exec plugins.
+#[test]
+fn the_example_of_the_readme_is_the_same_in_kustomize() {
+    let readme = read("README.md");
+    let line = readme.lines().find(|line| line.starts_with("cargo build --release && ")).unwrap();
+    let (home, args) = ("plugin/example/exec/home", ["build", "--enable-alpha-plugins", "plugin/example/exec/shop"]);
+    assert!(line.ends_with(&args.join(" ")) && line.contains(&format!("KUSTOMIZE_PLUGIN_HOME=$PWD/{home} ")), "{line}");
+    let build = |program: &Path| {
+        #[expect(clippy::disallowed_methods, reason = "this tool and the other one")]
+        let mut command = Command::new(program);
+        run(command.args(args).current_dir(root()).env("KUSTOMIZE_PLUGIN_HOME", root().join(home))).ok()
+    };
+    let ours = build(Path::new(env!("CARGO_BIN_EXE_rustomize")));
+    let Some(kustomize) = in_path("kustomize") else { return skip("kustomize is not in PATH") };
+    assert_eq!(ours, build(&kustomize));
+}
+
+/// The text of a command's help and of the help of all commands below it.
+fn helps(tree: &Tree, path: &[String], into: &mut String) {
+    let args: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
+    let help = tree.run(&args).ok();
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for name in list.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+        let name = name.split_whitespace().next().unwrap().to_owned();
+        if name != "help" {
+            helps(tree, &[path, &[name]].concat(), into);
+        }
+    }
+    into.push_str(&help);
+}
+
+/// The words of a text that begin with `start` and have only letters of `is_letter` then.
+fn words_with(text: &str, start: &str, is_letter: impl Fn(char) -> bool) -> BTreeSet<String> {
+    let after = text.split(start).skip(1);
+    after.map(|after| after.chars().take_while(|c| is_letter(*c)).collect()).filter(|w: &String| !w.is_empty()).collect()
+}
+
+/// Flags of git, helm, docker, cargo, kubectl and scripts of this project that pages name, and flags
+/// of ours that help does not show.
+const FLAGS_OF_OTHERS: [&str; 0] = [];
+
+#[test]
+fn flags_that_pages_name_exist() {
+    let mut help = String::new();
+    helps(&Tree::new(""), &[], &mut help);
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let known = words_with(&help, "--", is_letter);
+    assert!(known.len() > 60, "{known:?}");
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        // Lines that call another program have its flags.
+        for line in text.lines().filter(|line| line.contains("rustomize ") || line.contains("`--")) {
+            let named = words_with(line, "--", is_letter);
+            let unknown = named.into_iter().filter(|flag| {
+                let flag = flag.trim_end_matches('-');
+                !flag.is_empty() && !known.contains(flag) && !FLAGS_OF_OTHERS.contains(&flag)
+            });
+            wrong.extend(unknown.map(|flag| format!("{}: --{flag}", page.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn variables_that_pages_name_exist() {
+    let mut sources = String::new();
+    for folder in ["src", "tests", "plugin", "fuzz", ".ci", "release"] {
+        for path in files(&root().join(folder), "").into_iter().filter(|path| !path.ends_with("Cargo.lock")) {
+            if !path.to_string_lossy().contains("/target/") {
+                sources += &String::from_utf8_lossy(&fs::read(path).unwrap());
+            }
+        }
+    }
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for start in ["RUSTOMIZE_", "KUSTOMIZE_"] {
+            let named = words_with(&text, start, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+            let unknown = named.into_iter().map(|rest| format!("{start}{rest}")).filter(|name| !sources.contains(name));
+            wrong.extend(unknown.map(|name| format!("{}: {name}", page.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn links_of_pages_lead_to_files() {
+    let pages = pages();
     let mut wrong = Vec::new();
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();

@@ -40,6 +40,7 @@ mod manager;
 mod messages;
 mod plugin;
 mod reference;
+mod release;
 mod remote;
 mod resolver;
 mod requirements;

@@ -1,0 +1,79 @@
+//! What a release consists of, as far as it can be tested without building one: versions, the SBOM,
+//! and the name that kubectl looks for. `release/twice` and `release/package` test the rest.
+
+use crate::support::{Run, Tree, in_path, run, skip};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+fn read(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// The crates that are published, in the order of docs/release.md.
+const CRATES: [&str; 4] =
+    ["src/config/derive/Cargo.toml", "plugin/abi/Cargo.toml", "Cargo.toml", "plugin/sdk/rust/Cargo.toml"];
+
+#[test]
+fn the_published_crates_have_one_version() {
+    let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+    for name in CRATES {
+        let manifest = read(name);
+        assert!(manifest.contains(&format!("\n{version}\n")), "{name} has another version");
+        assert!(!manifest.contains("publish = false"), "{name} cannot be published");
+        for line in manifest.lines().filter(|line| line.starts_with("rustomize-") && line.contains("path = ")) {
+            assert!(line.contains(&version.replace("\"0", "\"=0")), "{name} requires another version: {line}");
+        }
+    }
+    assert!(read("release/Dockerfile").contains(&format!("ARG VERSION={}\n", env!("CARGO_PKG_VERSION"))));
+    assert!(read("CHANGELOG.md").contains(env!("CARGO_PKG_VERSION")));
+}
+
+fn execute(program: &Path, args: &[&str], path: Option<&str>) -> Run {
+    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+    let mut command = Command::new(program);
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    path.into_iter().for_each(|path| _ = command.env("PATH", path));
+    run(&mut command)
+}
+
+#[test]
+fn kubectl_finds_the_tool_by_its_name() {
+    let tree = Tree::new("");
+    let link = tree.path().join("kubectl-rustomize");
+    symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
+    let own = execute(Path::new(env!("CARGO_BIN_EXE_rustomize")), &["version"], None).ok();
+    assert_eq!(execute(&link, &["version"], None).ok(), own);
+    let help = execute(&link, &["build", "--help"], None).ok();
+    assert!(help.contains("Usage: kubectl rustomize build"), "{help}");
+    let examples = help.split_once("Examples:").unwrap().1;
+    assert!(examples.contains("  kubectl rustomize build") && !examples.contains("  rustomize"), "{examples}");
+    let Some(kubectl) = in_path("kubectl") else { return skip("kubectl is not in PATH") };
+    let path = format!("{}:{}", tree.path().display(), env!("PATH"));
+    assert_eq!(execute(&kubectl, &["rustomize", "version"], Some(&path)).ok(), own);
+}
+
+#[test]
+fn the_sbom_lists_the_crates_that_are_linked() {
+    if in_path("python3").is_none() {
+        return skip("python3 is not in PATH");
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/sbom");
+    let done = execute(&script, &[env!("RUSTOMIZE_TARGET")], None);
+    assert_eq!(done.stdout, execute(&script, &[env!("RUSTOMIZE_TARGET")], None).ok());
+    let bom: Value = serde_json::from_str(&done.ok()).unwrap();
+    assert_eq!(bom["bomFormat"], "CycloneDX");
+    let parts: BTreeMap<&str, &Value> =
+        bom["components"].as_array().unwrap().iter().map(|part| (part["name"].as_str().unwrap(), part)).collect();
+    // Needed by the tool itself, by one of its dependencies, by tests, and by the compiler.
+    assert!(parts.contains_key("clap") && parts.contains_key("rustls"));
+    assert!(!parts.contains_key("libyaml-safer") && !parts.contains_key("serde_derive"));
+    for (name, part) in parts {
+        assert!(part["licenses"][0]["expression"].is_string(), "{name} has no licence");
+        let is_ours = name.starts_with("rustomize");
+        assert_ne!(part["hashes"][0]["content"].is_string(), is_ours, "{name}: sums are those of the registry");
+    }
+}
