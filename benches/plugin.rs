@@ -38,7 +38,7 @@ fn main() {
     let first = median(50, || {
         let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
         host.ask(&options.limits(), &asked(&small)).unwrap();
-        // It ends with the build, which is no part of a call.
+        // It ends with the build, and is not a part of a call.
         std::mem::forget(host);
     });
     println!("| first call | {first:?} |");

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long each measurement goes on.
+/// The least time of each measurement.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn config_map(text: &mut String, i: usize) {

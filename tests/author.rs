@@ -13,7 +13,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Whether all programs are in PATH. Says which one is not.
+/// True if all programs are in PATH; else says which one is missing.
 #[track_caller]
 fn has(programs: &[&str]) -> bool {
     let path = variable("PATH").unwrap_or_default();
@@ -39,7 +39,7 @@ fn tool(tree: &Tree, program: &str) -> Command {
             command.env(name, home.join(below));
         }
     }
-    // What is compiled is kept for the next run of the tests.
+    // Compiled files are kept for the next run of the tests.
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
     command.env("CARGO_TARGET_DIR", kept.join("new-plugins")).env("GOCACHE", kept.join("go-cache"));
     command
@@ -78,12 +78,12 @@ fn own_test(tree: &Tree, name: &str) -> Run {
     run(tool(tree, "bash").arg(tree.path().join(name).join("test.sh")))
 }
 
-/// What a plugin says of itself, by its SDK.
+/// The description that a plugin prints through its SDK.
 fn described(mut describe: Command) -> serde_json::Value {
     serde_json::from_str(&run(&mut describe).ok()).unwrap()
 }
 
-/// What every SDK says of a new transformer.
+/// The description of a new transformer, in every SDK.
 fn assert_describes_a_transformer(said: &serde_json::Value) {
     let component = &said["transformers"][0];
     assert_eq!(said["version"], "0.1.0");
@@ -116,7 +116,7 @@ fn new_plugins_in_bash_pass_their_tests() {
     tree.write("team-validator/plugin/main.sh", "#!/bin/sh\n");
     let failed = own_test(&tree, "team-validator");
     assert!(failed.status == Some(1) && failed.stdout.contains("accepted example/refused.yaml"), "{}", failed.stdout);
-    // A value is a value, whatever is in it: nothing of it becomes YAML or a part of the program.
+    // A value stays a value, whatever its text: no part becomes YAML or a part of the program.
     let odd = "\"; .x = 1 # \\u2028\": {'";
     let object = "apiVersion: example.com/v1\nkind: TeamTransformer\nmetadata: {name: t}\nteam: ";
     tree.write("team-transformer/example/object.yaml", &format!("{object}{}\n", serde_json::json!(odd)));
@@ -204,7 +204,7 @@ fn the_commands_of_the_page_on_writing_plugins_work() {
     assert!(shell("", start).ends_with("ok\n"));
     assert!(shell("", bundle).ends_with("ok\n"));
     assert!(shell("app", kustomization).ends_with("  labels:\n    team: blue\n  name: a\n"));
-    // The example in Rust has this name and lies beside the tool.
+    // The example in Rust has this name and is in the directory of the tool.
     crate::sdk::team_label();
     shell("", shared_object);
     let manifest = fs::read_to_string(tree.path().join("plugin.yaml")).unwrap();
@@ -454,7 +454,7 @@ fn values_come_back_from_a_plugin_that_speaks_json() {
     for field in ["transformers", "validators"] {
         let tree = echo(field, ODD, "#!/bin/sh\nexec cat\n");
         let built = tree.build(&[]).ok();
-        // JSON has no dates and no other digits. kustomize, too, prints the resources of a layer
+        // JSON has neither dates nor other digits. kustomize, too, prints the resources of a layer
         // with validators by way of JSON, and its dates are times.
         let date = if field == "validators" { "\"2020-01-01T00:00:00Z\"" } else { "\"2020-01-01\"" };
         let want = ODD.replace("date: 2020-01-01", &format!("date: {date}"));

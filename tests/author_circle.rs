@@ -184,7 +184,7 @@ fn a_package_whose_sums_lie_is_not_installed() {
     }
 }
 
-/// What could not be installed is not packaged, and nothing is left.
+/// A plugin that could not be installed is not packaged, and no file is left.
 #[test]
 fn what_cannot_be_installed_is_not_packaged() {
     let manifest = |fields: &str| format!("apiVersion: rustomize.dev/v1\nkind: Plugin\nruntime: bash\n{fields}");
@@ -322,7 +322,7 @@ fn a_description_as_manifest_schema_and_page() {
     ] {
         assert!(page.contains(words), "{words}:\n{page}");
     }
-    // What has no such form says so.
+    // A description without such a form is refused with a message.
     tree.write("plain.sh", &format!("#!/bin/dash\necho '{}'\n", described.replace(schema, "null")));
     tree.run(&["plugin", "describe", "./plain.sh", "--schema"]).fails_with(&["has no schema", "plugin.yaml"]);
 }

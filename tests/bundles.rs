@@ -58,7 +58,7 @@ pub fn archive(bundle: &Bundle) -> Vec<u8> {
     tar_gz(&bundle.iter().map(|(path, text)| (*path, text.as_str())).collect::<Vec<_>>())
 }
 
-/// Whether a build knows the plugin and the schema of a version.
+/// True if a build knows the plugin and the schema of a version.
 #[track_caller]
 fn assert_known(out: &str, version: &str) {
     assert!(out.contains(&format!("v: {version}\n")), "{out}");
@@ -163,7 +163,7 @@ fn an_installed_bundle_that_nothing_requires_gives_its_plugins_and_no_schemas() 
     write(&tree, "../home/tools", &bundle("tools", "1.0.0"));
     let path = tree.home().join("tools");
     let install = || tree.run(&["plugin", "install", "--path", path.to_str().unwrap(), "h.io/acme/tools"]).ok();
-    // What else is installed on a machine changes no field of a tree.
+    // Other bundles on a machine change no field of a tree.
     #[track_caller]
     fn assert_plugins_alone(out: &str, version: &str) {
         assert!(out.contains(&format!("v: {version}\n")) && out.contains("  namespace: sea\n"), "{out}");
@@ -182,7 +182,7 @@ fn an_installed_bundle_that_nothing_requires_gives_its_plugins_and_no_schemas() 
     assert_plugins_alone(&tree.build(&[]).ok(), "1.0.0");
     let said = tree.run(&["plugin", "verify"]);
     assert!(said.status == Some(1) && said.stdout.contains("its content has changed"), "{}", said.stdout);
-    // It goes as one.
+    // The bundle is removed as a whole.
     tree.run(&["plugin", "uninstall", "h.io/acme/tools"]).ok();
     assert!(!root(&tree).join("h.io").exists());
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
@@ -223,7 +223,7 @@ fn two_that_provide_one_kind_are_an_error_as_with_plugins() {
     assert_known(&tree.build(&[]).ok(), "1.0.0");
     require(&tree, "{}");
     tree.build(&[]).fails_with(&["several installed plugins are for"]);
-    // What is placed by hand comes first, as ever.
+    // A placed plugin comes first, as ever.
     tree.plugin(
         "Made",
         "#!/bin/sh\nprintf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {v: placed}\n'",
@@ -259,18 +259,18 @@ fn a_bundle_brings_its_dependencies_plugins_and_bundles() {
     let sources: Vec<&String> = locked["plugins"].as_object().unwrap().keys().collect();
     assert_eq!(sources, ["h.io/acme/all", "h.io/acme/app", "h.io/acme/base"]);
     assert_eq!(locked["plugins"]["h.io/acme/all"]["dependencies"], serde_json::json!(["h.io/acme/base"]));
-    // A build installs them all, and one that is missing.
+    // A build installs them all, and also a missing one.
     fs::remove_dir_all(root(&tree)).unwrap();
     check(&["--frozen"]);
     fs::remove_dir_all(root(&tree).join("h.io/acme/base")).unwrap();
     tree.build(&["--offline"]).fails_with(&["'base' (h.io/acme/base, any version) is required and not installed"]);
     check(&[]);
-    // Who requires a plugin for the kind does not get that of the dependency.
+    // A tree that requires a plugin for the kind does not get that of the dependency.
     tree.write("own", &script("1.0.0", "own"));
     require(&tree, "{all: {source: h.io/acme/all, from: ./all}, own: {source: h.io/acme/own, from: ./own}}");
     tree.run(&["plugin", "install"]).ok();
     assert!(tree.build(&[]).ok().contains("v: own\n"));
-    // A circle is shown, and nothing is installed of it.
+    // A circle is shown, and nothing is installed.
     base.insert("plugin.yaml", needs(&manifest("base", "1.0.0"), "{all: {source: h.io/acme/all, from: ../all}}"));
     write(&tree, "base", &base);
     fs::remove_dir_all(root(&tree)).unwrap();

@@ -1,5 +1,5 @@
 //! KRM functions in containers of a real engine: podman with runc, beside kustomize where that is
-//! there. Where there is no podman, the tests say so.
+//! there. Without podman the tests say that they are skipped.
 //!
 //! The images are made here, of a static busybox, without a registry. The engine has storage and
 //! settings of its own: it sees no image and no container of this machine.
@@ -73,7 +73,7 @@ impl Engine {
     /// Makes the images.
     ///
     /// # Errors
-    /// Why there is no engine here.
+    /// The reason for a missing engine.
     fn make() -> Result<Engine, String> {
         for program in ["podman", "runc"] {
             in_path(program).ok_or_else(|| format!("no '{program}' in PATH"))?;
@@ -133,7 +133,7 @@ impl Engine {
     }
 }
 
-/// An engine for a test; `None` where there is none.
+/// An engine for a test; `None` without one.
 fn engine() -> Option<Engine> {
     Engine::make().map_err(|why| skip(&why)).ok()
 }

@@ -125,7 +125,7 @@ fn walk(name: &str) {
     }
 }
 
-/// Whether git and bash are where the walk's PATH has them.
+/// True if git and bash are in the PATH of the walk.
 fn has_tools() -> bool {
     ["git", "bash"].iter().all(|name| ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(name).exists()))
 }
@@ -248,7 +248,7 @@ fn the_book_has_every_page_once() {
     assert_eq!(listed, written);
 }
 
-/// What a program prints that is run in the directory of the project.
+/// The output of a program that runs in the directory of the project.
 fn print_of(program: &Path, args: &[&str]) -> String {
     #[expect(clippy::disallowed_methods, reason = "the script that makes a picture, or the other tool")]
     let mut command = Command::new(program);
@@ -300,7 +300,10 @@ fn helps(tree: &Tree, path: &[String], into: &mut String) {
 /// The words of a text that begin with `start` and have only letters of `is_letter` then.
 fn words_with(text: &str, start: &str, is_letter: impl Fn(char) -> bool) -> BTreeSet<String> {
     let after = text.split(start).skip(1);
-    after.map(|after| after.chars().take_while(|c| is_letter(*c)).collect()).filter(|w: &String| !w.is_empty()).collect()
+    after
+        .map(|after| after.chars().take_while(|c| is_letter(*c)).collect())
+        .filter(|w: &String| !w.is_empty())
+        .collect()
 }
 
 /// Flags of git, helm, docker, cargo, kubectl and scripts of this project that pages name, and flags
@@ -490,7 +493,7 @@ fn documented_json_fields_are_those_that_are_printed() {
     call(&["why", "ex.io/v1/Made"]);
     call(&["export", "laid"]);
     // A version that nothing needs, one whose installation did not finish, one that was changed,
-    // and one that is required and absent.
+    // and an absent one that is required.
     let manifest = tree.path().join("app/plugin.yaml");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replace("1.0.0", "1.1.0")).unwrap();

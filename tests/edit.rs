@@ -137,7 +137,7 @@ fn said(stderr: &str, is_kustomize: bool) -> Vec<String> {
     stderr.lines().filter(is_said).filter_map(note).collect()
 }
 
-/// Whether words are kustomize's, or those that stand for them.
+/// True if words are kustomize's, or words of ours that take their place.
 fn same_words(ours: &[String], theirs: &[Value]) -> bool {
     let stands_for = |theirs: &str| OTHER_WORDS.iter().find(|(words, _)| theirs.contains(words)).map(|(_, ours)| *ours);
     let theirs: Vec<&str> = theirs.iter().map(|line| line.as_str().unwrap()).collect();
@@ -146,7 +146,7 @@ fn same_words(ours: &[String], theirs: &[Value]) -> bool {
     ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| is_same(ours, theirs))
 }
 
-/// What a run left: as it is compared.
+/// The state that a run left, in a form that can be compared.
 fn outcome(tree: &Tree, run: &Run, build: &Run, is_kustomize: bool) -> Value {
     let files = contents(tree);
     let (kustomizations, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -293,7 +293,7 @@ fn a_file_is_replaced_in_one_step() {
     assert_ne!(place.metadata().unwrap().ino(), before, "another file has taken the place");
     assert_eq!(fs::read_to_string(&place).unwrap(), "# y\r\nnamePrefix: b # x\r\n");
     assert_eq!(fs::read_dir(tree.path().join("real")).unwrap().count(), 1);
-    // What changes nothing writes nothing.
+    // An edit without effect writes nothing.
     let now = place.metadata().unwrap().ino();
     tree.run(&["edit", "set", "nameprefix", "b"]).ok();
     assert_eq!(place.metadata().unwrap().ino(), now);
@@ -333,7 +333,7 @@ fn what_cannot_be_changed_is_left() {
     check("resources: a\n", &add, &["invalid Kustomization: expected a list", "kustomization.yaml:1:12"]);
 }
 
-/// Help is the answer to what is no verb, and an unknown flag is an error.
+/// Help answers an unknown verb, and an unknown flag is an error.
 #[test]
 fn words_that_are_no_verbs() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
@@ -348,8 +348,8 @@ fn words_that_are_no_verbs() {
     assert_eq!(text, "resources: []\npatches:\n- path: b\n");
 }
 
-/// What is left of a value when keys are in lower case and nothing is empty, zero or off: kustomize
-/// writes all fields anew.
+/// The rest of a value when keys are in lower case and nothing is empty, zero or off: kustomize
+/// writes all fields again.
 pub fn essence(value: &Value) -> Option<Value> {
     match value {
         Value::Null | Value::Bool(false) => None,

@@ -48,7 +48,7 @@ fn a_bundle_on_the_module_path_is_enabled_without_a_further_step() {
     tree.variables.insert("RUSTOMIZE_ENVIRONMENT", "prod".to_owned());
     assert!(tree.build(&[]).ok().contains("v: first"));
     tree.build(&["--environment", "none"]).fails_with(&["the environment 'none' does not exist"]);
-    // What somebody has placed by hand comes first, as ever; what is required, too.
+    // A placed plugin comes first, as ever; so does a required one.
     tree.plugin(
         "Made",
         "#!/bin/sh\nprintf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {v: placed}\n'",
@@ -80,7 +80,7 @@ fn an_environment_has_requirements_and_a_lock_of_its_own() {
     let prod = environments(&tree).join("prod");
     tree.run(&["plugin", "install", "--directory", &prod.to_string_lossy()]).ok();
     assert!(prod.join("plugins.lock").is_file() && !tree.path().join("plugins.lock").exists());
-    // What is required beats what a bundle has, and the kustomization's own beats the
+    // A requirement beats the plugins of a bundle, and the kustomization's own beats the
     // environment's.
     assert!(tree.build(&["--environment", "prod"]).ok().contains("v: required"));
     tree.write("own", &script("2.0.0", "own"));
@@ -154,7 +154,7 @@ impl Server {
         Server { url: files.url.clone(), files }
     }
 
-    /// What it was asked for since this was last called: lists and contents.
+    /// The requests since the last call of this function: lists and contents.
     pub fn asked(&self) -> (usize, usize) {
         let asked = self.files.asked();
         let of = |start: &str| asked.iter().filter(|path| path.starts_with(start)).count();
@@ -229,7 +229,7 @@ fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 3 files, 1 fetched, 1 removed\n");
     assert_eq!(server.asked(), (3, 1));
     assert_eq!(synced(&client, "prod"), files);
-    // What is gone there goes here.
+    // Files that the server no longer has are deleted.
     bundle(&host, "prod/modules/a", "newer");
     fs::remove_file(environments(&host).join("prod/modules/b/schemas/crd with space.yaml")).unwrap();
     export(&host, "prod");
@@ -266,7 +266,7 @@ fn an_export_has_what_it_lists_and_nothing_else() {
     let content = |text: &str| Path::new("v3/file_content").join(crate::servers::sha256(text.as_bytes()));
     assert_eq!(first.len(), 4);
     assert_eq!((&first[&lists[1]][..], &first[&content("one")][..]), (&b"[]"[..], &b"one"[..]));
-    // A web server, which is another user, reads all of it.
+    // A web server, which is another user, reads all files.
     for path in first.keys() {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&www.join(path)), 0o644, "{path:?}");
@@ -294,7 +294,7 @@ fn an_export_has_what_it_lists_and_nothing_else() {
     run().fails_with(&["link.yaml' is neither a file nor a directory"]);
     assert_eq!(all_in(&www), third);
     fs::remove_file(made.join("link.yaml")).unwrap();
-    // What was broken is mended.
+    // A damaged file is repaired.
     fs::write(www.join(content("three")), "broken").unwrap();
     run().ok();
     assert_eq!(all_in(&www), third);
@@ -554,7 +554,7 @@ fn a_build_knows_the_kinds_of_its_bundles_merge_keys_scope_and_references() {
     assert!(client.build(&["--no-sync"]).ok().contains("    settings:\n      name: map-"));
     client.variables.insert("RUSTOMIZE_ENVIRONMENT", "default".to_owned());
     client.build(&[]).fails_with(&["syncing the environment 'default'", "--no-sync"]);
-    // What is none is said with its place.
+    // A malformed entry is reported with its place.
     tree.variables.insert("RUSTOMIZE_ENVIRONMENT", "default".to_owned());
     for (text, words) in [("a: 1\n", "a schema is a CustomResourceDefinition"), ("a: [\n", "fleet.yaml:")] {
         tree.write("../home/.config/rustomize/environments/default/modules/sea/schemas/fleet.yaml", text);

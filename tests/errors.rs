@@ -1,4 +1,4 @@
-//! The error cases of the conformance suite, where it lies beside the checkout: each must fail, and
+//! The error cases of the conformance suite, if it is beside the checkout: each must fail, and
 //! say the sentence and the place that testdata/errors/sentences.tsv has for it. The cases of
 //! testdata/errors show the same causes without the suite.
 
@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a case says on stderr, with paths from its root.
+/// The stderr of a case, with paths from its root.
 fn stderr_of(case: &Path, facts: &serde_json::Value) -> String {
     let mut tree = Tree::new("");
     let root = tree.path();

@@ -165,7 +165,7 @@ fn engines(programs: &[(&str, &str)]) -> Tree {
         let note = format!("echo \"{name} $1\" >> {}/asked", tree.path().display());
         tree.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{note}\n{script}\n"));
     }
-    // What the scripts need, and no engine of this machine.
+    // The programs that the scripts need, and no engine of this machine.
     for program in ["sh", "cat", "sed", "sleep", "dirname"] {
         std::os::unix::fs::symlink(in_path(program).unwrap(), tree.path().join("bin").join(program)).unwrap();
     }
@@ -240,7 +240,7 @@ fn an_engine_that_is_named_is_not_asked() {
     assert!(doctor.contains("KRM_FN_RUNTIME names a program that is not there"), "{doctor}");
 }
 
-/// A client of an engine whose container goes on when the client is ended, as that of a daemon
+/// A client of an engine whose container runs on when the client is ended, as that of a daemon
 /// does: it notes the container's id, and then does `end`.
 fn client(end: &str) -> Tree {
     let client = "cd $(dirname $0)/..\n[ $1 = ps ] && exit\n[ $1 = rm ] && { echo \"$2 $3\" > removed; exit; }\n\

@@ -254,7 +254,7 @@ fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
     tree.assert_nothing_left();
     let out = tree.build(&[]).ok();
     assert!(out.contains("name: x-a\n") && out.matches("name: x-cm\n").count() == 2, "{out}");
-    // It is there: nothing is built again, and no Go is needed.
+    // The plugin exists: nothing is built again, and Go is not needed.
     let mut again = tree.command(&["plugin", "adopt", &file]);
     assert!(crate::support::run(again.env("PATH", "/nowhere")).ok().contains("transform, validate"));
     adopt(&tree, "/etc/passwd").fails_with(&["is a text file"]);

@@ -47,7 +47,7 @@ fn tree(field: &str, config: &str) -> Tree {
     tree
 }
 
-/// What ours prints, which is what kustomize prints.
+/// The output of our build, which is also that of kustomize.
 #[track_caller]
 fn build(tree: &Tree) -> String {
     let printed = tree.run(&["build", "--enable-alpha-plugins"]).ok();
@@ -85,7 +85,7 @@ fn chart_inflator_and_go_getter_run_unchanged() {
     if place(&here, "ChartInflator").is_none() {
         return;
     }
-    // Helm 2, which the example calls, is no more: a stand-in that prints a chart as it lies there.
+    // Helm 2, which the example calls, is gone: a stand-in prints a chart as it finds the chart.
     let place_of = |name: &str| here.path().join(name).display().to_string();
     here.write("helm", "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = template ] && t=1; shift; done\n[ -z \"$t\" ] || cat \"$1\"/*.yml\n");
     here.write("charts/fruit/values.yaml", "");
@@ -117,7 +117,7 @@ fn build_go(kind: &str, field: &str, more: &str) -> Option<String> {
     let here = tree(field, &config(kind, more));
     let folder = place(&here, kind)?;
     // In kustomize's repository the packages are those of the same commit, in directories beside the
-    // plugin. A module that was fetched has no such directories: it gets those of kustomize v5.8.1.
+    // plugin. A fetched module has no such directories, and gets those of kustomize v5.8.1.
     let replaced = ["-dropreplace=sigs.k8s.io/kustomize/api", "-dropreplace=sigs.k8s.io/kustomize/kyaml"];
     let required = ["-require=sigs.k8s.io/kustomize/api@v0.21.1", "-require=sigs.k8s.io/kustomize/kyaml@v0.21.1"];
     go(&folder, &[&["mod", "edit"], &replaced[..], &required[..]].concat()).unwrap();

@@ -55,7 +55,7 @@ fn check(answers: &[Answer]) {
     assert!(different.is_empty(), "{} patterns differ:\n{}", different.len(), different.join("\n"));
 }
 
-/// What the program in testdata/go_regexp prints; nothing without Go.
+/// The output of the program in testdata/go_regexp; nothing without Go.
 fn go(mode: &str, input: &str) -> Option<String> {
     let mut command = Command::new("go");
     command.args(["run", "answer.go", mode]).current_dir(directory());

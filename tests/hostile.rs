@@ -1,5 +1,5 @@
 //! Shared objects that run: what they are given, and every way in which one can misbehave. A real
-//! compiler makes them; where there is none, the tests say so.
+//! compiler makes them; without one the tests say that they are skipped.
 
 use crate::shared_object::cc;
 use crate::support::{Run, Tree};
@@ -25,7 +25,7 @@ fn place(tree: &Tree, kind: &str) -> PathBuf {
     folder.join(format!("{kind}.so"))
 }
 
-/// Places the plugin for tests, doing what the statement says; false where there is no compiler.
+/// Places the plugin for tests, doing what the statement says; false without a compiler.
 pub fn place_any(tree: &Tree, kind: &str, act: &str, more: &[&str]) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let include = format!("-I{}", root.join("plugin/abi/include").display());
@@ -52,7 +52,7 @@ fn fails(tree: &str, act: &str, args: &[&str], words: &[&str]) {
     }
 }
 
-/// Whether a process has ended.
+/// True if a process has ended.
 fn is_gone(pid: &str) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", pid.trim())).map_or(true, |stat| stat.contains(") Z "))
 }

@@ -1,4 +1,4 @@
-//! What authors write and get wrong, or write to harm: manifests, descriptions and schemas. Each is
+//! Mistakes and attacks of authors, in manifests, descriptions and schemas. Each is
 //! a clear error: no panic, no endless loop, nothing on stdout.
 
 use crate::manager::{install, script_with};

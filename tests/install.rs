@@ -190,8 +190,8 @@ fn what_was_locked_is_what_is_installed_and_run() {
     tree.build(&[]).fails_with(&["with another checksum than plugins.lock has", "plugin install"]);
     tree.run(&["plugin", "install", "--frozen"]).ok();
     assert!(tree.build(&[]).ok().contains("v: Http\n"));
-    // What is asked for and not locked: refused where CI is set, and in a build wherever something
-    // is locked.
+    // A required plugin that is not locked is refused where CI is set, and in a build wherever
+    // another one is locked.
     let text = fs::read_to_string(tree.path().join("plugins.yaml")).unwrap();
     tree.write(
         "plugins.yaml",
@@ -243,7 +243,7 @@ fn releases_lie_where_github_puts_them() {
     assert!(run.stderr.contains("Skipping a version") && run.stderr.contains("1.1.9"), "{}", run.stderr);
     assert!(run.ok().contains("v1.1.0: "));
     assert!(tree.build(&[]).ok().contains("v: release 1.1.0"));
-    // U29, U30: what is there will do; U31: not where it is asked for exactly.
+    // U29, U30: an installed version is enough; U31: not where a version is named exactly.
     files.asked();
     for what in [source.clone(), format!("{source}@> 1"), format!("{source}@1.0.0")] {
         assert!(tree.run(&["plugin", "install", &what]).ok().contains("v1.1.0: "));
@@ -421,7 +421,7 @@ fn installed_plugins_are_laid_where_kustomize_looks() {
     fs::rename(tree.path().join("plugins.yaml"), tree.path().join("elsewhere.yaml")).unwrap();
     assert_eq!(tree.build(&[]).ok(), built);
     fs::rename(tree.path().join("elsewhere.yaml"), tree.path().join("plugins.yaml")).unwrap();
-    // What is not wanted any more goes, and nothing else.
+    // Plugins that are not required any more are removed, and nothing else.
     tree.write("home/ex.io/v1/mine/Mine", "#!/bin/sh\n");
     require(&tree, "{local: {source: h.io/acme/local, from: ./plugins/local}}");
     let said = tree.run(&["plugin", "sync", "--placement", "home"]).ok();
@@ -431,7 +431,7 @@ fn installed_plugins_are_laid_where_kustomize_looks() {
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
     assert_eq!(kinds, ["local", "mine"].map(str::to_owned).into());
-    // What somebody has placed stays.
+    // Placed plugins stay.
     fs::remove_file(tree.path().join("home/.rustomize-placed.json")).unwrap();
     tree.run(&["plugin", "sync", "--placement", "home"])
         .fails_with(&["ex.io/v1/local/Local", "was not exported by rustomize"]);
@@ -494,7 +494,7 @@ fn describe_verify_and_doctor_say_what_there_is() {
     let said = tree.run(&["plugin", "doctor", "ex.io/v1/Other"]).ok();
     assert!(said.contains("not for this kind: it is for ex.io/v1/Made"), "{said}");
     assert!(said.contains("A build fails: no plugin is for ex.io/v1/Other"), "{said}");
-    // One that is swapped, and one that is required.
+    // One plugin that is swapped, and one that is required.
     require(&tree, "{other: {source: h.io/acme/other}}");
     let folder = root(&tree).join("h.io/acme/app");
     let binary = fs::read_dir(&folder)
@@ -557,7 +557,8 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     files.put("/app.minisig", sign(&good));
     install(&http).ok();
     assert!(tree.build(&[]).ok().contains("v: signed"));
-    // What was installed before a signature was asked for is not run before it is fetched anew.
+    // A plugin that was installed before a signature was required does not run until it is fetched
+    // again.
     let files_of = |end: &str| crate::support::files(&root(&tree), end);
     let [signed] = files_of("_SIGNED").try_into().unwrap();
     assert_eq!(fs::read_to_string(&signed).unwrap(), format!("{key}\n"));
@@ -567,11 +568,11 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     tree.build(&[]).fails_with(&["'h.io/acme/app' has to be signed"]);
     install(&http).ok();
     assert!(tree.build(&[]).ok().contains("v: signed"));
-    // What is installed and not trusted any more is not run either.
+    // An installed plugin that is not trusted any more does not run either.
     trust("[]");
     tree.build(&[]).fails_with(&["'h.io/acme/app' from", "is not trusted"]);
     trust(&format!("[{{source: h.io/acme/*, from: '**', require: minisign, keys: ['{key}']}}]"));
-    // From a registry: the signature is a tag of its own. From a path there is none.
+    // From a registry: the signature is a tag of its own. From a path: no signature exists.
     fs::remove_dir_all(root(&tree)).unwrap();
     let (oci, blobs) = registry("acme/app", "v1.0.0", &[(os, arch, good.clone())]);
     install(&format!("oci://{oci}/acme/app")).fails_with(&["404", ".minisig"]);
@@ -608,7 +609,7 @@ fn a_release_has_to_have_been_there_for_a_while() {
     install("new").fails_with(&["is 144 hours old, and has to be 168"]);
     install("unknown").fails_with(&["the age of"]);
     install("old").ok();
-    // A named file that is not there is no leave for everything.
+    // A named file that does not exist does not allow everything.
     let mut tree = tree;
     tree.variables.insert("RUSTOMIZE_TRUST", "/nowhere/trust.yaml".to_owned());
     tree.run(&["plugin", "install", "h.io/acme/other"]).fails_with(&["cannot read '/nowhere/trust.yaml'"]);
@@ -670,7 +671,7 @@ fn trust_is_given_by_the_user_alone() {
     tree.run(&["plugin", "trust", "**", "--deny"]).ok();
     install(&tree, "h.io/acme/app").ok();
     install(&tree, "h.io/other/app").fails_with(&["is denied"]);
-    // What is said of one counts before what is said of many.
+    // A rule for one source counts before a rule for many.
     tree.run(&["plugin", "trust", "h.io/acme/app", "--deny"]).ok();
     install(&tree, "h.io/acme/app").fails_with(&["is denied"]);
     let (key, _) = signer();
@@ -680,7 +681,7 @@ fn trust_is_given_by_the_user_alone() {
     install(&tree, "h.io/acme/app").fails_with(&["the age of"]);
     tree.run(&[&rule[..], &["nonsense"]].concat()).fails_with(&["is not a public key of minisign"]);
     assert_eq!(tree.run(&["plugin", "trust"]).ok().matches("\n- ").count(), 5);
-    // What lies in a repository grants nothing.
+    // Files of a repository grant nothing.
     tree.write("trust.yaml", "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: '**', from: '**'}]\n");
     install(&tree, "h.io/other/app").fails_with(&["is denied"]);
     tree.variables.insert("RUSTOMIZE_TRUST", tree.path().join("trust.yaml").to_string_lossy().into_owned());
@@ -718,7 +719,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
     let list = tree.run(&["plugin", "list", "-o", "json"]).ok();
     assert!(!list.contains("refused"), "what is there is whole: {list}");
     tree.run(&["plugin", "install"]).ok();
-    // A home that is none.
+    // A directory of plugins that cannot be made: its parent is a file.
     tree.write("file", "");
     tree.variables.insert("RUSTOMIZE_PLUGIN_PATH", tree.path().join("file/plugins").to_string_lossy().into_owned());
     tree.run(&["plugin", "install"]).fails_with(&["cannot make the directory", "file/plugins"]);

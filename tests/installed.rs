@@ -73,8 +73,8 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
     says(&tree.build(&["--offline"]).ok(), "of the root refused unset unset");
     says(&tree.build(&["--offline", "--plugin-isolation", "off"]).ok(), "of the root hunter2 t o");
     says(&tree.build(&["--offline", "--plugin-allow-env", "OTHER"]).ok(), "of the root refused unset o");
-    // What it asks for is said when it is installed, locked, and not to be had before it is
-    // granted.
+    // Requested permissions are shown at installation, locked, and not granted before the user
+    // grants them.
     directory(&tree, "plugins/app", "1.0.1", asks, &script);
     let run = tree.run(&["plugin", "install"]);
     let from = tree.path().canonicalize().unwrap().join("plugins/app").display().to_string();
@@ -137,11 +137,11 @@ fn a_repository_may_request_and_never_grant() {
     tree.run(&["plugin", "install"]).ok();
     tree.variables.insert("CI", "true".to_owned());
     says(&tree.build(&["--offline"]).ok(), "one");
-    // A grown permission in CI: what is there is not what is locked.
+    // A grown permission in CI: the installed plugin is not the locked one.
     directory(&tree, "plugins/app", "1.0.1", "permissions: {network: true}\n", &script);
     tree.run(&["plugin", "install"]).fails_with(&["is not what was locked"]);
     tree.build(&["--offline"]).fails_with(&["has changed since it was locked"]);
-    // Locked anew by whoever changed it: it is still not granted.
+    // Locked again by the author of the change: the permission is still not granted.
     tree.variables.remove("CI");
     tree.run(&["plugin", "lock"]).ok();
     tree.variables.insert("CI", "true".to_owned());
@@ -179,7 +179,7 @@ fn a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     says(&run.ok(), "path");
     let said = tree.run(&["plugin", "why", "ex.io/v1/Made"]).ok();
     assert!(said.contains("PATH\n") && said.contains("rustomize-generator-made: used\n"), "{said}");
-    // As a transformer it has another name; what is no program is none.
+    // As a transformer it has another name; a file that is not a program is refused.
     tree.write("kustomization.yaml", "transformers: [g.yaml]\nresources: [cm.yaml]\n");
     tree.write("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
@@ -366,7 +366,7 @@ fn plugin_run_calls_a_plugin_once_by_its_configuration_its_kind_or_its_name() {
     run(&["other"]).fails_with(&["no installed plugin provides 'other'"]);
     run(&["ex.io/v1/Other"]).fails_with(&["unable to find plugin root", "ex.io/v1/Other:1"]);
     run(&["plugins/app/main.sh"]).fails_with(&["main.sh"]);
-    // A transformer gets what stands on stdin, and nothing of it is there if it fails.
+    // A transformer gets the resources on stdin, and no output exists if it fails.
     tree.plugin("Turned", "#!/bin/sh\n[ -z \"$FAIL\" ] || exit 4\nsed 's/name: a/name: b/'\n");
     let turned = |variables: &[(&str, &str)], role: &str| {
         let mut command = tree.command(&["plugin", "run", "ex.io/v1/Turned", "--as", role]);
@@ -462,7 +462,7 @@ fn plugins_are_processes_with_one_interface_and_validators_check_before_anything
     says(&tree.build(&["--offline"]).ok(), "turned");
     tree.write("c.yaml", "apiVersion: ex.io/v1\nkind: Checked\nmetadata:\n  name: wrong\n");
     tree.build(&["--offline"]).fails_with(&["it is wrong", "running the validator"]);
-    // What ends a plugin does not end the build: it is another process.
+    // The end of a plugin does not end the build: it is another process.
     tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: end\n");
     tree.build(&["--offline"]).fails_with(&["signal: 9"]);
 }
@@ -515,7 +515,7 @@ fn a_requirement_names_a_plugin_and_its_parameters() {
     says(&tree.build(&["--offline"]).ok(), "'{}'");
     requires("null");
     says(&tree.build(&["--offline"]).ok(), "none");
-    // What it needs is told what the plugin's own file says.
+    // The file of the plugin itself says what its dependency is told.
     tree.write(
         "plugins/lib/plugin.yaml",
         &format!(

@@ -1,10 +1,10 @@
-//! `--plugin-isolation`, with real plugins that try what they may not: exec plugins, functions and
+//! `--plugin-isolation`, with real plugins that try forbidden things: exec plugins, functions and
 //! shared objects.
 
 use crate::support::{Run, Tree};
 use std::net::TcpListener;
 
-/// Whether this machine can enforce all of it. Where it cannot, the tests say so.
+/// True if this machine can enforce all parts. Where it cannot, the tests say so.
 pub fn can_isolate() -> bool {
     let report = Tree::new("").run(&["doctor", "-o", "json"]).ok();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();

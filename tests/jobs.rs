@@ -42,7 +42,7 @@ fn applications(broken: &[usize]) -> String {
     text
 }
 
-/// What a build with so many threads prints, or why it fails.
+/// The output of a build with so many threads, or its error.
 fn built(jobs: usize, text: &str) -> Result<String, String> {
     built_by(jobs, KUSTOMIZATION, text)
 }

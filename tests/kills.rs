@@ -49,8 +49,8 @@ fn tree() -> Tree {
     tree
 }
 
-/// A build. Not asked is what lies in the place for temporary files: who is killed cannot clear
-/// that.
+/// A build. Files in the place for temporary files do not count: a killed process cannot remove
+/// them.
 fn build(tree: &Tree) -> Run {
     tree.run(&["build", "--enable-alpha-plugins", "--offline"])
 }
@@ -122,7 +122,7 @@ fn an_installation_that_is_killed_loses_nothing_and_is_repaired() {
             Some(0) => assert!(run.stdout.contains(&format!("v: 2.0.{round}"))),
             _ => assert!(run.stderr.contains("plugin install") || run.stderr.contains("plugin lock"), "{}", run.stderr),
         }
-        // What was there before still is.
+        // All files from before still exist.
         let new_lock = fs::read(&lock).unwrap();
         fs::write(&yaml, &old_yaml).unwrap();
         fs::write(&lock, &old_lock).unwrap();
@@ -165,7 +165,7 @@ fn a_sync_that_is_killed_leaves_what_works() {
             fs::remove_dir_all(&home).unwrap();
         }
         kills += usize::from(killed(&tree, &sync, whole.mul_f64(random.f64())));
-        // Whatever is there is whole.
+        // Each file that exists is complete.
         assert!(laid("Binary").is_none_or(|text| text == both.0) && laid("Folder").is_none_or(|text| text == both.1));
         fs::write(tree.path().join("plugins.yaml"), &yaml).unwrap();
         fs::write(tree.path().join("plugins.lock"), &lock).unwrap();

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What threads of one program share.
+/// Threads of one program can share these.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<Disk>();
@@ -187,7 +187,7 @@ fn errors_and_warnings_have_places() {
     assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("kustomization.yaml:6:5"));
 }
 
-/// What programs read of an error: each part by itself.
+/// The parts of an error that programs read, each by itself.
 #[test]
 fn errors_are_data() {
     let files = Memory::from_iter([
@@ -265,6 +265,6 @@ fn a_build_can_be_ended_and_the_next_one_runs() {
     let workspace = Workspace::new();
     let output = build(&workspace, &disk, &root, &options(&second)).value.unwrap();
     assert!(output.print().unwrap().contains("name: done"));
-    // What was ended starts nothing any more.
+    // A build that was ended starts nothing any more.
     assert!(build(&workspace, &disk, &root, &options(&first)).value.is_err());
 }

@@ -19,7 +19,7 @@ pub fn script_with(version: &str, api: &str, generators: &str, v: &str) -> Strin
     )
 }
 
-/// A tree and a place outside of it with the plugin's executable.
+/// A tree, and a place elsewhere with the plugin's executable.
 pub fn tree() -> Tree {
     Tree::new(TREE)
 }
@@ -48,7 +48,7 @@ fn a_local_binary_is_installed_under_a_source() {
     let tree = tree();
     let said = install(&tree, "h.io/acme/app", &script("1.2.3", "one")).ok();
     assert!(said.starts_with("h.io/acme/app v1.2.3: "), "{said}");
-    // P04, P17, P24, P26 to P29: the directories are made, the binary is named, its sum lies beside
+    // P04, P17, P24, P26 to P29: the directories are made, the binary is named, its sum is beside
     // it.
     let folder = root(&tree).join("h.io/acme/app");
     let mut names: Vec<String> =
@@ -286,7 +286,7 @@ fn every_command_that_prints_also_prints_json() {
     assert_eq!(json(&["new", "../home/made"])[0].as_object().unwrap().len(), 1);
     assert_eq!(json(&["prune"]), serde_json::json!([]));
     assert_eq!(json(&["remove", "h.io/acme/app"]).as_array().unwrap().len(), 1);
-    // What is wrong is in it, and the status says so.
+    // The answer contains the fault, and the status says so.
     let run = tree.run(&["plugin", "verify", "--json"]);
     assert!(run.status == Some(1) && run.stdout.contains("\"isRight\": false"), "{}", run.stdout);
 }

@@ -1,4 +1,4 @@
-//! What a release consists of, as far as it can be tested without building one: versions, the SBOM,
+//! The parts of a release, as far as they can be tested without building one: versions, the SBOM,
 //! and the name that kubectl looks for. `release/twice` and `release/package` test the rest.
 
 use crate::support::{Run, Tree, in_path, run, skip};
@@ -52,7 +52,7 @@ fn kubectl_finds_the_tool_by_its_name() {
     let examples = help.split_once("Examples:").unwrap().1;
     assert!(examples.contains("  kubectl rustomize build") && !examples.contains("  rustomize"), "{examples}");
     let Some(kubectl) = in_path("kubectl") else { return skip("kubectl is not in PATH") };
-    let path = format!("{}:{}", tree.path().display(), env!("PATH"));
+    let path = format!("{}:{}", tree.path().display(), std::env::var("PATH").unwrap());
     assert_eq!(execute(&kubectl, &["rustomize", "version"], Some(&path)).ok(), own);
 }
 

@@ -39,7 +39,7 @@ fn build(tree: &Tree, entry: &str, args: &[&str]) -> Run {
     run
 }
 
-/// What the cache holds that is no version of a repository.
+/// Entries of the cache that are not versions of a repository.
 fn partial(tree: &Tree) -> usize {
     let Ok(entries) = fs::read_dir(tree.home().join(".cache/rustomize/git")) else { return 0 };
     entries.filter(|e| e.as_ref().unwrap().file_name().to_string_lossy().starts_with("partial")).count()

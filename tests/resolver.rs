@@ -1,5 +1,5 @@
-//! Which plugin a configuration object gets: the order of the places, the files above a root, and
-//! `plugin why`, which shows both. Real plugins, installed and run.
+//! The choice of a plugin for a configuration object: the order of the places, the files above a
+//! root, and `plugin why`, which shows both. Real plugins, installed and run.
 
 use crate::manager::{install, root, script, tree};
 use crate::support::{Tree, git, skip};
@@ -8,7 +8,7 @@ use std::fs;
 const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires:\n";
 const OBJECT: &str = "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
 
-/// A repository with a base that lists the object, two overlays of it, and a plugin `app`.
+/// A repository with a base that lists the object, two overlays on that base, and a plugin `app`.
 fn repository() -> Tree {
     let tree = Tree::new("");
     tree.write("base/kustomization.yaml", "generators: [g.yaml]\n");
@@ -39,7 +39,7 @@ fn a_base_brings_the_plugins_that_it_requires() {
         let out = build(&tree, &format!("overlays/{overlay}")).ok();
         assert!(out.contains("v: app\n") && out.contains(&format!("namespace: {overlay}\n")), "{out}");
     }
-    // The lock lies beside the file that requires the plugin, and nowhere else.
+    // The lock is beside the file that requires the plugin, and nowhere else.
     assert!(tree.path().join("base/plugins.lock").is_file());
     assert!(!tree.path().join("overlays/one/plugins.lock").exists());
     let frozen = ["build", "--enable-alpha-plugins", "--frozen", "overlays/one"];
@@ -58,7 +58,7 @@ fn overlays_share_the_file_at_the_top_of_the_repository_and_the_nearest_wins() {
     tree.write("base/plugins.yaml", &format!("{HEAD}  app: {{source: h.io/acme/other, from: ../plugins/other}}\n"));
     assert!(build(&tree, "overlays/two").ok().contains("v: other\n"));
     fs::remove_file(tree.path().join("base/plugins.yaml")).unwrap();
-    // What lies above the repository does not count.
+    // Files above the repository do not count.
     fs::rename(tree.path().join("plugins.yaml"), tree.path().join("../plugins.yaml")).unwrap();
     fs::remove_dir_all(root(&tree)).unwrap();
     build(&tree, "overlays/two").fails_with(&["unable to find plugin root"]);

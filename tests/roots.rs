@@ -394,7 +394,7 @@ impl Loader for Counting {
     }
 }
 
-/// Twenty overlays on one base, which stands on another one: its files are opened by the first, and
+/// Twenty overlays on one base, which has a base, too: its files are opened by the first, and
 /// by the second for all. What only one build can know is worked out by each, as where resources
 /// come from.
 #[test]

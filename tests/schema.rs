@@ -1,4 +1,4 @@
-//! The table of merge keys against the recorded schema, where that lies beside the checkout.
+//! The table of merge keys against the recorded schema, if that is beside the checkout.
 
 use rustomize::Gvk;
 use rustomize::internal::{Schema, Schemas};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// What a client asked for.
+/// The request of a client.
 pub struct Request {
     pub method: String,
     /// With its query.
@@ -19,7 +19,7 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-/// What it gets: a status line, headers, content.
+/// The answer that a client gets: a status line, headers, content.
 pub struct Reply(pub &'static str, pub Vec<(String, String)>, pub Vec<u8>);
 
 impl Reply {
@@ -52,7 +52,7 @@ fn serve_until(
                 return;
             }
             let answer = answer.clone();
-            // A client that goes away is none of ours to worry about.
+            // A client may close the connection.
             std::thread::spawn(move || drop(one(stream.unwrap(), &*answer)));
         }
     });

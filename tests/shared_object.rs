@@ -30,13 +30,13 @@ fn compile(source: &str, args: &[&str]) -> Option<Vec<u8>> {
     compiled.map(|()| fs::read(to).unwrap())
 }
 
-/// Whether this machine has a C compiler.
+/// True if this machine has a C compiler.
 #[expect(clippy::disallowed_methods, reason = "a real compiler makes real files")]
 pub fn has_compiler() -> bool {
     Command::new("cc").arg("--version").output().is_ok()
 }
 
-/// Runs the C compiler; `None` where there is none.
+/// Runs the C compiler; `None` without one.
 pub fn cc(from: &Path, to: &PathBuf, args: &[&str]) -> Option<()> {
     #[expect(clippy::disallowed_methods, reason = "a real compiler makes real files")]
     let mut command = Command::new("cc");
@@ -76,7 +76,7 @@ fn elf_files_are_told_apart() {
         check(&foreign[..foreign.len() * part / 4], &["is truncated"]);
     }
     let ours = compile("int rustomize_plugin_abi_version(void) { return 1; }", &SHARED).unwrap();
-    // What its symbols promise is seen when it is opened.
+    // A missing function is found when the file is opened.
     check(&ours, &["does not export 'rustomize_plugin_describe'"]);
     let program = compile("int main(void) { return 0; }", &[]).unwrap();
     check(&program, &["is an executable, not a shared object"]);

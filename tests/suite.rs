@@ -79,7 +79,7 @@ fn case(path: &Path, update: bool) -> Result<(), String> {
     if stdout == wanted.unwrap_or_default() {
         return Ok(());
     }
-    // What kustomize printed is not ours to rewrite.
+    // The recorded output of kustomize is not ours to rewrite.
     let recorded = head.starts_with("Recorded from kustomize");
     if update
         && !recorded

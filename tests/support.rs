@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// What a run of the command gave.
+/// The status and output of a run of the command.
 pub struct Run {
     pub status: Option<i32>,
     pub stdout: String,

@@ -307,12 +307,12 @@ const LICENCES: [&str; 9] = [
 /// Has its licence, which is MIT's, in a file, and is for tests alone.
 const LICENCE_IN_A_FILE: &str = "libyaml-safer";
 
-/// What the tool is made of comes from the registry, under licences that are known.
+/// All dependencies come from the registry, under licences that are known.
 #[test]
 fn dependencies_come_from_the_registry_under_known_licences() {
     #[expect(clippy::disallowed_methods, reason = "cargo knows what is locked")]
     let metadata = std::process::Command::new(env!("CARGO"))
-        // Those of other platforms need not be here.
+        // Dependencies of other platforms may be missing.
         .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform"])
         .arg(env!("RUSTOMIZE_TARGET"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

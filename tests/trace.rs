@@ -1,4 +1,4 @@
-//! Who wrote what, for those that ask; and nothing else changes for them.
+//! The trace of who wrote which field, for builds that ask; other builds do not change.
 
 use crate::support::{Tree, files, split};
 use rustomize::load::{Disk, Memory};
@@ -47,7 +47,7 @@ spec:
       containers: [{name: nginx, image: nginx, envFrom: [{configMapRef: {name: settings}}]}]
 ";
 
-/// What was written to a field: the step, the value before and after, and the place of the entry.
+/// One write to a field: the step, the value before and after, and the place of the entry.
 fn written(output: &Output<'_>, kind: &str, path: &str) -> Vec<String> {
     let resource = output.resources().find(|resource| resource.id().gvk.kind == kind).unwrap();
     let writes = output.history(resource).filter(|write| write.path == path);

@@ -22,7 +22,7 @@ impl Gate {
         Gate { waiting: Mutex::default(), changed: Condvar::new(), wanted }
     }
 
-    /// Whether they were there, some day.
+    /// Waits for all others at the gate; false if they do not come.
     fn pass(&self) -> bool {
         let mut state = self.waiting.lock().unwrap();
         state.0 += 1;

@@ -105,7 +105,7 @@ fn a_worker_is_started_once_for_a_build_and_serves_all_roles() {
     assert!(run.stderr.contains("for people"), "what a worker prints is shown: {}", run.stderr);
     let out = run.ok();
     tree.assert_nothing_left();
-    // The generators are the first two calls of one process, and the transformer goes on counting.
+    // The generators are the first two calls of one process, and the transformer counts on.
     for (name, call) in [("one", 1), ("two", 2)] {
         let object = out.split("---\n").find(|object| object.contains(&format!("name: {name}\n"))).unwrap();
         assert!(object.contains(&format!("data:\n  call: \"{call}\"\n")), "{out}");

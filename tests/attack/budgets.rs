@@ -90,7 +90,7 @@ fn m10_replacements_that_copy_copies_stop_at_the_same_budget() {
         &paths[2..]
     );
     build("data: {k: v}\n", &entry).fails_with(&["copies add more than 1000000 nodes", "replacing in ConfigMap"]);
-    // A text that goes behind itself.
+    // A text that is appended to itself.
     let twice = "- source: {kind: ConfigMap, fieldPath: data.k}\n  targets:\n  - select: {kind: ConfigMap}\n    \
          options: {delimiter: ',', index: 99999999}\n    fieldPaths: [data.k]\n";
     let run =
@@ -156,7 +156,7 @@ fn where_there_are_few_threads_fewer_do_the_work() {
         assert!(!run.stderr.contains("panicked"), "{threads} threads: {}", run.stderr);
         installed += usize::from(run.status == Some(0));
     }
-    // What else this user runs counts, unless the command ran as a user of its own.
+    // Other processes of this user count, unless the command ran as a user of its own.
     assert!(installed > 0 || !rustix::process::geteuid().is_root(), "eight threads are not enough");
 }
 

@@ -1,12 +1,12 @@
-//! System calls that a plugin has no need of, and files whose modes and times it would change.
+//! System calls that a plugin does not need, and files whose modes and times it would change.
 
 use super::sandbox::{attack, build_like, gets, got};
 use crate::support::run;
 
 #[test]
 fn s11_calls_that_the_list_does_not_name_are_refused() {
-    // What the processes of a user share without a file, what tells of files that may not be read,
-    // and calls that are newer than every list.
+    // Memory and queues that the processes of a user share without a file, calls that tell about
+    // unreadable files, and calls that are newer than every list.
     let act = "note(\"shm\", syscall(SYS_shmget, 7, 4096, 0600 | IPC_CREAT)); \
         note(\"sem\", syscall(SYS_semget, 7, 1, 0600 | IPC_CREAT)); \
         note(\"msg\", syscall(SYS_msgget, 7, 0600 | IPC_CREAT)); \
@@ -33,7 +33,7 @@ fn s11_calls_of_other_interfaces_are_refused() {
     if !cfg!(target_arch = "x86_64") {
         return println!("nothing to test: only x86-64 has other interfaces");
     }
-    // getpid as 32-bit programs ask for it, in a child that dies of it; and as x32 programs do.
+    // getpid as 32-bit programs call it, in a child that dies; and as x32 programs do.
     let act = "int pid = fork(), status = 0; if (pid == 0) { long r = 20; \
         __asm__ volatile(\"int $0x80\" : \"+a\"(r)); _exit(r > 0 ? 0 : 1); } \
         waitpid(pid, &status, 0); note(\"i386\", status == 0 ? 0 : -1); note(\"x32\", syscall(0x40000000 + 39))";

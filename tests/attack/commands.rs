@@ -55,7 +55,7 @@ fn c1_a_reference_is_no_option_of_git() {
         refused(tree.run(&["build", &entry]), "the argument");
         refused(tree.run(&["plugin", "install", "--from", &format!("git::{entry}"), "h.io/acme/x"]), "a plugin");
     }
-    // What a base from elsewhere says.
+    // The values of a base from elsewhere.
     for entry in [format!("https://h.invalid/o/r?ref={upload}"), format!("git@h.invalid:o/r?ref={upload}")] {
         tree.write("repo/kustomization.yaml", &format!("resources: [\"{entry}\"]\n"));
         commit(&tree, "repo");

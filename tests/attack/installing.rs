@@ -1,4 +1,4 @@
-//! What the files of a plugin would do while it is installed.
+//! Attacks by the files of a plugin while it is installed.
 
 use super::secrets::as_ordinary_user;
 use crate::install::tar_gz;
@@ -570,7 +570,7 @@ fn s2_a_package_of_npm_is_fetched_and_its_scripts_are_not_run() {
     ]);
 }
 
-/// What go.sum says of files.
+/// The checksum that go.sum has for files.
 fn h1(files: &[(&str, &str)]) -> String {
     let lines: String = files.iter().map(|(name, text)| format!("{}  {name}\n", sha256(text.as_bytes()))).collect();
     format!("h1:{}", base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(lines)))
@@ -601,7 +601,7 @@ fn s2_a_module_of_go_is_fetched_and_built_without_network() {
     files.put("/example.com/dep/@v/v1.0.0.zip", zip(&packed));
     tree.variables.insert("GOPROXY", format!("http://{}", files.serve()));
     uses_its_package(&tree);
-    // What the plugin brings along needs no network.
+    // Dependencies inside the plugin need no network.
     tree.write("plugins/app/vendor/modules.txt", "# example.com/dep v1.0.0\n## explicit; go 1.21\nexample.com/dep\n");
     tree.write("plugins/app/vendor/example.com/dep/dep.go", source);
     let proxy = tree.variables.insert("GOPROXY", "http://127.0.0.1:9".to_owned()).unwrap();

@@ -1,4 +1,4 @@
-//! What a plugin would do to the processes, files and terminal of the user.
+//! Attacks of a plugin on the processes, files and terminal of the user.
 
 use crate::isolation::can_isolate;
 use crate::shared_object::cc;
@@ -126,7 +126,7 @@ fn h7_descriptors_of_the_caller_end_here() {
 
 #[test]
 fn m2_what_a_plugin_starts_ends_with_its_call() {
-    // In the group; outside of it, twice removed; and without a trace of who started it.
+    // In the group; outside of the group, after two forks; and without a trace of its parent.
     let daemon = r#"int gate[2], pid; if (pipe(gate)) abort();
         for (int i = 0; i < 3; i++) if (!fork()) {
             if (i > 0) setsid();

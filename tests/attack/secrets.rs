@@ -64,7 +64,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
 }
 
-/// Waits until a file is there, and gives its text.
+/// Waits until a file exists, and gives its text.
 fn wait_for(path: &PathBuf) -> String {
     for _ in 0..4000 {
         match fs::read_to_string(path) {
@@ -130,7 +130,7 @@ fn m3_what_a_killed_build_left_goes_with_the_next_one() {
     kill(&mut start(&tree));
     let [forgotten] = &left(&tree)[..] else { panic!("{:?}", left(&tree)) };
     assert!(fs::read_to_string(forgotten.join("g.yaml")).unwrap().contains("secret: word"));
-    // What others have, or can look into, stays; so does what a running build has.
+    // Files of others, or that others can read, stay; so do files of a running build.
     let mut running = start(&tree);
     wait_for(&tree.home().join("started"));
     let [running_place] = &left(&tree)[..] else { panic!("{:?}", left(&tree)) };

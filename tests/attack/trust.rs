@@ -35,7 +35,7 @@ fn token_of(server: &str) -> &'static str {
     format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_")).leak()
 }
 
-/// The same server under an address that is not known as one of this machine.
+/// The same server under an address that is not known as an address of this machine.
 fn foreign(server: &str) -> String {
     server.replace("127.0.0.1", "0.0.0.0")
 }
@@ -118,7 +118,7 @@ fn m1_a_source_has_one_spelling() {
     trust(&tree, "[{source: GitHub.com/Acme/*, deny: true}, {source: '**', from: '**'}]");
     install(&tree, "github.com/acme/bad", &script("1.0.0", "x"))
         .fails_with(&["trust.yaml:3:", "write it as 'github.com/acme/*'"]);
-    // What is fetched from a denied place is denied, whatever it is called.
+    // A plugin from a denied place is denied under every name.
     trust(&tree, "[{source: github.com/acme/*, deny: true}, {source: '**', from: '**'}]");
     for from in ["git::https://github.com/acme/rustomize-plugin-bad.git", "https://github.com/acme/b%61d/app"] {
         tree.run(&["plugin", "install", "--from", from, "h.io/good/app"]).fails_with(&["denied by"]);
@@ -282,14 +282,14 @@ fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
         tree.variables.insert("CI", ci.to_owned());
         tree.build(&[]).fails_with(&words);
     }
-    // What a build would not use is shown as that.
+    // A plugin that a build would not use is listed as not trusted.
     assert!(tree.run(&["plugin", "doctor", "ex.io/v1/Made"]).ok().contains("A build fails: "));
     tree.run(&["plugin", "sync", "--placement", "laid"]).fails_with(&words);
     assert!(!tree.path().join("laid").exists());
     install(&tree, "h.io/acme/other", &script("1.0.0", "x")).fails_with(&words);
     tree.run(&["plugin", "install", "h.io/acme/app"]).fails_with(&words);
     assert!(!root(&tree).join("h.io/acme/other").exists());
-    // Who says otherwise is heard, and so is a variable that says no.
+    // A flag wins, and so does a variable that says no.
     assert!(tree.build(&["--frozen=false"]).ok().contains("v: unlocked"));
     for ci in ["false", "0", ""] {
         tree.variables.insert("CI", ci.to_owned());
@@ -304,7 +304,7 @@ fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
     assert!(tree.build(&[]).ok().contains("v: bundle"));
     tree.variables.insert("CI", "1".to_owned());
     tree.build(&[]).fails_with(&words);
-    // What is required and locked is used, and what was placed by hand.
+    // A locked requirement is used, and so is a placed plugin.
     directory(&tree, "plugins/app", "");
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
     tree.run(&["plugin", "lock"]).ok();
@@ -426,7 +426,7 @@ fn m_trust_in_one_is_no_ban_of_all_others() {
     // A rule for many does not take the place of what is said of one of them.
     tree.run(&["plugin", "trust", "h.io/acme/*", "--from", "**"]).ok();
     install("h.io/acme/bad").fails_with(&["is denied"]);
-    // Who wants to shut all others out says so.
+    // A user who wants to shut out all others says so.
     tree.run(&["plugin", "trust", "**", "--deny"]).ok();
     install("h.io/acme/one").ok();
     install("h.io/other/two").fails_with(&["is denied"]);
@@ -438,7 +438,7 @@ fn m_what_was_granted_stays_granted() {
     directory(&tree, "p", "permissions: {network: true, env: [ONE]}\n");
     require(&tree, "{p: {source: h.io/acme/p, from: ./p}}");
     tree.run(&["plugin", "install"]).ok();
-    // What the hints say, one after the other, ends in a build.
+    // The commands of the hints, one after the other, end in a build.
     let mut grants = 0;
     let mut follow = |tree: &Tree| loop {
         let installed = tree.run(&["plugin", "install"]);
@@ -565,7 +565,7 @@ fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
         client.run(args).ok();
     }
     assert_eq!(server.asked(), (9, 2));
-    // What is here needs the rule, too: its plugins and its schemas.
+    // The contents of this bundle need the rule, too: its plugins and its schemas.
     let build = || client.build(&["--environment", "prod", "--no-sync"]);
     assert!(build().ok().contains("v: synced"));
     let current = client.home().join(".cache/rustomize/sync/prod/current");

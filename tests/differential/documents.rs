@@ -639,7 +639,7 @@ fn random_documents_are_read_as_libyaml_reads_them() {
     assert!(compared * 2 > count && read * 4 > compared && refused * 4 > compared, "the documents test little");
 }
 
-/// What is printed reads as what was printed, and prints the same.
+/// The output reads as the document that was printed, and prints the same.
 #[test]
 fn printing_is_a_fixed_point() {
     let directory = tempfile::TempDir::new().unwrap();

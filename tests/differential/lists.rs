@@ -1,7 +1,7 @@
 //! Merges of lists: a base, a patch, and what kustomize makes of them.
 //!
 //! testdata/transformer/lists.jsonl holds recorded ones: `UPDATE=1 cargo test --test main lists`
-//! records it anew, from the server that `.ci/oracle` builds. Where the server is,
+//! records them again, from the server that `.ci/oracle` builds. Where the server is,
 //! `RUSTOMIZE_LISTS=20000 RUSTOMIZE_SEED=1 cargo test lists` compares that many new ones, each made
 //! smaller as long as it differs.
 
@@ -38,7 +38,7 @@ struct Merge {
     own_schema: bool,
     base: String,
     patch: String,
-    /// What kustomize prints; it fails if there is nothing.
+    /// The output of kustomize; an error if it prints nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output: Option<String>,
 }
@@ -243,7 +243,7 @@ const OWN: [Place; 7] = [
     (&["more", "x"], &["name"]),
 ];
 
-/// What a random merge is made of.
+/// The parts of a random merge.
 struct Maker<'r> {
     rng: &'r mut Rng,
     /// Out of a hundred, how often something is not as it should be.

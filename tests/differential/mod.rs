@@ -4,7 +4,7 @@
 //! or `kubectl` in PATH. `RUSTOMIZE_TREES=20000 RUSTOMIZE_SEED=1 cargo test differential` builds
 //! that many trees. A difference is made as small as it gets and written to testdata/differential,
 //! to be looked at and then kept as a case or explained. What is accepted is listed in
-//! [`accepted`], with its reason. `RUSTOMIZE_FOUND=500` goes on until there are that many,
+//! [`accepted`], with its reason. `RUSTOMIZE_FOUND=500` runs on until there are that many,
 //! `RUSTOMIZE_WHY=1` prints why trees do not build: those test little, and should be few;
 //! `RUSTOMIZE_WHY=tree` prints them, too. `RUSTOMIZE_TREE=fa1000000e1` builds the one tree of this
 //! name.
@@ -34,7 +34,7 @@ use tree::Tree;
 /// A build: its bytes, or what it failed with.
 type Outcome = Result<String, String>;
 
-/// What we compare with.
+/// The tool that results are compared with.
 enum Theirs {
     Server(Server),
     /// The first words of a command that builds a directory.
@@ -60,7 +60,7 @@ impl Theirs {
         Some((Theirs::Command(vec![text(kubectl), "kustomize".to_owned()]), OLDER))
     }
 
-    /// Builds a tree, which also lies in a directory.
+    /// Builds a tree, which also exists as a directory.
     fn build(&mut self, tree: &Tree, directory: &str) -> Outcome {
         match self {
             Theirs::Server(server) => {
@@ -83,7 +83,7 @@ fn run(words: &[String], directory: &str) -> Outcome {
     }
 }
 
-/// What an error begins with if we crashed: that is a difference whatever kustomize does.
+/// The beginning of our error after a crash: that is a difference whatever kustomize does.
 const PANIC: &str = "rustomize crashed";
 
 fn ours(directory: &str) -> Outcome {
@@ -95,7 +95,7 @@ fn ours(directory: &str) -> Outcome {
     std::panic::catch_unwind(printed).unwrap_or_else(|_| Err(PANIC.to_owned()))
 }
 
-/// Whether kustomize cannot read a text that it has printed itself, with a comment in the wrong
+/// True if kustomize cannot read a text that it has printed itself, with a comment in the wrong
 /// place.
 pub(crate) fn cannot_read_its_own_text(error: &str) -> bool {
     let words = ["could not find expected ':'", "invalid map key", "did not find expected ','"];
@@ -145,7 +145,7 @@ impl Builder {
         (ours(&root), self.theirs.build(tree, &root))
     }
 
-    /// Whether kustomize fails over comments that it has printed in the wrong place, or makes text
+    /// True if kustomize fails over comments that it has printed in the wrong place, or makes text
     /// of them (deviations/comments): without its comments the tree is built to what it is built
     /// here with them, and that needs no repair.
     fn is_about_comments(&mut self, tree: &Tree, ours: &Outcome) -> bool {
@@ -165,7 +165,7 @@ impl Builder {
         loop {
             let mut i = 0;
             let mut is_smaller = false;
-            // What was not to be taken is tried again only when all has been.
+            // A part that could not be taken away is tried again only when all have been.
             let mut candidates = tree.smaller();
             while i < candidates.len() {
                 let (ours, theirs) = self.outcomes(&candidates[i]);
@@ -193,13 +193,13 @@ fn number(name: &str, default: usize) -> usize {
     setting(name).and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
-/// How often a tree is built that does not build, with less of it each time.
+/// The number of tries for a tree that does not build, with fewer fields each time.
 const ATTEMPTS: usize = 4;
 
 /// How long a tree may take, until it is as small as it gets.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What several threads work on.
+/// The work that several threads share.
 #[derive(Default)]
 struct Run {
     /// The trees that are worked on, by seed, and since when.
@@ -263,7 +263,7 @@ fn work(run: &Run, trees: usize, seed: u64) {
         run.busy.lock().unwrap().push((seed, Instant::now()));
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut tree = shape::tree(&mut rng);
-        // What a tree fails with hides the rest: then less of it is built.
+        // The first error of a tree hides the rest: then a smaller tree is built.
         for _ in 0..ATTEMPTS {
             let (ours, theirs) = builder.outcomes(&tree);
             if let (Err(e), Some(how)) = (&theirs, &says_why) {

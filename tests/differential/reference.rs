@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The files of a tree by their path, such as `/app/kustomization.yaml`.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// What an error begins with if the server ended, or did not answer in time: kustomize said nothing
+/// The beginning of an error if the server ended, or did not answer in time: kustomize said nothing
 /// then.
 pub const CRASH: &str = "the reference crashed: ";
 

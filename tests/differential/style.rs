@@ -186,7 +186,7 @@ fn property(rng: &mut Rng, value: &mut V) {
     value.mark(Mark::Property(word.to_owned()));
 }
 
-/// What kind of thing a value is: things of a kind may be each other's aliases.
+/// The kind of a value: values of a kind may be each other's aliases.
 fn sort_of<'k>(key: &'k str, value: &V) -> Option<(&'k str, u8)> {
     let key = match key {
         "labels" | "matchLabels" | "pairs" | "commonLabels" | "annotations" | "commonAnnotations" | "inner"

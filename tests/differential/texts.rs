@@ -1,4 +1,4 @@
-//! Random texts of YAML with comments, into which a replacement leads. Each is printed anew, and
+//! Random texts of YAML with comments, into which a replacement leads. Each is printed again, and
 //! the comments must stand where kustomize puts them.
 //!
 //! `RUSTOMIZE_TEXTS=100000 RUSTOMIZE_SEED=1 cargo test random_texts` builds that many.
@@ -14,7 +14,7 @@ struct Maker {
     out: String,
     /// Paths of fields that are in the text, or can be made in it.
     paths: Vec<String>,
-    /// How often a comment or empty line stands where one may stand, of 100.
+    /// The rate of a comment or empty line in each place that allows one, of 100.
     often: u32,
 }
 

@@ -28,17 +28,17 @@ pub enum FileMark {
     Foot,
     /// Some documents are empty, or hold a comment alone.
     EmptyDocuments,
-    /// `---` has a comment behind it.
+    /// `---` is followed by a comment.
     SeparatorComment,
     /// `...` ends the last document.
     End,
-    /// The last line has no end.
+    /// The last line does not end with a line break.
     NoNewLine,
     /// Tabs and spaces stand at the ends of lines.
     Blanks,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub enum Content {
     Documents(Vec<V>),
@@ -298,7 +298,7 @@ fn a_tree_becomes_smaller_until_nothing_is_left_to_take() {
         files: vec![File::documents("r.yaml", vec![widget.clone()])],
     };
     let mut tree = Tree(vec![layer("a", &fields), layer("b", &fields)]);
-    // What is looked for is a list, in whatever file.
+    // The tree shrinks as long as any file has a list.
     let has_list = |tree: &Tree| tree.txtar("").contains("list:\n");
     while let Some(smaller) = tree.smaller().into_iter().find(has_list) {
         tree = smaller;

@@ -160,7 +160,7 @@ pub fn at<'v>(value: &'v V, path: &[&str]) -> Option<&'v V> {
     }
 }
 
-/// The scalar at a path of keys; nothing if there is none.
+/// The scalar at a path of keys, if it exists.
 pub fn text(value: &V, path: &[&str]) -> String {
     match at(value, path).map(V::bare) {
         Some(V::S(text)) => text.clone(),

@@ -3,7 +3,7 @@
 use super::value::{KeyStyle, Lines, Mark, TextStyle, V};
 use std::fmt::Write;
 
-/// What stands before a value on its line.
+/// The text in front of a value on its line.
 #[derive(Clone, Copy, PartialEq)]
 enum After {
     /// Nothing: a document starts.
@@ -31,7 +31,7 @@ pub fn flow(value: &V) -> String {
     let mut out = properties(marks);
     out.push_str(&match bare {
         V::S(text) if text.is_empty() => "null".to_owned(),
-        // What ends a plain text in brackets is quoted there.
+        // A character that ends a plain text in brackets is quoted there.
         V::S(text) if text.contains(['{', '}', '[', ']', ',', '?']) && !text.starts_with(['\'', '"', '[', '{']) => {
             format!("'{text}'")
         }
@@ -267,7 +267,7 @@ impl Writer {
         }
     }
 
-    /// A text that goes on in the next lines, where the reader makes a space of each end.
+    /// A text that continues in the next lines, where the reader makes a space of each end.
     fn folded(&mut self, text: &str, column: isize) {
         for (i, line) in text.split('\n').enumerate() {
             if i > 0 {

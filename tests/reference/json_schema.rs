@@ -11,7 +11,7 @@ use rustomize::{Options, Workspace, build, tree::Heap};
 use serde_json::{Map, Value, json};
 use std::fs;
 
-/// What a value may be. A null counts as not given, wherever it is written.
+/// The values that a field accepts. A null counts as not given, wherever it is written.
 fn schema_of(shape: &Shape, words: &[&str]) -> Value {
     match shape {
         Shape::Text if !words.is_empty() => {
@@ -168,7 +168,7 @@ fn the_schema_is_what_the_descriptions_say() {
 
 /// Kustomization files that the schema refuses, of cases that build, and where.
 const BEYOND_THE_SCHEMA: [(&str, &str); 4] = [
-    // A base's order has no effect, so no word is wrong there.
+    // A base's order has no effect, so any word is right there.
     ("out-reorder-none-and-base-sort-ignored", "/sortOptions/order"),
     // The schema has one spelling of each name, where the tool does not look at the case.
     ("vars-in-shared-values", "/vars/1/fieldref/fieldpath"),

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const HEADINGS: [&str; 10] =
     ["Fields", "Kinds", "Entry", "Reads", "Selects", "Writes", "Order", "Cost", "Quirks", "Example"];
 
-/// What a page is made from.
+/// The source of a page.
 struct Page {
     /// Name of the page and of its example.
     name: String,
@@ -44,7 +44,7 @@ fn module_doc(text: &str) -> String {
     lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
 }
 
-/// Links into the code say nothing outside of it.
+/// Links into the code mean nothing outside of the code.
 fn without_links(text: &str) -> String {
     let link = Regex::new(r"\[`(?:[a-z_]+::)*([^`\]]+)`\](?:\([^)]*\))?").unwrap();
     link.replace_all(text, "`$1`").into_owned()
@@ -321,7 +321,7 @@ fn the_page_of_the_plugin_interface_shows_the_header() {
         return;
     }
     assert_eq!(page[start..], format!("{header}```\n"), "UPDATE=1 cargo test reference writes it");
-    // Every function and every word for a result stands in the page's own text or in the header it
+    // Every function and every word for a result is in the page's own text or in the header it
     // shows, and in the crate.
     let crate_text =
         read("plugin/abi/src/plugin.rs") + &read("plugin/abi/src/lib.rs") + &read("plugin/abi/src/guest.rs");

@@ -49,7 +49,7 @@ fn an_entry_is_a_file_a_kustomization_or_a_url_of_one() {
     git(&repositories.join("work"), &["add", "."]);
     git(&repositories.join("work"), &["commit", "-qm", "one"]);
     git(&repositories.join("work"), &["tag", "v1"]);
-    // What the branch says later is not what the tag says.
+    // The tag keeps its commit when the branch moves on.
     folder("../home/repositories/work/conf", "later");
     git(&repositories.join("work"), &["commit", "-qam", "two"]);
     git(&repositories, &["clone", "-q", "--bare", "work", "conf.git"]);
@@ -222,7 +222,7 @@ fn generators_run_when_the_resources_are_there() {
     let printed = |metadata: &str| {
         format!("#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {metadata}\\ndata: {{b: \"2\"}}\\n'\n")
     };
-    // What it prints is merged into a resource, which is there.
+    // The output of the plugin is merged into an existing resource.
     tree.plugin("Make", &printed("{name: first, annotations: {kustomize.config.k8s.io/behavior: merge}}"));
     assert!(tree.build(&[]).ok().contains("data:\n  a: \"1\"\n  b: \"2\"\n"));
     tree.plugin("Make", &printed("{name: second}"));

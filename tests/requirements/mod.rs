@@ -21,9 +21,9 @@ const TABLES: [(char, usize); 4] = [('K', 39), ('P', 58), ('U', 45), ('M', 34)];
 struct Row {
     number: String,
     sentence: String,
-    /// The test, or why there is none.
+    /// The test, or the reason for its absence.
     test: String,
-    /// What makes the test fail; empty without one.
+    /// The change that makes the test fail; empty without a test.
     fails_when: String,
 }
 

@@ -1,4 +1,4 @@
-//! How plugins have sources, lie on the disk, are named, discovered and chosen: the table P of
+//! Sources, places on the disk, names, discovery and choice of plugins: the table P of
 //! docs/requirements.md.
 
 use super::{Releases, file_name, list, names, object, put};
@@ -122,7 +122,7 @@ fn directories_that_cannot_be_made_are_named() {
     let said = install(&tree, "h.io/acme/app", &script("1.0.0", "x"))
         .fails_with(&["cannot make the directories of", "h.io/acme/app"]);
     assert!(said.contains(&root(&tree).to_string_lossy().into_owned()), "{said}");
-    // What the file system cannot have is not looked for before.
+    // Names that the file system cannot have are not looked up.
     let part = "x".repeat(300);
     install(&tree, &format!("i.io/{part}/app"), &script("1.0.0", "x")).fails_with(&["cannot make", &part]);
 }

@@ -59,7 +59,7 @@ fn a_plugin_runs_in_a_process_of_its_own() {
     let own = child.id();
     let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert!(out.contains("  v: pid ") && !out.contains(&format!("v: pid {own}\n")), "{own}: {out}");
-    // What ends a plugin does not end the build, which says what happened.
+    // The end of a plugin does not end the build, which reports the cause.
     tree.write("g.yaml", &object("Made", "end"));
     tree.build(&[]).fails_with(&["signal: 9", "g.yaml:1:1"]);
 }
@@ -69,7 +69,7 @@ fn generators_and_transformers_have_one_interface() {
     let tree = tree();
     let component = r#"[{"name": "both", "apiVersion": "ex.io/v1", "kind": "Both"}]"#;
     let lists = format!("{component}, \"transformers\": {component}");
-    // What a call has is shown by what it prints.
+    // The output shows the environment of a call.
     let plugin = script_with("1.0.0", "x1.0", &lists, "x").replace(
         "printf 'apiVersion",
         &format!(
@@ -374,7 +374,7 @@ fn what_a_plugin_of_a_path_needs_is_installed_first() {
         "dependencies: {lib: {source: h.io/acme/lib, from: ../lib}}\n",
         ("main.sh", &format!("v=$(\"$(dirname \"$0\")/.rustomize/sdk/lib/call\"){PRINT}")),
     );
-    // What it needs cannot be installed: so is the plugin itself.
+    // Its dependencies cannot be installed, so the plugin itself cannot be.
     tree.write("plugins/lib/plugin.yaml", &manifest("missing", "").replace("Made", "Lib"));
     tree.write("plugins/lib/main", "");
     tree.run(&["plugin", "install"]).fails_with(&["h.io/acme/lib", "'rustomize-runtime-missing' is not in PATH"]);
@@ -731,7 +731,7 @@ fn a_plugin_gets_a_typed_client_of_each_plugin_that_it_needs() {
     let printed = text(needing_types(SCHEMA, body).build(&["--offline"]));
     let object = r#"generate {"apiVersion": "ex.io/v1", "if-not": true, "kind": "Lib", "metadata": {"name": "n"}, "ports": [{"number": 80}], "team": "sea"}"#;
     assert!(printed.contains(object), "{printed}");
-    // What the schema does not have is refused where it stands in the source.
+    // A field that the schema does not have is refused with its place in the source.
     let wrong = needing_types(SCHEMA, "lib.Lib(taem='sea')\n").build(&["--offline"]);
     wrong.fails_with(&["unexpected keyword argument 'taem'", "main.py"]);
     needing_types(SCHEMA, "lib.Lib()\n").build(&["--offline"]).fails_with(&["missing 1 required", "'team'"]);

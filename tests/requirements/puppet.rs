@@ -360,7 +360,7 @@ fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
     assert_eq!(names(&place(&client, "schemas")), ["deep", "fleet.yaml"]);
     let found = synced(&client, "prod");
     assert!(!found.keys().any(|path| path.contains("datacenter")), "{:?}", found.keys());
-    // A build knows them: the kind of the schema has no namespace.
+    // A build knows the schema, which says that Fleet has no namespace.
     client.write("kustomization.yaml", "resources: [fleet.yaml]\nnamespace: sea\n");
     client.write("fleet.yaml", "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n");
     assert!(!client.build(&["--environment", "prod"]).ok().contains("namespace"));

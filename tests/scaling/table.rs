@@ -14,8 +14,8 @@ const LEFT_OUT: [(&str, &str); 4] = [
     ("HelmChartInflationGenerator", "needs helm"),
 ];
 
-/// What a field is in the kustomization of `n` applications. Where a stage works on every resource
-/// for each entry of its field, the line has one entry.
+/// The text of a field in the kustomization of `n` applications. Where a stage works on every
+/// resource for each entry of its field, the line has one entry.
 struct Line {
     field: &'static str,
     /// The kustomize kinds that run.
@@ -24,7 +24,7 @@ struct Line {
     value: fn(usize) -> String,
     /// The files that the value names.
     files: fn(usize) -> Files,
-    /// Whether the line makes no pairs. Each transformer is noted in each resource where a build
+    /// True if the line makes no pairs. Each transformer is noted in each resource where a build
     /// notes transformers: docs/performance.md.
     is_alone: bool,
 }
@@ -282,7 +282,7 @@ fn steps(chosen: &[&Line], n: usize) -> f64 {
 fn every_field_and_stage_has_a_line() {
     let have: BTreeSet<&str> = TABLE.iter().flat_map(|line| line.stages.iter().chain([&line.field])).copied().collect();
     let left_out = LEFT_OUT.map(|(name, _)| name);
-    // The plan has no stage that is not in the tables of built-in ones: it asserts that.
+    // Each stage of the plan is in the tables of built-in ones: it asserts that.
     for name in reference::kustomization_fields().chain(reference::builtin_kinds()) {
         let is_known = have.contains(name) != left_out.contains(&name);
         assert!(
@@ -292,7 +292,7 @@ fn every_field_and_stage_has_a_line() {
     }
 }
 
-/// What is wrong with the steps at three sizes. The steps that one more application takes may grow
+/// The faults in the steps at three sizes. The steps that one more application takes may grow
 /// by half of what they would grow by if each took a walk over all: walks take n x n steps, so
 /// that from a to b one more takes a + b. What does not depend on n falls out. A sort of n texts
 /// adds some five steps for each doubling.
@@ -318,7 +318,7 @@ fn each_line_alone() {
     });
 }
 
-/// Two lines together may not take steps that grow faster than those of each alone.
+/// Two lines together must not take steps that grow faster than those of each alone.
 #[test]
 fn each_pair_of_lines() {
     let sizes = [8, 16, 48];
