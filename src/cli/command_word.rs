@@ -75,7 +75,7 @@ mod tests {
 
     #[track_caller]
     fn check(arguments: &str, want: &str) {
-        let program = crate::cli::args::program(false);
+        let program = crate::cli::args::program(crate::cli::called::Called::Rustomize);
         let words = arguments.split_whitespace().map(OsString::from).collect();
         let found: Vec<String> = first(words, &program).iter().map(|w| w.to_string_lossy().into_owned()).collect();
         assert_eq!(found.join(" "), want, "{arguments}");
@@ -92,7 +92,7 @@ mod tests {
                 collect(below, format!("{path} {}", below.get_name()).trim(), found);
             }
         }
-        let mut program = crate::cli::args::program(false);
+        let mut program = crate::cli::args::program(crate::cli::called::Called::Rustomize);
         program.build();
         let mut found = Vec::new();
         collect(&program, "", &mut found);

@@ -4,13 +4,13 @@
 //! the words that fit at the cursor. They come from the definitions of the flags, and from
 //! [`VALUES`] for values that only this machine knows: directories, plugins, kinds.
 
+use super::called::Called;
 use super::managed::variable;
 use crate::config::kustomization::FILE_NAMES;
 use crate::manager::id::name::Platform;
 use crate::manager::store::discover::all;
 use crate::manager::store::root;
 use crate::schema::builtin_kinds;
-use super::called::Called;
 use anyhow::{Result, bail};
 use clap::{Args, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};

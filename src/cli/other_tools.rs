@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn every_tip_names_a_command_and_no_word_is_a_command() {
-        let mut program = program(false);
+        let mut program = program(crate::cli::called::Called::Rustomize);
         program.build();
         let mut seen = BTreeSet::new();
         for (path, words, command) in WORDS {
