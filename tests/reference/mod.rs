@@ -212,7 +212,14 @@ fn example(page: &Page) -> String {
     }
     let of = |name: &str| files.iter().find(|(n, _)| n == name).map_or("", |(_, text)| text.as_str());
     let args = if of("args").is_empty() { "build" } else { of("args").trim() };
-    let _ = write!(out, "\n`rustomize {args}` prints:\n\n```yaml\n{}```\n", of("stdout"));
+    // The suite's home of configuration is the directory `config` of a case.
+    let has_plugin = files.iter().any(|(name, _)| name.starts_with("config/kustomize/plugin/"));
+    let (before, home) = if has_plugin {
+        ("The plugin is an executable file (`chmod +x`). ", "XDG_CONFIG_HOME=$PWD/config ")
+    } else {
+        ("", "")
+    };
+    let _ = write!(out, "\n{before}`{home}rustomize {args}` prints:\n\n```yaml\n{}```\n", of("stdout"));
     out
 }
 
