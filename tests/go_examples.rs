@@ -1,6 +1,6 @@
 //! kustomize's own example plugins, unchanged: fetched as Go modules, so the tests need a module proxy
-//! that has them, and say so where there is none. What they print is compared with kustomize where
-//! that is there and can load them, and with what their own tests expect.
+//! that has them, and are skipped without one. Their output is compared with kustomize, if kustomize
+//! can load them, and with the results that their own tests expect.
 
 use crate::go::{copy, go, variables};
 use crate::support::{Tree, in_path, run, skip};

@@ -223,8 +223,8 @@ fn groups_of_the_manager_look_down_only() {
 fn only_the_command_speaks_to_the_outside() {
     for (path, text) in sources() {
         let knows_the_outside = path.starts_with("src/cli") || path.ends_with("main.rs");
-        // What machine the code was built for is no environment, nor is the form of a list of
-        // paths.
+        // The machine that the code was built for does not count as environment, nor does the
+        // form of a list of paths.
         let code = code(&text)
             .replace("std::env::consts", "")
             .replace("std::env::split_paths", "")

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The command, as a user that has no rights of root, started through other programs. `None` where
-/// the machine has no way to do that.
+/// The command, as a user without the rights of root, started through other programs. `None` where
+/// the machine does not allow that.
 pub fn as_ordinary_user(tree: &Tree, through: &[&str]) -> Option<Command> {
     let top = tree.path().parent().unwrap().to_owned();
     // A number of its own: the system counts processes by user.

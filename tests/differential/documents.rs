@@ -439,8 +439,8 @@ fn document(seed: u64) -> Vec<u8> {
             return mark.into_iter().chain(units).collect();
         }
         5 => {
-            // What follows the first document of a piece is ignored, unless it is malformed near
-            // its start.
+            // kustomize ignores all after the first document of a piece, unless that is malformed
+            // near its start.
             let mut rest = Maker::new(seed ^ 1);
             rest.mapping(0, 1, false);
             rest.damage();
@@ -489,8 +489,8 @@ fn without(text: &[u8], piece: &[u8]) -> Vec<u8> {
     left
 }
 
-/// Whether kustomize has printed the comment behind the indicator of a block scalar as a line of
-/// it: without the comment both build what is built here with it.
+/// True if kustomize has printed the comment behind the indicator of a block scalar as a line of the
+/// scalar: without the comment both tools print our output.
 fn is_comment_in_text(server: &mut Server, directory: &Path, resource: &[u8], ours: &Result<Vec<u8>, String>) -> bool {
     let comment: Vec<u16> = " # head".encode_utf16().collect();
     let in_encodings = [
@@ -502,8 +502,8 @@ fn is_comment_in_text(server: &mut Server, directory: &Path, resource: &[u8], ou
     bare != resource && ours.is_ok() && self::ours(directory, &bare) == *ours && theirs(server, &bare) == *ours
 }
 
-/// Whether two builds of a document are the same, but for what kustomize makes of comments, and its
-/// crashes.
+/// True if two builds of a document are the same. Comments that kustomize turns into text do not
+/// count, nor do its crashes.
 fn agree(resource: &[u8], ours: &Result<Vec<u8>, String>, theirs: &Result<Vec<u8>, String>) -> bool {
     let is_crash = theirs.as_ref().is_err_and(|e| e.starts_with(CRASH) || e.starts_with("panic"));
     match (ours, theirs) {
@@ -513,7 +513,7 @@ fn agree(resource: &[u8], ours: &Result<Vec<u8>, String>, theirs: &Result<Vec<u8
     }
 }
 
-/// What libyaml makes of a document: the texts of its scalars and its brackets in order; `None` for
+/// A document as libyaml reads it: the texts of its scalars and its brackets in order; `None` for
 /// a document with aliases or merge keys, whose nodes are elsewhere too. Its port into Rust scans
 /// as go-yaml does.
 fn library(text: &str) -> Result<Option<Vec<String>>, String> {
@@ -569,7 +569,7 @@ const COMPOSING: [&str; 8] = [
     "aliases add more",
 ];
 
-/// What the port of libyaml refuses and go-yaml takes: a marker of documents behind the first one,
+/// Errors of the port of libyaml where go-yaml has none: a marker of documents after the first one,
 /// text that begins like one, a colon in front of a bracket or comma, a comma in a tag, and `\'`.
 const STRICTER: [&str; 5] = [
     "did not find expected <document start>",

@@ -6,7 +6,7 @@ use super::words::{KEYS, NAMESPACES, pattern, string};
 use super::{Known, few, map, patches, pick, plugins, rarely, references};
 use fastrand::Rng;
 
-/// What the kind Widget says of itself.
+/// The schema of the kind Widget.
 const CRD: &str = "example.com/v1.Widget:
   Schema:
     properties:

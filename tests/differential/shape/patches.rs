@@ -43,7 +43,7 @@ fn target_of(rng: &mut Rng, object: Option<&V>) -> V {
     }
 }
 
-/// A place in an object: its JSON pointer, and what is there.
+/// A place in an object: its JSON pointer, and its value.
 fn place(rng: &mut Rng, value: &V, depth: usize) -> (String, V) {
     let stops = depth > 0 && rarely(rng, 8);
     match value.bare() {
@@ -143,7 +143,7 @@ pub fn json_patch(rng: &mut Rng, object: Option<&V>) -> V {
     super::few(rng, |rng| operation(rng, object))
 }
 
-/// A strategic merge patch, mostly for an object that is there.
+/// A strategic merge patch, mostly for an object that exists.
 pub fn merge_patch(rng: &mut Rng, known: Known<'_>) -> V {
     let target = known.pick(rng).filter(|_| rng.u8(..16) > 0);
     let mut patch = match target {
@@ -194,7 +194,7 @@ fn same_identity(rng: &mut Rng, target: &V, patch: &V) -> V {
 fn vary(rng: &mut Rng, value: &mut V, depth: usize) {
     match value.bare_mut() {
         V::M(entries) => {
-            // What a resource and an item are known by stays, mostly.
+            // The fields that identify a resource or an item stay, mostly.
             let is_known_by = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata");
             entries.retain(|(key, _)| is_known_by(key) || rng.u8(..4) > 0);
             for (key, inner) in entries.iter_mut() {

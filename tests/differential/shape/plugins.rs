@@ -145,7 +145,7 @@ fn value_add(rng: &mut Rng) -> Vec<(&'static str, V)> {
     vec![("value", s(pick(rng, &["x", "'1'"]))), ("targets", one(target))]
 }
 
-/// Mostly the usual path; the others lead through lists, or are no paths.
+/// Mostly the usual path; the others lead through lists, or are malformed.
 fn odd_path<'p>(rng: &mut Rng, usual: &'p str) -> &'p str {
     if !rarely(rng, 4) {
         return usual;

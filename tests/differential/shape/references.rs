@@ -80,7 +80,7 @@ fn path(rng: &mut Rng, object: Option<&V>) -> String {
         Some(object) if rng.u8(..6) > 0 => path_in(rng, object, 0),
         _ => field_path(rng),
     };
-    // What a resource is stays, mostly: builds that make nonsense of it are refused. All
+    // The identity of a resource stays, mostly: builds that destroy it are refused. All
     // annotations of a resource are for testdata/deviations/build-annotations.md.
     match path.as_str() {
         "metadata" | "metadata.annotations" => "metadata.annotations.app".to_owned(),

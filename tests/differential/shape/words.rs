@@ -1,4 +1,4 @@
-//! What the trees are made of: names, keys, scalars in all spellings, texts, patterns.
+//! The material of the trees: names, keys, scalars in all spellings, texts, patterns.
 
 use super::super::tree::{File, Layer};
 use super::super::value::{V, quoted, s};
