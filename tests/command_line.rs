@@ -237,6 +237,7 @@ fn ran(program: &Path, line: &[String]) -> (Tree, Run) {
     let tree = Tree::new(TREE);
     #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
     let mut command = Command::new(program);
+    #[expect(clippy::disallowed_methods, reason = "where the programs of this machine are")]
     let path = format!("{}:{}", tree.path().join("bin").display(), std::env::var("PATH").unwrap());
     let run = run(command.args(line).current_dir(tree.path()).env("PATH", path).env("HOME", tree.home()));
     (tree, run)

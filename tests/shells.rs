@@ -28,6 +28,7 @@ fn tree() -> Tree {
 fn lines(tree: &Tree, shell: &[&str], script: &str) -> Vec<String> {
     #[expect(clippy::disallowed_methods, reason = "the shell is the user's")]
     let mut command = Command::new(shell[0]);
+    #[expect(clippy::disallowed_methods, reason = "where the programs of this machine are")]
     let path = format!("{}:{}", tree.home().join("bin").display(), std::env::var("PATH").unwrap());
     command.args(&shell[1..]).arg(script).current_dir(tree.path()).env("PATH", path).env("HOME", tree.home());
     let run = run(command.env("XDG_CONFIG_HOME", tree.home()).env("TERM", "dumb").env_remove("RUSTOMIZE_COMPLETE"));

@@ -559,7 +559,7 @@ mod tests {
     /// Each row of the table in docs/compatibility.md says whether a flag of kustomize exists here.
     #[test]
     fn the_table_of_flags_is_true() {
-        let mut program = program(false);
+        let mut program = program(Called::Rustomize);
         program.build();
         let table = include_str!("../../docs/compatibility.md");
         let table = table.split("| command | flag | here | test |").nth(1).unwrap().split("\n## ").next().unwrap();
@@ -568,8 +568,8 @@ mod tests {
             let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
             let [command, flag, here, _] = cells[..] else { panic!("{row}") };
             let path = command.trim_matches('`').strip_prefix("kustomize").map_or(command.trim_matches('`'), str::trim);
-            let found = path.split(' ').filter(|word| !word.is_empty());
-            let found = found.fold(Some(&program), |above, word| above?.find_subcommand(word));
+            let mut words = path.split(' ').filter(|word| !word.is_empty());
+            let found = words.try_fold(&program, |above, word| above.find_subcommand(word));
             // `cfg cat` and the like say that they do not exist.
             let found = found.filter(|command| command.get_arguments().all(|a| a.get_id() != "arguments"));
             let long = flag.trim_matches('`').rsplit("--").next().unwrap();
@@ -584,7 +584,7 @@ mod tests {
 
     #[test]
     fn short_help_fits_on_a_screen() {
-        let mut program = program(false);
+        let mut program = program(Called::Rustomize);
         program.build();
         for name in ["build", "validate"] {
             let help = program.find_subcommand_mut(name).unwrap().render_help().to_string();

@@ -5,6 +5,7 @@
 
 use super::args::{self, Build};
 use super::hook_args::{Hook, HookCommand, HookName};
+use super::messages::Messages;
 use super::{build, signals};
 use crate::atomic;
 use crate::process::{Call, Failure, Limits};
@@ -26,7 +27,7 @@ const MAX_OUTPUT: u64 = 1 << 30;
 /// # Errors
 /// This is not a git repository; another hook is in the place; what is committed or pushed does not
 /// build.
-pub fn run(command: &HookCommand) -> Result<()> {
+pub fn run(command: &HookCommand, messages: &mut Messages) -> Result<()> {
     match &command.command {
         Hook::Install(install) => {
             args::validate(&install.flags)?;
@@ -34,8 +35,8 @@ pub fn run(command: &HookCommand) -> Result<()> {
         }
         Hook::Uninstall(uninstall) => self::uninstall(uninstall.name()),
         Hook::Run(run) => match run.hook {
-            HookName::PreCommit => before_commit(&run.flags),
-            HookName::PrePush => before_push(&run.flags),
+            HookName::PreCommit => before_commit(&run.flags, messages),
+            HookName::PrePush => before_push(&run.flags, messages),
         },
     }
 }
@@ -113,14 +114,14 @@ fn quoted(word: &[u8]) -> Vec<u8> {
 }
 
 /// Builds what a commit would hold.
-fn before_commit(flags: &[String]) -> Result<()> {
+fn before_commit(flags: &[String], messages: &mut Messages) -> Result<()> {
     let top = top()?;
     let changed = git(&top, &["diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff"], None)?;
-    check(flags, &top, &changed, None).context("what is staged does not build, and is not committed")
+    check(flags, &top, &changed, None, messages).context("what is staged does not build, and is not committed")
 }
 
 /// Builds the commits that git names on stdin, as it does for a push.
-fn before_push(flags: &[String]) -> Result<()> {
+fn before_push(flags: &[String], messages: &mut Messages) -> Result<()> {
     let top = top()?;
     let mut pushed = String::new();
     std::io::stdin().read_to_string(&mut pushed).context("cannot read what is pushed on stdin")?;
@@ -140,13 +141,13 @@ fn before_push(flags: &[String]) -> Result<()> {
             false => git(&top, &["ls-tree", "-r", "--name-only", "-z", local], None)?,
         };
         let shown = || format!("what is pushed to {name} does not build, and is not pushed");
-        check(flags, &top, &changed, Some(local)).with_context(shown)?;
+        check(flags, &top, &changed, Some(local), messages).with_context(shown)?;
     }
     Ok(())
 }
 
 /// Builds the roots that files affect, out of a commit, or of the index.
-fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>) -> Result<()> {
+fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>, messages: &mut Messages) -> Result<()> {
     let names = changed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
     let changed: Vec<PathBuf> = names.map(path_of).collect();
     if changed.is_empty() {
@@ -170,7 +171,8 @@ fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>) -> 
     git(top, &[OsStr::new("checkout-index"), OsStr::new("--all"), &prefix], index)?;
     let here = std::env::current_dir()?;
     std::env::set_current_dir(&tree)?;
-    let built = build::validate(Build { all: true, affected_by: Some(changed), keep_going: true, ..flags });
+    let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags };
+    let built = build::validate(build, messages);
     std::env::set_current_dir(here)?;
     built
 }

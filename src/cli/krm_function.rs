@@ -3,6 +3,7 @@
 
 use super::args::Build;
 use super::build;
+use super::messages::Messages;
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{Disk, Loader, Memory, Overlay};
 use crate::workspace::{self, Workspace};
@@ -29,7 +30,7 @@ pub struct KrmFunction {
 /// # Errors
 /// stdin is not a ResourceList with a kustomization for its configuration, or that cannot be built.
 /// Nothing is on stdout then.
-pub fn run(args: &KrmFunction) -> Result<()> {
+pub fn run(args: &KrmFunction, messages: &mut Messages) -> Result<()> {
     let directory = match args.build.directory.as_slice() {
         [] => ".",
         [directory] => directory,
@@ -46,7 +47,7 @@ pub fn run(args: &KrmFunction) -> Result<()> {
     let (workspace, loader) = (Workspace::new(), Overlay::new(disk, files));
     let built = workspace::build(&workspace, &loader, directory, &build::options(&args.build, directory, true)?);
     for warning in built.warnings {
-        let _ = writeln!(std::io::stderr(), "{warning}");
+        messages.warning(&warning, None);
     }
     let output = built.value?;
     let mut list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:".to_owned();
