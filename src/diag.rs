@@ -246,7 +246,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// The fault that ended what was asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Error(Box<Diagnostic>);
 
 impl Deref for Error {

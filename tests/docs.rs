@@ -296,9 +296,10 @@ fn words_with(text: &str, start: &str, is_letter: impl Fn(char) -> bool) -> BTre
         .collect()
 }
 
-/// Flags of cargo, container engines and benches in lines that also name the tool, and `upgrade`,
-/// which help does not show.
-const FLAGS_OF_OTHERS: [&str; 7] = ["cidfile", "release", "runs", "shapes", "sizes", "timeout", "upgrade"];
+/// Flags of cargo, git, kustomize, container engines and benches in lines that also name the tool,
+/// and `upgrade`, which help does not show.
+const FLAGS_OF_OTHERS: [&str; 10] =
+    ["cidfile", "exec", "fn-config", "git", "release", "runs", "shapes", "sizes", "timeout", "upgrade"];
 
 #[test]
 fn flags_that_pages_name_exist() {

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 /// behind a flag that is unknown or takes a value is that value, as in `-o FILE build`, and not a
 /// command. Behind `--`, and where help is asked for first, no command is looked for.
 pub fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
-    // The definitions of flags are made where flags come first: a call mostly begins with a command.
+    // The definitions of flags are made where flags come first: most calls begin with a command.
     let mut built = None;
     let mut path = Vec::new();
     while PARENTS.contains(&path.join(" ").as_str()) {

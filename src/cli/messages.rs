@@ -88,7 +88,13 @@ impl Messages {
     /// Prints the error that ends the command.
     pub fn failure(&mut self, error: &anyhow::Error) {
         match error.downcast_ref::<Error>() {
-            Some(known) => self.error(known, None),
+            Some(known) => {
+                // The words that were put around the error, innermost first.
+                let around = error.chain().take_while(|cause| !cause.is::<Error>());
+                let around: Vec<String> = around.map(ToString::to_string).collect();
+                let known = around.into_iter().rev().fold(known.clone(), Error::context);
+                self.error(&known, None);
+            }
             None if self.format == ErrorFormat::Human => print(&format!("Error: {error:#}")),
             None => self.data(&Error::new(Code::Usage, format!("{error:#}")), None),
         }

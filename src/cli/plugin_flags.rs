@@ -62,8 +62,8 @@ pub struct PluginFlags {
     ///
     /// off: all rights, as under kustomize. auto: what plugins need and are granted, as far as this
     /// system can enforce it. strict: the same and a cleared environment, or an error. The command
-    /// 'doctor' says what this system can enforce. By default off for placed plugins, and auto with a
-    /// cleared environment for installed plugins.
+    /// 'doctor' says what this system can enforce. By default off for placed plugins, and auto with
+    /// a cleared environment for installed plugins.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, help_heading = heading::PLUGINS)]
     pub plugin_isolation: Option<IsolationLevel>,
 

@@ -1,5 +1,5 @@
-//! Finds the roots whose results may depend on files that have changed, for `--affected-by`. Nothing
-//! is built and no plugin runs.
+//! Finds the roots whose results may depend on files that have changed, for `--affected-by`.
+//! Nothing is built and no plugin runs.
 //!
 //! A root depends on a file if its kustomization, or that of a base or component below it, is the
 //! file or names it: in any field, as the value behind `key=`, or in the configuration of a

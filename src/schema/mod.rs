@@ -189,8 +189,8 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// The names of Kubernetes' own kinds that are known; one that several groups or versions have comes
-/// several times.
+/// The names of Kubernetes' own kinds that are known; a name that several groups or versions have
+/// comes several times.
 pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
     builtin::KINDS.iter().map(|(_, _, kind, _)| *kind)
 }

@@ -89,8 +89,8 @@ fn quoted(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a literal or folded block: its header, and the lines that are deeper than the line it starts
-/// in.
+/// The length of a literal or folded block: its header, and the lines that are deeper than the
+/// line it starts in.
 fn block(text: &str, at: usize) -> Option<usize> {
     let header = text[at..].find('\n')?;
     if text[at..at + header].contains('#') {

@@ -147,8 +147,8 @@ fn the_executable_is_named_by_the_kind_and_comes_first() {
 /// The commands that a help lists.
 fn commands(tree: &Tree, args: &[&str]) -> Vec<String> {
     let help = tree.run(&[args, &["--help"]].concat()).ok();
-    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    // Descriptions go on in lines that are indented deeper.
+    let list = help.split("\n\nOptions:").next().unwrap().split("Usage: ").nth(1).unwrap();
+    // Descriptions continue in lines that are indented deeper.
     let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
