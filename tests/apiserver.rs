@@ -106,7 +106,7 @@ impl Cluster {
         run(&mut shell)
     }
 
-    /// A value of an object; empty if there is no such object.
+    /// Returns a value of an object; an empty text if the object does not exist.
     fn value(&self, object: &str, path: &str) -> String {
         self.shell(&format!("kubectl get {object} --ignore-not-found -o jsonpath='{{{path}}}'"), "").ok()
     }
@@ -118,7 +118,7 @@ impl Cluster {
         words.map(|words| format!("{} {}", words[words.len() - 3], words[words.len() - 1])).collect()
     }
 
-    /// What the server says to objects that are not kept.
+    /// Returns the server's answer to objects, which it does not keep.
     fn try_out(&self, objects: &str) -> (Option<i32>, String) {
         let said = self.shell("kubectl apply --server-side --dry-run=server -f - 2>&1", objects);
         (said.status, said.stdout)

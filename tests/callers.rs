@@ -29,7 +29,7 @@ fn unshare() -> &'static [&'static str] {
     if rustix::process::geteuid().is_root() { &["-m"] } else { &["-rm"] }
 }
 
-/// Whether this machine lets a test make its mounts read-only; says so where it does not.
+/// True where a test can make its mounts read-only; elsewhere a message says so.
 static CAN_BE_READ_ONLY: LazyLock<bool> = LazyLock::new(|| {
     let world = World::new("", Path::new("/bin/true"), true);
     let script =
@@ -97,7 +97,7 @@ fn oracle() -> Option<PathBuf> {
 /// A step of a caller: the directory below the tree in which it runs, and its words.
 type Step<'s> = (&'s str, &'s [&'s str]);
 
-/// What a caller's steps left: status and stdout of each, and the files.
+/// Status and stdout of each of a caller's steps, and the files at the end.
 type Outcome = (Vec<(Option<i32>, String)>, BTreeMap<PathBuf, Value>);
 
 fn outcome(program: &Path, txtar: &str, steps: &[Step<'_>]) -> Outcome {

@@ -154,7 +154,7 @@ fn yaml(name: &str) -> Vec<Value> {
     blocks.flat_map(|block| crate::edit::decoded_all(&block.text)).collect()
 }
 
-/// What the pages give to other programs: their YAML can be read, and the commands in it run.
+/// Files on the pages for other programs: the YAML can be read, and the commands in it run.
 #[test]
 fn commands_in_files_for_other_programs_run() {
     let tree = Tree::new(

@@ -427,7 +427,7 @@ fn real_kustomizations() {
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), texts.len(), faults.join("\n"));
 }
 
-/// A text of a kustomization in the place of the one on the disk, and what is built of it.
+/// Builds a kustomization with another text in place of the one on the disk.
 fn built(file: &Path, text: &str) -> Result<String, String> {
     let texts = Memory::from_iter([(file, text)]);
     let (workspace, loader) = (Workspace::new(), Overlay::new(Disk::new(), texts));

@@ -60,7 +60,7 @@ fn a_commit_that_does_not_build_is_refused() {
     assert_eq!(fs::metadata(&hook).unwrap().permissions().mode() & 0o777, 0o755);
     assert!(fs::read_to_string(&hook).unwrap().ends_with("\nexec rustomize hook run pre-commit\n"));
     let commit = |tree: &Tree| user(tree, &["git", "commit", "-q", "-m", "next"]);
-    // What affects no kustomization is committed, and so is what builds.
+    // A commit succeeds if it affects no kustomization, or if all that it affects build.
     tree.write("notes.txt", "other\n");
     tree.write("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n");
     git(&tree.path(), &["add", "."]);
@@ -74,7 +74,7 @@ fn a_commit_that_does_not_build_is_refused() {
     for words in ["what is staged does not build", "base/map.yaml:", "in base, overlays/north, overlays/south"] {
         assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
     }
-    // What is staged counts, and not the working tree: neither a repair that is not staged, nor a
+    // The index counts, and not the working tree: neither a repair that is not staged, nor a
     // file that git does not know.
     tree.write("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n");
     assert_eq!(commit(&tree).status, Some(1));
@@ -119,7 +119,7 @@ fn a_push_that_does_not_build_is_refused() {
     }
     assert_eq!(push("main:other").status, Some(1), "a branch that the remote does not have");
     assert_eq!(git(&remote, &["rev-list", "main"]).lines().count(), 1);
-    // What is pushed counts, and not what is there now.
+    // The pushed commit counts, and not the working tree.
     push("main~1:refs/heads/old").ok();
     tree.write("base/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
     assert_eq!(push("main").status, Some(1));
@@ -242,7 +242,7 @@ fn stdin_takes_the_place_of_a_file() {
     // As with the file that it stands for.
     tree.write("render/all.yaml", RENDERED);
     assert_eq!(printed, tree.run(&["build", "render"]).ok());
-    // A file that is there is not read.
+    // stdin hides the file on the disk.
     tree.write("render/all.yaml", "kind: [\n");
     assert_eq!(printed, with_stdin(&tree, &args, RENDERED).ok());
     with_stdin(&tree, &args, "kind: [\n").fails_with(&["all.yaml:"]);

@@ -174,8 +174,8 @@ fn ninja_builds_again_what_has_changed_and_nothing_else() {
     assert_eq!(steps(&run()), [true, true]);
 }
 
-/// What a build leaves out, no file affects: the results of the roots that are left out are the
-/// same before and after the change.
+/// `--affected-by` builds the roots that the files affect, and leaves out all others, broken ones
+/// included.
 #[test]
 fn only_the_roots_that_files_affect_are_built() {
     let tree = Tree::new(FOREST);

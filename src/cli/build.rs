@@ -83,7 +83,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     Ok(())
 }
 
-/// What stdin holds, and the place of the file that it is read for.
+/// The place of the file that stdin stands for, and the bytes of stdin.
 fn given(directory: &str, file: &Path) -> Result<(PathBuf, Vec<u8>)> {
     let place = Disk::new().directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
     let place = PathBuf::from(clean(&place.join(file).to_string_lossy()));

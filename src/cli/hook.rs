@@ -74,7 +74,7 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
 fn uninstall(hook: HookName) -> Result<()> {
     let path = place(hook)?;
     if path.symlink_metadata().is_err() {
-        writeln!(std::io::stderr(), "there is no hook {}", path.display())?;
+        writeln!(std::io::stderr(), "no hook to remove: {}", path.display())?;
         return Ok(());
     }
     if !is_own(&path) {
@@ -85,7 +85,7 @@ fn uninstall(hook: HookName) -> Result<()> {
     Ok(())
 }
 
-/// Whether a hook is one of [`install`].
+/// True for a hook that [`install`] has written.
 fn is_own(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|text| text.split(|&b| b == b'\n').nth(1) == Some(MARK.as_bytes()))
 }

@@ -9,14 +9,14 @@ pub struct HookCommand {
     pub command: Hook,
 }
 
-/// What is asked of hooks.
+/// The commands of `hook`.
 #[derive(Subcommand)]
 pub enum Hook {
     /// Install the hook in the repository of the working directory
     Install(HookInstall),
     /// Remove the hook that 'hook install' has installed
     Uninstall(HookUninstall),
-    /// What the hook runs: build what is staged or pushed
+    /// Build the staged or pushed files; the hook calls this
     Run(HookRun),
 }
 
@@ -37,7 +37,7 @@ pub struct HookInstall {
 }
 
 impl HookInstall {
-    /// Which hook is installed.
+    /// The hook to install.
     pub fn name(&self) -> HookName {
         HookName::of(self.pre_push)
     }
@@ -52,7 +52,7 @@ pub struct HookUninstall {
 }
 
 impl HookUninstall {
-    /// Which hook is removed.
+    /// The hook to remove.
     pub fn name(&self) -> HookName {
         HookName::of(self.pre_push)
     }
@@ -61,10 +61,10 @@ impl HookUninstall {
 /// `hook run`.
 #[derive(Args)]
 pub struct HookRun {
-    /// Which hook calls
+    /// The hook that calls
     pub hook: HookName,
 
-    /// What git gives the hook
+    /// The arguments that git gives the hook
     #[arg(hide = true)]
     pub given: Vec<String>,
 

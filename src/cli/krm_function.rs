@@ -41,7 +41,7 @@ pub fn run(args: &KrmFunction, messages: &mut Messages) -> Result<()> {
     let Request { kustomization, items } = Request::read(text)?;
     let disk = Disk::new();
     let place = disk.directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
-    // The kustomization that is there, if any, is another one.
+    // A kustomization of the directory is hidden, under its own name.
     let name = FILE_NAMES.into_iter().find(|name| place.join(name).is_file()).unwrap_or(FILE_NAMES[0]);
     let files = Memory::from_iter([(place.join(name), kustomization), (place.join(ITEMS), items)]);
     let (workspace, loader) = (Workspace::new(), Overlay::new(disk, files));
@@ -67,7 +67,7 @@ pub fn run(args: &KrmFunction, messages: &mut Messages) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// What a ResourceList asks for.
+/// The content of a ResourceList.
 struct Request {
     /// The kustomization, as JSON.
     kustomization: String,

@@ -78,7 +78,7 @@ struct Graph<'l> {
     /// The kustomization file of each layer.
     files: Vec<PathBuf>,
     by_directory: HashMap<PathBuf, Option<usize>>,
-    /// Whether a layer itself names one of the changed files.
+    /// For each layer: true if its own texts name a changed file.
     names_changed: Vec<bool>,
     /// The layers that name a layer.
     users: Vec<Vec<usize>>,
@@ -89,7 +89,7 @@ struct Graph<'l> {
 /// The texts of a file.
 #[derive(Default)]
 struct Texts {
-    /// Those of one line.
+    /// The texts without a line break.
     lines: Vec<String>,
     /// The words of those with several words.
     words: Vec<String>,
@@ -110,7 +110,7 @@ impl<'l> Graph<'l> {
         }
     }
 
-    /// The layer of a directory; `None` if it has no kustomization.
+    /// Returns the layer of a directory, `None` for a directory without a kustomization.
     fn layer(&mut self, directory: &Path) -> Option<usize> {
         if let Some(known) = self.by_directory.get(directory) {
             return *known;
@@ -162,7 +162,7 @@ impl<'l> Graph<'l> {
                 continue;
             }
             let Ok(place) = self.loader.directory(&path) else {
-                // What it names is below the directory of the root that uses it.
+                // Its names begin at the directory of the layer that uses it.
                 let texts = self.configuration(&path);
                 found |= self.names_of(&texts, directory, i);
                 continue;
@@ -199,7 +199,7 @@ impl<'l> Graph<'l> {
         read.iter().for_each(&mut take);
     }
 
-    /// Whether texts of a layer name a changed file. Layers that they name are remembered.
+    /// Returns true if texts of a layer name a changed file. Remembers the layers that they name.
     fn names_of(&mut self, texts: &Texts, directory: &Path, user: usize) -> bool {
         let mut found = false;
         for line in &texts.lines {
@@ -214,8 +214,8 @@ impl<'l> Graph<'l> {
         found
     }
 
-    /// Whether a name is that of a changed file, or of a directory with changed files and no
-    /// kustomization. With a user, links are followed and layers are remembered.
+    /// Returns true for the name of a changed file, or of a directory with changed files and without
+    /// a kustomization. With a user, links are followed and layers are remembered.
     fn is_changed(&mut self, directory: &Path, name: &str, user: Option<usize>) -> bool {
         let path = joined(directory, name);
         if directory.starts_with(&path) {
@@ -235,13 +235,13 @@ impl<'l> Graph<'l> {
         self.has_changed(&path) || opened.is_some_and(|place| self.changed.contains(&place))
     }
 
-    /// Whether a path, or anything below it, has changed.
+    /// Returns true if a path, or a file below it, has changed.
     fn has_changed(&self, path: &Path) -> bool {
         let first = self.changed.range::<Path, _>((Bound::Included(path), Bound::Unbounded)).next();
         first.is_some_and(|file| file.starts_with(path))
     }
 
-    /// Whether each layer, or a layer below it, names a changed file.
+    /// For each layer: true if it, or a layer below it, names a changed file.
     fn touched(&self) -> Vec<bool> {
         let mut touched = self.names_changed.clone();
         let mut queue: Vec<usize> = (0..touched.len()).filter(|&i| touched[i]).collect();
