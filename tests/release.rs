@@ -47,10 +47,14 @@ fn kubectl_finds_the_tool_by_its_name() {
     symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
     let own = execute(Path::new(env!("CARGO_BIN_EXE_rustomize")), &["version"], None).ok();
     assert_eq!(execute(&link, &["version"], None).ok(), own);
-    let help = execute(&link, &["build", "--help"], None).ok();
-    assert!(help.contains("Usage: kubectl rustomize build"), "{help}");
-    let examples = help.split_once("Examples:").unwrap().1;
-    assert!(examples.contains("  kubectl rustomize build") && !examples.contains("  rustomize"), "{examples}");
+    for words in ["build", "plugin install"] {
+        let args: Vec<&str> = words.split(' ').chain(["--help"]).collect();
+        let help = execute(&link, &args, None).ok();
+        assert!(help.contains(&format!("Usage: kubectl rustomize {words}")), "{help}");
+        let examples = help.split_once("Examples:").unwrap().1;
+        let named = format!("  kubectl rustomize {words}");
+        assert!(examples.contains(&named) && !examples.contains("  rustomize"), "{examples}");
+    }
     let Some(kubectl) = in_path("kubectl") else { return skip("kubectl is not in PATH") };
     #[expect(clippy::disallowed_methods, reason = "where the programs of this machine are")]
     let path = format!("{}:{}", tree.path().display(), std::env::var("PATH").unwrap());

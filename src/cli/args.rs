@@ -426,7 +426,12 @@ pub fn program(called: Called) -> clap::Command {
     match called {
         Called::Rustomize => program,
         Called::Kustomize => renamed(program, words).name(words).bin_name(words).version("v5.8.1"),
-        Called::KubectlPlugin => renamed(program, words).bin_name(words),
+        Called::KubectlPlugin => {
+            // The texts of a command whose definition is deferred exist once it is built.
+            let mut program = program.bin_name(words);
+            program.build();
+            renamed(program, words)
+        }
     }
 }
 

@@ -489,8 +489,8 @@ fn without(text: &[u8], piece: &[u8]) -> Vec<u8> {
     left
 }
 
-/// True if kustomize has printed the comment behind the indicator of a block scalar as a line of the
-/// scalar: without the comment both tools print our output.
+/// True if kustomize has printed the comment behind the indicator of a block scalar as a line of
+/// that scalar: without the comment both tools print our output.
 fn is_comment_in_text(server: &mut Server, directory: &Path, resource: &[u8], ours: &Result<Vec<u8>, String>) -> bool {
     let comment: Vec<u16> = " # head".encode_utf16().collect();
     let in_encodings = [
