@@ -24,7 +24,9 @@
 //! * `manager`: plugins that are installed, pinned and shared.
 //! * `process`: child processes with limits; none outlives the build.
 //! * [`build()`], [`Workspace`], [`Output`]: the face of all this.
-//! * `edit`: changes of kustomization files; no byte moves that the change is not about.
+//! * `edit`: changes of kustomization files; no byte moves that the change is not about. `create`
+//!   writes new ones.
+//! * `localize`: copies a kustomization with all that it names; the copy appears whole.
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: all cores; no result depends on how many. `meter` counts work for tests.
@@ -91,7 +93,11 @@
 mod workspace;
 
 #[cfg(feature = "command")]
+mod create;
+#[cfg(feature = "command")]
 mod edit;
+#[cfg(feature = "command")]
+mod localize;
 
 pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};

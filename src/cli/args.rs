@@ -3,6 +3,7 @@
 use super::called::Called;
 use super::cfg::{Cfg, Fn};
 use super::completion::Completion;
+use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
 use super::edit_args::EditCommand;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
@@ -67,6 +68,12 @@ pub enum Command {
     Vendor(Named<Vendor>),
     /// Show or empty the directory that keeps remote parts between builds
     Cache(Named<CacheCommand>),
+    /// Write a new kustomization file into the working directory
+    #[command(visible_alias = "init", after_long_help = CREATE_EXAMPLES)]
+    Create(Named<Create>),
+    /// Copy a kustomization with all that it names; remote files and repositories become files
+    #[command(long_about = LOCALIZE, after_long_help = LOCALIZE_EXAMPLES)]
+    Localize(Named<Localize>),
     /// Make, install, pin and share plugins
     Plugin(Named<PluginCommand>),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of

@@ -97,6 +97,8 @@ const VALUES: &[(&str, &[&str], Words)] = &[
     ("version", &["output"], |word| listed(&["yaml", "json"], word)),
     ("openapi fetch", &["format"], |word| listed(&["json", "yaml"], word)),
     ("cfg count", &["directory"], directories),
+    ("create", &["resources"], files),
+    ("localize", &["target", "scope"], directories),
     ("edit add resource", &["words"], files),
     ("edit add base", &["words"], directories),
     ("edit add component", &["words"], directories),

@@ -32,7 +32,7 @@ pub fn run(command: &EditCommand) -> Result<()> {
 }
 
 /// The options of loading, as those of a build without flags.
-fn options() -> Options {
+pub(super) fn options() -> Options {
     let remote = RemoteOptions { cache: cache::writable(), ..RemoteOptions::default() };
     Options { remote, children: signals::children().clone(), ..Options::default() }
 }
@@ -43,11 +43,11 @@ fn show_notes(place: &mut Place) {
     }
 }
 
-fn is_on(flag: Option<bool>) -> bool {
+pub(super) fn is_on(flag: Option<bool>) -> bool {
     flag.unwrap_or(false)
 }
 
-fn text(flag: &Option<String>) -> String {
+pub(super) fn text(flag: &Option<String>) -> String {
     flag.clone().unwrap_or_default()
 }
 

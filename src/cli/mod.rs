@@ -11,6 +11,8 @@ mod called;
 mod cfg;
 mod command_word;
 mod completion;
+mod copy;
+mod copy_args;
 mod depfile;
 mod doctor;
 mod edit;
@@ -87,6 +89,8 @@ pub fn main() -> ExitCode {
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
         args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),
+        args::Command::Create(create) => copy::create(&create.0),
+        args::Command::Localize(localize) => copy::localize(&localize.0),
         args::Command::Plugin(command) => plugin::run(&command.0),
         args::Command::Version(version) => version::run(&version.0, called),
         args::Command::Completion(completion) => completion::run(&completion.0, called),

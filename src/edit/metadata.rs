@@ -21,7 +21,8 @@ impl Metadata {
         }
     }
 
-    fn field(self) -> &'static str {
+    /// The field of a kustomization that has them.
+    pub fn field(self) -> &'static str {
         match self {
             Metadata::Label => "commonLabels",
             Metadata::Annotation => "commonAnnotations",
@@ -30,7 +31,10 @@ impl Metadata {
 
     /// Reads `key:value` arguments. A key alone has an empty value, and a pair of quotes around a
     /// value is left out.
-    fn pairs(self, arguments: &[String]) -> Result<BTreeMap<String, String>> {
+    ///
+    /// # Errors
+    /// There is no argument, or an argument has no key.
+    pub fn pairs(self, arguments: &[String]) -> Result<BTreeMap<String, String>> {
         if arguments.is_empty() {
             return Err(usage(format!("must specify {}", self.word())));
         }

@@ -66,8 +66,11 @@ fn literal(source: &Written<'_>) -> Result<Pair> {
     Ok(Pair { key: key.to_owned(), value: unquoted.unwrap_or(value).as_bytes().to_vec(), pos: source.pos })
 }
 
-/// `path` or `key=path`.
-fn file_source(source: &str) -> Result<(&str, &str)> {
+/// The key and the path of `path` or `key=path`.
+///
+/// # Errors
+/// Key or path is empty, or there are several `=`.
+pub fn file_source(source: &str) -> Result<(&str, &str)> {
     match source.split_once('=') {
         None => {
             let trimmed = source.trim_end_matches('/');

@@ -422,14 +422,22 @@ impl<'a> Files<'a> {
     /// # Errors
     /// As [`Files::text`], less UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
+        self.bytes_and_place(root, path).map(|(bytes, _)| bytes)
+    }
+
+    /// Loads bytes that `root` names, and tells their place; a file over HTTP has none.
+    ///
+    /// # Errors
+    /// As [`Files::bytes`].
+    pub fn bytes_and_place(&self, root: &Root, path: &str) -> Result<(Vec<u8>, Option<PathBuf>), NotLoaded> {
         if is_url(path) {
-            return Ok(self.common.remote.fetch(path)?.to_vec());
+            return Ok((self.common.remote.fetch(path)?.to_vec(), None));
         }
         let file = self.open(root, path)?;
         let place = file.place.clone();
         let bytes = read(file, path, self.limit)?;
         self.note_local(root, &place);
-        Ok(bytes)
+        Ok((bytes, Some(place)))
     }
 
     /// Remembers a file, unless it is in a clone.

@@ -13,6 +13,8 @@ pub struct RepoSpec {
     pub raw: String,
     /// What git clones.
     pub url: String,
+    /// How much of `url` is the host.
+    host: usize,
     /// A directory in the repository; empty for its top.
     pub path: String,
     /// A branch, tag, full ref or full commit hash; empty for the default branch.
@@ -59,6 +61,7 @@ impl RepoSpec {
         }
         Some(RepoSpec {
             raw: raw.to_owned(),
+            host: host.len(),
             url: host + repo,
             path,
             reference: query.reference,
@@ -80,6 +83,11 @@ impl RepoSpec {
             name.push_str(&format!("{separator}submodules=false"));
         }
         name
+    }
+
+    /// The host that git asks, with scheme and user, and the repository's path there.
+    pub fn host_and_path(&self) -> (&str, &str) {
+        self.url.split_at(self.host)
     }
 
     /// Whether git would read a repository of this machine.

@@ -98,7 +98,7 @@ const STACK_OF_LAYERS: usize = 1 << 20;
 const MORE_STACK: usize = 16 << 20;
 
 /// Does the work on a layer, on another stack if the layers above have used this one up.
-pub(super) fn on_stack<T>(root: &Root, work: impl FnOnce() -> T) -> T {
+pub fn on_stack<T>(root: &Root, work: impl FnOnce() -> T) -> T {
     if root.depth().is_multiple_of(LAYERS) { stacker::maybe_grow(STACK_OF_LAYERS, MORE_STACK, work) } else { work() }
 }
 

@@ -16,8 +16,9 @@ mod survey;
 mod target;
 mod validate;
 
+pub use accumulate::on_stack;
 pub use call::{Call, call};
-pub use target::Target;
+pub use target::{Target, find};
 
 use crate::diag::{Code, Error, Result, Warned};
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};

@@ -13,7 +13,7 @@
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Error, Result};
-use crate::load::{Root, join};
+use crate::load::{Files, Root, join};
 use crate::stage::Build;
 use crate::yaml::{Malformed, Pos, Source, first_document, json};
 
@@ -40,7 +40,7 @@ impl<'a> Target<'a> {
     /// None or several files, YAML that is none, unknown fields, wrong types, a wrong kind, or
     /// fields that are not built yet.
     pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
-        let source = find(build, &root)?;
+        let source = find(&build.cx.files, &root)?;
         let arena = build.arena;
         let start = source.pos(0);
         let invalid = |e: Error| e.through(start, "invalid Kustomization");
@@ -74,11 +74,14 @@ impl<'a> Target<'a> {
 }
 
 /// The one kustomization file of a root.
-fn find<'a>(build: &mut Build<'a>, root: &Root) -> Result<&'a Source> {
+///
+/// # Errors
+/// There is none, there are several, or it cannot be read.
+pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
     let mut found: Vec<&'a Source> = Vec::new();
     let mut fault = None;
     for name in FILE_NAMES {
-        match build.cx.files.text(root, name) {
+        match files.text(root, name) {
             Ok(source) => found.push(source),
             Err(e) if e.missing => {}
             Err(e) => fault = Some(e.error),

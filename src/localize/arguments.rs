@@ -1,0 +1,124 @@
+//! [`Bounds`]: what is copied, what it may reach, and where the copy is put.
+
+use super::Request;
+use super::names;
+use crate::diag::{Code, Error, Result};
+use crate::load::{Files, RepoSpec, Root};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The arguments, checked.
+pub struct Bounds {
+    /// The kustomization that is copied.
+    pub root: Root,
+    /// The directory that limits its local paths, without links: for a repository its clone.
+    pub scope: PathBuf,
+    /// The directory of the copy, without links. It does not exist yet.
+    pub destination: PathBuf,
+}
+
+impl Bounds {
+    /// Loads the target, and checks scope and destination.
+    ///
+    /// # Errors
+    /// A repository without a version; a target that cannot be loaded; a scope that does not
+    /// contain it; a destination that exists, or whose parent does not.
+    pub fn find(files: &Files<'_>, request: &Request<'_>) -> Result<Bounds> {
+        let target = request.target;
+        let spec = RepoSpec::parse(target);
+        if let Some(spec) = &spec {
+            check_reference(spec)?;
+        }
+        let root = files.root(target);
+        let root = root.map_err(|e| e.prefixed(&format!("unable to establish localize target \"{target}\": ")))?;
+        let scope = scope(&root, request);
+        let scope = scope.map_err(|e| e.prefixed(&format!("invalid localize scope \"{}\": ", request.scope)))?;
+        let destination = destination(&root, spec.as_ref(), request.destination);
+        let destination = destination
+            .map_err(|e| e.prefixed(&format!("invalid localize destination \"{}\": ", request.destination)))?;
+        Ok(Bounds { root, scope, destination })
+    }
+
+    /// The path of the target in the copy, which has the directories of the scope.
+    ///
+    /// # Errors
+    /// The path is not UTF-8.
+    pub fn target_in_copy(&self) -> Result<String> {
+        names::relative(&self.scope, &self.root.real)
+    }
+}
+
+/// Holds a reference to a repository to a version: without one, another day's copy is another one.
+///
+/// # Errors
+/// It names no version.
+pub fn check_reference(spec: &RepoSpec) -> Result<()> {
+    if spec.reference.is_empty() {
+        let message = format!("localize remote root \"{}\" missing ref query string parameter", spec.raw);
+        return Err(Error::input(message).hint("add the version: '?ref=TAG' at the end"));
+    }
+    Ok(())
+}
+
+fn scope(root: &Root, request: &Request<'_>) -> Result<PathBuf> {
+    let (scope, target) = (request.scope, request.target);
+    match (root.remote(), scope) {
+        (Some(remote), "") => Ok(remote.directory.clone()),
+        (Some(_), _) => {
+            Err(Error::input(format!("scope \"{scope}\" specified for remote localize target \"{target}\"")))
+        }
+        (None, "") => Ok(root.real.to_path_buf()),
+        (None, _) => {
+            let unusable = |fault| format!("unable to establish localize scope: '{scope}': {fault}");
+            let real = fs::canonicalize(scope).map_err(|fault| Error::new(Code::Io, unusable(fault)))?;
+            if !real.is_dir() {
+                return Err(Error::input(format!("unable to establish localize scope: '{scope}' is not a directory")));
+            }
+            if !root.real.starts_with(&real) {
+                let at = root.real.display();
+                let message = format!("localize scope \"{scope}\" does not contain target \"{target}\" at \"{at}\"");
+                return Err(Error::input(message));
+            }
+            Ok(real)
+        }
+    }
+}
+
+/// The directory above a place.
+pub fn parent(place: &Path) -> &Path {
+    crate::atomic::folder_of(place)
+}
+
+fn destination(root: &Root, spec: Option<&RepoSpec>, given: &str) -> Result<PathBuf> {
+    let default = default_name(root, spec);
+    let named = if given.is_empty() { default.as_str() } else { given };
+    let place = Path::new(named);
+    if place.symlink_metadata().is_ok() {
+        let error = Error::input(format!("localize destination \"{named}\" already exists"));
+        return Err(error.hint("remove it, or name another directory"));
+    }
+    let unusable = |fault: String| {
+        Error::new(Code::Io, format!("unable to create localize destination directory: '{named}': {fault}"))
+    };
+    let parent = fs::canonicalize(parent(place)).map_err(|fault| unusable(fault.to_string()))?;
+    match place.file_name() {
+        Some(name) if parent.is_dir() => Ok(parent.join(name)),
+        _ => Err(unusable("not a directory".to_owned())),
+    }
+}
+
+/// The name of the copy if the user gives none: that of the target, and for a repository its
+/// version.
+fn default_name(root: &Root, spec: Option<&RepoSpec>) -> String {
+    let base = root.real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match (root.remote(), spec) {
+        (Some(remote), Some(spec)) => {
+            let is_top = *remote.directory == *root.real;
+            let repository = spec.host_and_path().1.trim_end_matches('/');
+            let base = if is_top { repository.rsplit('/').next().unwrap_or_default().to_owned() } else { base };
+            format!("localized-{base}-{}", spec.reference.replace('/', "-"))
+        }
+        _ if base.is_empty() => "localized".to_owned(),
+        _ => format!("localized-{base}"),
+    }
+}

@@ -1,0 +1,87 @@
+//! Copies a kustomization with all that it names, for `rustomize localize`: remote files and
+//! repositories become files of the copy. The rules and bytes are those of `kustomize localize`.
+//!
+//! 1. [`arguments`]: what is copied, what it may reach, where the copy is put.
+//! 2. [`copy`]: each kustomization with its files; [`written`]: the fields of a kustomization file
+//!    as kustomize writes them; [`plugins`]: configurations of plugins; [`charts`]: directories of
+//!    charts; [`names`]: the paths of remote files in the copy; [`tree`]: the new files.
+//! 3. [`verify`]: the original and the copy give the same build.
+//!
+//! The copy is made in a directory beside its place, and gets its name as the last step. A failure
+//! leaves nothing behind, where kustomize leaves the copy if it does not build.
+
+mod arguments;
+mod charts;
+mod copy;
+mod names;
+mod plugins;
+mod tree;
+mod verify;
+mod written;
+
+use crate::diag::{Code, Error, Result, Warned};
+use crate::load::Disk;
+use crate::stage::{Context, Options};
+use crate::yaml::Heap;
+use arguments::Bounds;
+use copy::Copier;
+use std::io;
+use std::path::{Path, PathBuf};
+use tree::Tree;
+
+/// What is asked for.
+pub struct Request<'r> {
+    /// A directory or a repository.
+    pub target: &'r str,
+    /// The directory that limits the paths of a local target; by default the target.
+    pub scope: &'r str,
+    /// The directory of the copy; empty for one that is named by the target.
+    pub destination: &'r str,
+    /// Whether the original and the copy are built and compared.
+    pub is_verified: bool,
+    /// How the original and the copy are built, and what the copy may fetch.
+    pub options: &'r Options,
+}
+
+/// Makes the copy, and gives its place.
+///
+/// # Errors
+/// The arguments do not fit, a file is missing or out of bounds, the kustomization does not build,
+/// or the copy does not build to the same resources. Nothing is left behind.
+pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
+    let mut warnings = Vec::new();
+    let heap = Heap::new();
+    let disk = Disk::new();
+    let cx = Context::new(heap.arena(), &disk, request.options.clone());
+    let mut make = || -> Result<PathBuf> {
+        let bounds = Bounds::find(&cx.files, request)?;
+        let place = bounds.destination.clone();
+        let unusable = |fault: io::Error| Error::new(Code::Io, format!("'{}': {fault}", place.display()));
+        let staging = request.options.children.directory_in(arguments::parent(&place), crate::atomic::PREFIX);
+        let staging = staging.map_err(unusable)?;
+        let top = staging.path().join("copy");
+        std::fs::create_dir(&top).map_err(unusable)?;
+        let target = bounds.target_in_copy()?;
+        let copied = Copier::new(&cx, &bounds, Tree::new(top.clone(), staging.path().to_owned())).all(&target);
+        copied.map_err(|e| e.prefixed(&format!("unable to localize target \"{}\": ", request.target)))?;
+        if request.is_verified {
+            let mut copy = top.clone();
+            copy.push(&target);
+            let found = verify::compare(request, &copy);
+            warnings.extend(found.warnings);
+            found.value?;
+        }
+        move_to(&top, &place).map_err(unusable)?;
+        Ok(place)
+    };
+    let value = make().map_err(|e| e.located(&heap));
+    Warned { value, warnings }
+}
+
+/// Gives the copy its place, which nobody has taken in between.
+fn move_to(top: &Path, place: &Path) -> io::Result<()> {
+    match place.symlink_metadata() {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => std::fs::rename(top, place),
+    }
+}

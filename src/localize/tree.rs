@@ -1,0 +1,91 @@
+//! [`Tree`]: the files of the copy, while it is made.
+
+use crate::diag::{Code, Error, Result};
+use crate::load::join;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The directory of the copy. All links in it would be its own, and it has none.
+pub struct Tree {
+    top: PathBuf,
+    /// The directory around it, which no copy has.
+    around: PathBuf,
+}
+
+impl Tree {
+    /// An empty directory, and the directory around it.
+    pub fn new(top: PathBuf, around: PathBuf) -> Self {
+        Tree { top, around }
+    }
+
+    /// The place of a path below a directory of the copy.
+    ///
+    /// # Errors
+    /// The path leads out of the copy.
+    fn place(&self, directory: &str, path: &str) -> Result<PathBuf> {
+        let joined = join(directory, path);
+        if joined == ".." || joined.starts_with("../") || joined.starts_with('/') {
+            return Err(Error::input(format!("'{path}' leads out of the localize destination")));
+        }
+        Ok(self.top.join(joined))
+    }
+
+    /// Writes a file, and the directories above it.
+    ///
+    /// # Errors
+    /// The path leads out of the copy, or cannot be written.
+    pub fn write(&self, directory: &str, path: &str, content: &[u8]) -> Result<()> {
+        let place = self.place(directory, path)?;
+        let written = place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&place, content));
+        written.map_err(|fault| unusable(&format!("unable to localize file \"{path}\""), &fault))
+    }
+
+    /// Makes a directory, and those above it.
+    ///
+    /// # Errors
+    /// As [`Tree::write`].
+    pub fn make(&self, directory: &str, path: &str) -> Result<()> {
+        let place = self.place(directory, path)?;
+        fs::create_dir_all(place).map_err(|fault| unusable(&format!("unable to create root \"{path}\""), &fault))
+    }
+
+    /// Whether the copy has something at a path.
+    ///
+    /// # Errors
+    /// The path leads out of the copy.
+    pub fn has(&self, directory: &str, path: &str) -> Result<bool> {
+        Ok(self.place(directory, path)?.exists())
+    }
+
+    /// Copies a directory without the links in it. O(its size).
+    ///
+    /// # Errors
+    /// The path leads out of the copy; a file cannot be read or written.
+    pub fn copy(&self, from: &Path, directory: &str, path: &str) -> Result<()> {
+        let to = self.place(directory, path)?;
+        self.copy_below(from, &to).map_err(|fault| unusable(&format!("unable to copy directory {from:?}"), &fault))
+    }
+
+    fn copy_below(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut directories = vec![(from.to_owned(), to.to_owned())];
+        while let Some((from, to)) = directories.pop() {
+            fs::create_dir_all(&to)?;
+            for entry in fs::read_dir(&from)? {
+                let entry = entry?;
+                let (kind, path, to) = (entry.file_type()?, entry.path(), to.join(entry.file_name()));
+                match kind {
+                    kind if kind.is_dir() && path != self.around => directories.push((path, to)),
+                    kind if kind.is_file() => fs::write(to, fs::read(path)?)?,
+                    kind if kind.is_symlink() || kind.is_dir() => {}
+                    _ => return Err(io::Error::other(format!("'{}' is not a file", path.display()))),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unusable(what: &str, fault: &io::Error) -> Error {
+    Error::new(Code::Io, format!("{what}: {fault}"))
+}
