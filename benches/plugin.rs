@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 
 use rustomize::PluginOptions;
-use rustomize::internal::{Host, Program};
+use rustomize::internal::{Host, Program, SharedObjectFile};
 use rustomize_plugin_abi::{Asked, Mode};
 use std::path::Path;
 use std::process::Command;
@@ -36,13 +36,16 @@ fn main() {
     println!("| | in its own process |");
     println!("|---|---|");
     let first = median(50, || {
-        let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
+        let host =
+            Host::start(&options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)
+                .unwrap();
         host.ask(&options.limits(), &asked(&small)).unwrap();
         // It ends with the build, and is not a part of a call.
         std::mem::forget(host);
     });
     println!("| first call | {first:?} |");
-    let host = Host::start(&options, &options.isolation, &Program::Own, &made, None).unwrap();
+    let host = Host::start(&options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)
+        .unwrap();
     for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
         let later = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));
         println!("| later call, {name} | {later:?} |");

@@ -303,6 +303,24 @@ impl Error {
         self
     }
 
+    /// Replaces a path in all texts and places, as that of a private copy by the one that the user
+    /// knows.
+    #[must_use]
+    pub fn with_path(mut self, path: &str, known: &str) -> Self {
+        let diagnostic = &mut *self.0;
+        let links = diagnostic.chain.iter_mut().map(|link| (&mut link.text, &mut link.spot));
+        let (texts, spots): (Vec<&mut String>, Vec<&mut Spot>) = links.unzip();
+        for text in texts.into_iter().chain([&mut diagnostic.message]).chain(&mut diagnostic.hints) {
+            *text = text.replace(path, known);
+        }
+        for spot in spots.into_iter().chain([&mut diagnostic.spot]) {
+            if let Spot::Place(place) = spot {
+                place.file = place.file.replace(path, known);
+            }
+        }
+        self
+    }
+
     /// Adds one link of the chain that led here, innermost first; an empty text is none.
     #[must_use]
     pub fn context(self, link: impl Into<String>) -> Self {

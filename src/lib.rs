@@ -155,7 +155,7 @@ pub mod internal {
     pub use crate::load::git_command::GitCommand;
     pub use crate::plugin::locate::Placed;
     pub use crate::plugin::permissions::Permissions;
-    pub use crate::plugin::shared_object::{Host, Program};
+    pub use crate::plugin::shared_object::{Host, Program, SharedObjectFile};
     pub use crate::schema::{Schema, Schemas};
     pub use crate::stage::{Build, Context};
     pub use rustomize_plugin_abi::frame::Frame;

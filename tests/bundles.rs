@@ -324,9 +324,9 @@ fn what_is_not_a_bundle_is_refused_and_leaves_nothing() {
     write(&tree, "tools", &bundle("tools", "1.0.0"));
     let huge = format!("{good}# {}\n", "x".repeat(1 << 20));
     for (text, words) in [
-        (good.replace("apiVersion: rustomize.dev/v1\n", ""), "apiVersion should be rustomize.dev/v1, not ''"),
+        (good.replace("apiVersion: rustomize.dev/v1\n", ""), "missing field \"apiVersion\""),
         (good.replace("Bundle", "bundle"), "kind should be Bundle, not 'bundle'"),
-        (good.replace("kind: Bundle\n", ""), "kind should be Plugin, not ''"),
+        (good.replace("kind: Bundle\n", ""), "missing field \"kind\""),
         (good.replace("name: tools\n", ""), "missing field \"name\""),
         (good.replace("version: 1.0.0\n", ""), "missing field \"version\""),
         (good.replace("1.0.0", "1.0"), "plugin.yaml:4:"),
@@ -384,6 +384,9 @@ fn the_lists_show_bundles() {
     tree.run(&["plugin", "install"]).ok();
     let said = tree.run(&["plugin", "list"]).ok();
     assert!(said.contains("installed  ex.io/v1/Made, 1 schema  "), "{said}");
+    // The lock has each kind of the bundle once, for every role.
+    let made = serde_json::json!([{"apiVersion": "ex.io/v1", "kind": "Made", "name": "made"}]);
+    assert_eq!(lock(&tree)["plugins"]["h.io/acme/tools"]["provides"], made);
     let rows: serde_json::Value = serde_json::from_str(&tree.run(&["plugin", "list", "-o", "json"]).ok()).unwrap();
     assert_eq!(rows[0]["schemas"], serde_json::json!(["fleet.yaml"]));
     let roles: Vec<&str> =
@@ -476,4 +479,20 @@ fn what_could_not_be_installed_is_not_packaged() {
         let name = format!("rustomize-plugin-tools_v1.0.0_x1.0_{platform}.tar.gz");
         assert!(tree.path().join("dist").join(&name).is_file(), "{name}");
     }
+}
+
+#[test]
+fn an_error_of_a_shared_object_in_a_bundle_names_the_file_that_the_user_knows() {
+    let tree = Tree::new(TREE);
+    let mut tools = bundle("tools", "1.0.0");
+    tools.remove("plugin/ex.io/v1/made/Made");
+    tools.insert("plugin/ex.io/v1/made/Made.so", "this is text".to_owned());
+    write(&tree, "tools", &tools);
+    require(&tree, "{tools: {source: h.io/acme/tools, from: ./tools}}");
+    tree.run(&["plugin", "install"]).ok();
+    let said = tree.build(&[]).stderr;
+    let file = root(&tree).join("h.io/acme/tools");
+    assert!(said.contains(&format!("the plugin '{}/", file.display())), "{said}");
+    assert!(said.contains("/plugin/ex.io/v1/made/Made.so'") && !said.contains("rustomize-plugin-/"), "{said}");
+    assert!(!said.contains(&tree.tmp().display().to_string()), "it names the copy that runs: {said}");
 }

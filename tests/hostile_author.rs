@@ -41,8 +41,8 @@ fn known_fields(tree: &Tree, manifest: &str) -> BTreeSet<String> {
 type FieldCase = (&'static str, &'static str, &'static [&'static str], &'static str);
 
 const MANIFEST: [FieldCase; 15] = [
-    ("apiVersion", "rustomize.dev/v1", &["v2", "[]", "{}", "3"], "apiVersion should be rustomize.dev/v1"),
-    ("kind", "Plugin", &["Other", "[]", "{}", "3"], "kind should be Plugin"),
+    ("apiVersion", "rustomize.dev/v1", &["v2", "[]", "{}", "3"], "missing field \"apiVersion\""),
+    ("kind", "Plugin", &["Other", "[]", "{}", "3"], "missing field \"kind\""),
     ("name", "app", &["[]", "{}", "3"], ""),
     ("version", "1.2.3", &["[]", "{}", "3", "1.2", "latest", "1.2.3+x"], ""),
     ("api", "x1.0", &["[]", "{}", "3", "1.0", "x1"], ""),
@@ -382,4 +382,39 @@ fn descriptions_from_before_schemas_still_work() {
     // A cache that is damaged is asked again, and not believed.
     fs::write(&kept, r#"{"generators": [{"kind": 3}]}"#).unwrap();
     run(&mut tree.command(&["build", "--enable-alpha-plugins"])).ok();
+}
+
+#[test]
+fn an_error_of_a_manifest_names_the_file_that_the_author_can_edit() {
+    let tree = Tree::new("");
+    let install = ["plugin", "install", "h.io/acme/app", "--path", "app"];
+    tree.write("app/main.sh", "#!/bin/sh\n");
+    let file = tree.path().join("app/plugin.yaml").display().to_string();
+    let good = with(&MANIFEST, "", None);
+    for (text, place, words) in [
+        (String::new(), "", "is empty"),
+        ("[]\n".to_owned(), ":1:1", "expected a mapping"),
+        (with(&MANIFEST, "runtime", None), ":1:1", "missing field \"runtime\""),
+        (
+            format!("{good}dependencies: {{a: {{}}}}\n").replace("dependencies: {a: {source: h.io/a/a}}\n", ""),
+            "",
+            "missing field \"source\"",
+        ),
+    ] {
+        tree.write("app/plugin.yaml", &text);
+        let said = refused(tree.run(&install), &[words, &format!("{file}{place}")]);
+        assert!(!said.contains("staging"), "{said}");
+    }
+}
+
+#[test]
+fn a_plugin_without_the_file_that_its_runtime_runs_is_not_installed() {
+    let tree = Tree::new("");
+    let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\n";
+    for runtime in ["bash", "python", "so"] {
+        let rest = format!("runtime: {runtime}\nentry: gone\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n");
+        tree.write("app/plugin.yaml", &format!("{manifest}{rest}"));
+        tree.run(&["plugin", "install", "h.io/acme/app", "--path", "app"])
+            .fails_with(&["the entry 'gone' does not exist"]);
+    }
 }

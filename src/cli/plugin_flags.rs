@@ -6,7 +6,7 @@ use super::plugin_share::sync_environment;
 use super::switch::switch;
 use super::{managed, plugin_host, signals};
 use crate::manager::policy::environment::{Bundle, Environment};
-use crate::manager::policy::image;
+use crate::manager::policy::{ADD_SOURCE, image};
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::plugin::engine::{self, Engine};
 use crate::plugin::isolation::{Isolation, Level};
@@ -296,7 +296,11 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
         && !synced.bundle.schemas().is_empty()
     {
         let policy = managed::policy(Some(is_frozen))?;
-        policy.check_unlocked(&format!("a schema that was synced for '{}'", synced.environment))?;
+        policy.check_unlocked(
+            &format!("a schema that was synced for '{}'", synced.environment),
+            ADD_SOURCE,
+            directory,
+        )?;
         synced.check(&policy.trust)?;
     }
     let directory = directory.to_owned();

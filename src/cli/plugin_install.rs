@@ -10,7 +10,7 @@ use super::report::Report;
 use super::signals;
 use crate::manager::fetch::{FetchLimits, Transfer};
 use crate::manager::id::requirement::Requirement;
-use crate::manager::id::shell::in_directory;
+use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::install::project::{Addition, Relock, Upgrade, required, sufficient};
 use crate::manager::install::{Event, Installer};
 use crate::manager::policy::Policy;
@@ -121,7 +121,6 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     }
     let (source, constraint) = halves(what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
-    policy.check_unlocked(&format!("'{source}'"))?;
     let from = match (&args.path, &args.from) {
         (Some(_), _) if !constraint.is_any() => {
             bail!("'{what}' has a constraint, and --path names the exact plugin\n  hint: leave the constraint out")
@@ -130,6 +129,9 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         (None, Some(from)) => from.clone(),
         (None, None) => String::new(),
     };
+    let add = format!("rustomize plugin add {}", quoted(what));
+    let add = if from.is_empty() { add } else { format!("{add} --from {}", quoted(&from)) };
+    policy.check_unlocked(&format!("'{source}'"), &add, &args.directory)?;
     if args.path.is_none()
         && !args.exact
         && let Some(there) = sufficient(&root::root(variable)?, &source, &constraint, &policy)

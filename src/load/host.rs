@@ -2,8 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The canonical spelling of a host with its port, as it stands in a source or a URL: in lower
-/// case, without a user, a dot at the end, or the port that goes without saying. `None` for what is
+/// The canonical spelling of a host with its port, as in a source or a URL: in lower
+/// case, without a user, a dot at the end, or the default port. `None` for what is
 /// no host.
 pub fn canonical(text: &str) -> Option<String> {
     let text = text.rsplit_once('@').map_or(text, |(_, host)| host).to_ascii_lowercase();
@@ -44,12 +44,12 @@ fn domain(text: &str) -> Option<String> {
     (is_name && (!is_number || name.parse::<Ipv4Addr>().is_ok())).then(|| name.to_owned())
 }
 
-/// Whether a host is written in its canonical spelling.
+/// Returns whether a host is written in its canonical spelling.
 pub fn is_canonical(host: &str) -> bool {
     canonical(host).as_deref() == Some(host)
 }
 
-/// Whether a host in its canonical spelling is this machine.
+/// Returns whether a host in its canonical spelling is this machine.
 pub fn is_this_machine(host: &str) -> bool {
     if let Some(rest) = host.strip_prefix('[') {
         let address = rest.split_once(']').and_then(|(address, _)| address.parse::<Ipv6Addr>().ok());

@@ -14,14 +14,14 @@ use std::error::Error;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What depends on the process.
+/// Permissions that decide which calls a process may make.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
-    /// Whether it may have sockets of IP.
+    /// True if it may have sockets of IP.
     pub network: bool,
-    /// Whether it may have UNIX sockets, beside pairs.
+    /// True if it may have UNIX sockets, beside pairs.
     pub sockets: bool,
-    /// Whether modes, owners, attributes and times of files may be changed, where the files can be
+    /// True if modes, owners, attributes and times of files may be changed, where the files can be
     /// written.
     pub modes: bool,
 }
@@ -29,7 +29,7 @@ pub struct Choice {
 /// Refuses this process, and all that it starts, every call that is not on the list.
 ///
 /// # Errors
-/// The system has no filters, or not for this architecture.
+/// The system does not have filters, or not for this architecture.
 pub fn restrict(choice: Choice) -> Result<()> {
     let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
     let install = |rules, otherwise, then| -> Result<()> {
@@ -44,7 +44,8 @@ pub fn restrict(choice: Choice) -> Result<()> {
 }
 
 /// Calls that libraries try first, and have another way for where a system does not know them.
-/// Those of clone3 lie in memory, where a filter cannot look; the others are newer than this list.
+/// The arguments of clone3 are in memory, where a filter cannot look; the others are newer than
+/// this list.
 const UNKNOWN: std::ops::RangeInclusive<c_long> = 463..=511;
 
 /// Each call that is allowed, with the rules of which one must hold; without a rule, always.
@@ -129,7 +130,7 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
 /// A subject, and its calls.
 type Group = (&'static str, &'static [c_long]);
 
-/// What changes a file without writing to it. Landlock has no right for that.
+/// Calls that change a file without writing to it. Landlock does not control them.
 #[cfg(target_arch = "x86_64")]
 const MODES: &[Group] = &[
     MODES_EVERYWHERE,

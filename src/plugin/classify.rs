@@ -17,7 +17,7 @@ pub use rustomize_plugin_abi::ABI_SYMBOL;
 /// The symbol that a Go plugin of kustomize exports.
 const KUSTOMIZE_SYMBOL: &str = ".KustomizePlugin";
 
-/// What a file is.
+/// The class of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedObject {
     /// One of ours: it exports the functions of the plugin ABI.
@@ -46,12 +46,12 @@ pub struct GoModule {
     pub version: String,
     /// `h1:...`, or nothing for a directory.
     pub sum: String,
-    /// What stood in its place.
+    /// The value in its place.
     pub replaced_by: Option<Box<GoModule>>,
 }
 
 impl GoBuild {
-    /// The version of sigs.k8s.io/kustomize/api, if it is there.
+    /// The version of sigs.k8s.io/kustomize/api, if the file has it.
     pub fn api(&self) -> Option<&str> {
         self.modules.iter().find(|m| m.path == "sigs.k8s.io/kustomize/api").map(|m| m.version.as_str())
     }
@@ -61,7 +61,7 @@ impl GoBuild {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether it was built with `-trimpath`.
+    /// Returns whether it was built with `-trimpath`.
     pub fn trims_paths(&self) -> bool {
         self.setting("-trimpath") == Some("true")
     }
@@ -94,7 +94,7 @@ impl GoBuild {
     }
 }
 
-/// Why a file is no shared object for this machine.
+/// The reason why a file is not a shared object for this machine.
 #[derive(Debug)]
 pub enum Unusable {
     /// This is not Linux.
@@ -130,7 +130,7 @@ impl fmt::Display for Unusable {
 }
 
 impl Unusable {
-    /// What to do about it.
+    /// The hint that mends it.
     pub fn hint(&self) -> &'static str {
         match self {
             Unusable::System => "an executable is a plugin too: put one in its place",
@@ -190,7 +190,7 @@ pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
     Ok(if is_go { SharedObject::GoPlugin(go_build(&elf)) } else { SharedObject::Foreign })
 }
 
-/// Whether all of the beginning is text.
+/// Returns whether all of the beginning is text.
 fn is_text<'d>(data: impl ReadRef<'d>, size: u64) -> bool {
     data.read_bytes_at(0, size.min(256)).is_ok_and(|bytes| {
         let end = bytes.iter().rposition(|b| b.is_ascii()).map_or(0, |i| i + 1);
@@ -212,7 +212,7 @@ fn check_architecture<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness
     if found == ours { Ok(()) } else { Err(Unusable::Architecture(format!("{found:?}").to_lowercase())) }
 }
 
-/// Whether a position-independent file is a program: those name an interpreter.
+/// Returns whether a position-independent file is a program: those name an interpreter.
 fn is_executable<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> bool {
     use object::read::elf::ProgramHeader;
     let endian = elf.endian();
@@ -232,7 +232,7 @@ fn go_build<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> G
         Some(bytes)
     };
     let version = bytes().unwrap_or_default();
-    // The lines stand between two marks of 16 bytes, which are no text.
+    // The lines are between two marks of 16 bytes, which are not text.
     let modules = bytes().unwrap_or_default();
     let modules = modules.get(16..modules.len().saturating_sub(16)).unwrap_or_default();
     GoBuild::parse(String::from_utf8_lossy(version).into_owned(), &String::from_utf8_lossy(modules))

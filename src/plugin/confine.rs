@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-/// What is applied. It travels as JSON, in an argument.
+/// The restrictions of a process, passed as JSON in an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     /// Bytes of address space.
@@ -24,19 +24,19 @@ pub struct Confinement {
 /// granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// Whether it is an error if the system cannot enforce a part.
+    /// True if a part that the system cannot enforce is an error.
     pub strict: bool,
     /// Files and directories that may be read, beside those of the system.
     pub read: Vec<PathBuf>,
     /// Files and directories that may be read and written.
     pub write: Vec<PathBuf>,
-    /// Whether the network may be used.
+    /// True if the network may be used.
     pub network: bool,
-    /// Whether UNIX sockets may be connected to: every one that the user may connect to, because a
+    /// True if UNIX sockets may be connected to: every one that the user may connect to, because a
     /// filter of system calls sees no paths.
     #[serde(default)]
     pub sockets: bool,
-    /// Whether modes, owners and times of files may be changed where this system gives a process no
+    /// True if modes, owners and times of files may be changed where this system gives a process no
     /// view of the files of its own, and all files of the user are within reach: for what installs
     /// something.
     #[serde(default)]
@@ -48,9 +48,9 @@ pub struct Sandbox {
 pub struct Part {
     /// One word.
     pub name: Cow<'static, str>,
-    /// What holds where it is enforced.
+    /// The effect, if it is enforced.
     pub effect: Cow<'static, str>,
-    /// What does not hold, because this system cannot enforce it.
+    /// The effect that is missing, because this system cannot enforce it.
     pub missing: Option<String>,
 }
 

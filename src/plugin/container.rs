@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// pattern, or for the name of something else.
 const KINDS: [&str; 4] = ["", "bind", "volume", "tmpfs"];
 
-/// What an annotation says of a container.
+/// The fields of an annotation for a container.
 #[derive(Debug, Default, Decode)]
 pub struct Container<'a> {
     pub image: &'a str,

@@ -26,12 +26,12 @@ const LONGEST: usize = 200;
 /// share the answers: each program is asked at most once.
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
-    /// What the user names. It is not asked.
+    /// The program that the user names. It is not tried.
     named: Option<PathBuf>,
     answers: Arc<Mutex<Option<Vec<Answer>>>>,
 }
 
-/// What a program answered.
+/// The answer of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// One of [`NAMES`].

@@ -38,7 +38,7 @@ pub struct ExecPlugin {
     config: String,
     /// The base name of the file that holds it.
     file_name: String,
-    /// What errors call the plugin.
+    /// The name of the plugin in errors.
     name: String,
     pos: Pos,
     mode: Mode,

@@ -31,7 +31,7 @@ const INDEX: [&str; 2] = ["config.kubernetes.io/index", "internal.config.kuberne
 const MIGRATION_ID: &str = "internal.config.kubernetes.io/annotations-migration-resource-id";
 const ID: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
-/// What runs, as the annotation says it.
+/// The program or image of the annotation.
 #[derive(Debug, Default, Decode)]
 struct Spec<'a> {
     /// Upstream takes it and fails all the same.
@@ -66,7 +66,7 @@ pub struct Function {
     is_empty: bool,
 }
 
-/// Whether a configuration object is for a function.
+/// Returns whether a configuration object is for a function.
 pub fn is_function(config: &Node<'_>) -> bool {
     let annotations = config.get("metadata").and_then(|metadata| metadata.get("annotations"));
     let has = |key: &str| annotations.is_some_and(|annotations| annotations.get_text(key).is_some());

@@ -8,11 +8,11 @@
 //! source.
 //!
 //! A build of a kustomization compiles nothing, but for a genuine Go plugin that the user lets it
-//! adopt. Neither touches the plugin's own file: kustomize goes on using that.
+//! adopt. Neither touches the plugin's own file: kustomize still uses that.
 
 use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
-use super::shared_object::{Host, Program};
+use super::shared_object::{Host, Program, SharedObjectFile};
 use crate::atomic::Staged;
 use crate::diag::{Code, Error, Result};
 use crate::process::{Call, Children, Failure, Limits};
@@ -38,7 +38,7 @@ const HEADER: &str = rustomize_plugin_abi::HEADER;
 #[derive(Debug)]
 pub struct Built {
     pub path: PathBuf,
-    /// What the plugin can do.
+    /// The modes of the plugin.
     pub modes: Vec<String>,
     /// As in `go1.26.8`.
     pub go: String,
@@ -58,7 +58,7 @@ fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// what it can do. It costs a run of the Go compiler.
 ///
 /// # Errors
-/// There is no plugin in the directory, no Go or no C compiler on this machine, or Go finds fault
+/// The directory has no plugin, this machine lacks Go or a C compiler, or Go finds fault
 /// with the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
     let directory = directory.canonicalize().map_err(io("find", directory))?;
@@ -120,7 +120,9 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         Ok(SharedObject::Plugin) => {}
         found => return Err(fault(format!("Go has made something else than a plugin: {found:?}"))),
     }
-    let modes = Host::start(options, &options.isolation, &Program::Own, &made, None)?.modes().to_vec();
+    let modes = Host::start(options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)?
+        .modes()
+        .to_vec();
     if modes.is_empty() {
         let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
         return Err(fault(message).hint(
@@ -259,7 +261,7 @@ struct Go {
     version: String,
     /// The module file that holds for a directory.
     module: Option<PathBuf>,
-    /// What runs it.
+    /// Runs the Go command as a child.
     children: Children,
 }
 
@@ -411,7 +413,15 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
             .hint("RUSTOMIZE_CACHE_DIR names a directory that can be written to"));
     };
     let host = host_for(&build, hosts);
-    let start = || Host::start(options, &options.isolation, &Program::Other(host.clone()), path, None);
+    let start = || {
+        Host::start(
+            options,
+            &options.isolation,
+            &Program::Other(host.clone()),
+            &SharedObjectFile::placed(path.to_owned()),
+            None,
+        )
+    };
     if host.is_file() {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
@@ -449,10 +459,16 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     args.extend(["-o".into(), made.clone().into_os_string(), ".".into()]);
     go.run(work.path(), args, variables, options)?;
     // Go says now whether it opens the plugin, and not in the middle of somebody's build.
-    let modes = Host::start(options, &options.isolation, &Program::Other(made.clone()), path, None)
-        .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
-        .modes()
-        .to_vec();
+    let modes = Host::start(
+        options,
+        &options.isolation,
+        &Program::Other(made.clone()),
+        &SharedObjectFile::placed(path.to_owned()),
+        None,
+    )
+    .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
+    .modes()
+    .to_vec();
     let folder = host.parent().unwrap_or(hosts);
     fs::create_dir_all(folder).map_err(io("make", folder))?;
     place(&made, &host)?;

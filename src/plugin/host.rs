@@ -74,7 +74,7 @@ fn confine(confinement: &Confinement) -> io::Result<()> {
     Ok(())
 }
 
-/// Confines this process, which has one thread yet, as far as the system goes, and gives the parts
+/// Confines this process, which has one thread yet, as far as the system can, and gives the parts
 /// of the sandbox.
 ///
 /// # Errors

@@ -24,9 +24,9 @@ pub enum Level {
     /// None: a placed plugin can do what the user can, as under kustomize.
     #[default]
     Off,
-    /// What this system can enforce, and a warning for what it cannot.
+    /// Restrict plugins as far as this system can, and warn of the parts that it cannot enforce.
     Auto,
-    /// All of it and a cleared environment, or an error.
+    /// Clear the environment, and fail if this system cannot enforce a part.
     Strict,
 }
 
@@ -36,18 +36,18 @@ pub struct Isolation {
     pub level: Level,
     /// The level of installed plugins, which nobody has placed by hand.
     pub installed: Level,
-    /// Whether plugins get an environment and a home of their own, as always under
+    /// True if plugins get an environment and a home of their own, as always under
     /// [`Level::Strict`].
     pub is_apart: bool,
     /// Files and directories that plugins may read.
     pub read: Vec<PathBuf>,
     /// Files and directories that plugins may read and write.
     pub write: Vec<PathBuf>,
-    /// Whether plugins may use the network.
+    /// True if plugins may use the network.
     pub network: bool,
     /// UNIX sockets that plugins may connect to: with one of them, to all.
     pub sockets: Vec<PathBuf>,
-    /// Whether plugins may change the modes, owners and times of any file of the user, where the
+    /// True if plugins may change the modes, owners and times of any file of the user, where the
     /// system has no view of the files of their own for them: the tools of languages cannot do
     /// without.
     pub modes: bool,
@@ -55,13 +55,13 @@ pub struct Isolation {
     pub variables: Vec<(String, Option<OsString>)>,
 }
 
-/// What one process of a plugin gets.
+/// The rights of one process of a plugin.
 pub struct Grants {
-    /// What it applies to itself.
+    /// The restrictions that it applies to itself.
     pub confinement: Confinement,
     /// Variables, beside those that it inherits.
     pub environment: Vec<(Cow<'static, str>, OsString)>,
-    /// Whether it inherits the environment.
+    /// True if it inherits the environment.
     pub inherits: bool,
     /// Where it may write, as long as this is here.
     own: Option<PrivateDirectory>,
@@ -76,13 +76,13 @@ impl Grants {
         args
     }
 
-    /// Whether it may do less than the user.
+    /// Returns whether it may do less than the user.
     pub fn is_sandboxed(&self) -> bool {
         self.own.is_some()
     }
 }
 
-/// What is to be started, in place of a program that runs as it is.
+/// The command that starts a program, under its restrictions if it has any.
 pub struct Confined {
     pub program: PathBuf,
     pub args: Vec<OsString>,
@@ -115,7 +115,7 @@ impl PluginOptions {
     /// confines itself and becomes it.
     ///
     /// # Errors
-    /// There is no such process, or no place for temporary files.
+    /// The host program or a directory for temporary files is missing.
     pub fn confined(
         &self,
         isolation: &Isolation,
@@ -140,13 +140,13 @@ impl PluginOptions {
 
 impl PluginOptions {
     /// What a program needs to run: its own folder, that of the file it is a link to, and the
-    /// libraries of an interpreter that lies in neither of the system's places.
+    /// libraries of an interpreter outside of the system's directories.
     pub(super) fn folders(&self, program: &Path) -> Vec<PathBuf> {
         let path = (self.variable)("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
         let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
         let program = if program.components().count() == 1 { named.next() } else { Some(program.to_owned()) };
-        // What is placed may lie behind links; the kernel looks at what they lead to.
+        // A placed plugin may be a link; the kernel checks the file that it leads to.
         let real = program.as_ref().and_then(|program| program.canonicalize().ok());
         let folders = [program, real].into_iter().filter_map(|path| Some(path?.parent()?.to_owned()));
         let with_libraries = |folder: PathBuf| {
@@ -174,7 +174,7 @@ impl Isolation {
         isolation
     }
 
-    /// What all plugins get, as far as a plugin can ask for it.
+    /// The permissions that all plugins get.
     pub fn permissions(&self) -> Permissions {
         let texts = |paths: &[PathBuf]| paths.iter().filter_map(|path| path.to_str().map(str::to_owned)).collect();
         Permissions {

@@ -2,7 +2,7 @@
 //! `<home>/<group>/<version>/<lower case kind>/<kind>`, on Windows with `.exe`.
 
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
-use super::shared_object::Program;
+use super::shared_object::{Program, SharedObjectFile};
 use super::{PluginOptions, go};
 use crate::diag::{Code, Error, Result};
 use crate::resource::ResId;
@@ -25,13 +25,13 @@ pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
     homes
 }
 
-/// What was found.
+/// The plugin of an object in a plugin directory.
 #[derive(Debug)]
 pub enum Placed {
     Executable(PathBuf),
     SharedObject {
         path: PathBuf,
-        /// What speaks for it.
+        /// The program that loads it.
         program: Program,
         /// A file that would come first if it could be run.
         instead_of: Option<PathBuf>,
@@ -51,7 +51,7 @@ impl Placed {
 /// object; `None` if nothing is.
 ///
 /// # Errors
-/// What is there cannot be run.
+/// The file there cannot be run.
 pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     match options.homes.iter().find(|home| home.is_dir()) {
         Some(home) => look_in(home, options, id, program_for_placed),
@@ -67,7 +67,10 @@ type Speaker = fn(&Path, &Path, &PluginOptions) -> Result<Program>;
 /// # Errors
 /// As [`locate`].
 pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
-    look_in(home, options, id, program_for)
+    let placed = |path: &Path, executable: &Path, options: &PluginOptions| {
+        program_for(&SharedObjectFile::placed(path.to_owned()), executable, options)
+    };
+    look_in(home, options, id, placed)
 }
 
 fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speaker) -> Result<Option<Placed>> {
@@ -134,19 +137,20 @@ fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
 /// [`program_for`] a shared object that the user has placed: a genuine Go plugin is adopted, if the
 /// user lets it.
 fn program_for_placed(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
-    match program_for(path, executable, options) {
+    let file = SharedObjectFile::placed(path.to_owned());
+    match program_for(&file, executable, options) {
         Err(refused) if !go::adopt_first(path, options)? => Err(refused),
-        Err(_) => program_for(path, executable, options),
+        Err(_) => program_for(&file, executable, options),
         found => found,
     }
 }
 
-/// What speaks for a shared object. What is no plugin is refused: each class of files has an error
+/// The program that loads a shared object. Other files are refused: each class has an error
 /// of its own.
-pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
-    let fault = |what: String| Error::new(Code::Plugin, format!("the plugin '{}' {what}", path.display()));
+pub fn program_for(file: &SharedObjectFile, executable: &Path, options: &PluginOptions) -> Result<Program> {
+    let fault = |what: String| Error::new(Code::Plugin, format!("the plugin '{}' {what}", file.shown.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
-    Err(match classify(path) {
+    Err(match classify(&file.path) {
         Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),
         Ok(SharedObject::Plugin) => return Ok(Program::Own),
         Ok(SharedObject::Foreign) => {
@@ -156,7 +160,7 @@ pub fn program_for(path: &Path, executable: &Path, options: &PluginOptions) -> R
             let host = options.go_hosts.as_deref().map(|hosts| go::host_for(&built, hosts));
             match host.filter(|host| host.is_file()) {
                 Some(host) => return Ok(Program::Other(host)),
-                None => go::not_adopted(path, &built, options),
+                None => go::not_adopted(&file.shown, &built, options),
             }
         }
     })
@@ -169,20 +173,20 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether there is a file that may be run; `None` if there is nothing.
+/// Returns whether there is a file that may be run; `None` if there is nothing.
 fn is_executable(path: &Path) -> Option<bool> {
     let metadata = path.metadata().ok()?;
     Some(metadata.is_file() && may_run(&metadata))
 }
 
-/// Whether somebody may run a file: any execute bit will do, as upstream.
+/// Returns whether somebody may run a file: any execute bit will do, as upstream.
 #[cfg(unix)]
 fn may_run(metadata: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o111 != 0
 }
 
-/// Whether somebody may run a file: its name alone says so.
+/// Returns whether somebody may run a file: its name alone says so.
 #[cfg(not(unix))]
 fn may_run(_: &Metadata) -> bool {
     true

@@ -49,7 +49,7 @@ use function::Function;
 use isolation::Isolation;
 use locate::Placed;
 use program::Program;
-use shared_object::{Host, SharedObjectPlugin};
+use shared_object::{Host, SharedObjectFile, SharedObjectPlugin};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -105,7 +105,13 @@ impl Runners {
                     let executable = executable.display();
                     build.warn(Code::Plugin, format!("'{executable}' is not executable: '{}' is used", path.display()));
                 }
-                Ok(Box::new(SharedObjectPlugin::load(build, self, entry, (&program, &path), &isolation)?))
+                Ok(Box::new(SharedObjectPlugin::load(
+                    build,
+                    self,
+                    entry,
+                    (&program, &SharedObjectFile::placed(path)),
+                    &isolation,
+                )?))
             }
         }
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether and how external plugins run.
+/// Options of external plugins: if they run, and how.
 #[derive(Clone, Debug)]
 pub struct PluginOptions {
     /// Without it a build that needs an external plugin fails.
@@ -24,7 +24,7 @@ pub struct PluginOptions {
     pub homes: Vec<PathBuf>,
     /// Takes what plugins print on stderr, as it comes.
     pub stderr: fn(&[u8]),
-    /// Whether `stderr` shows that to the user: errors do not repeat it then.
+    /// True if `stderr` shows that to the user: errors do not repeat it then.
     pub shows_stderr: bool,
     /// How much of the user's rights plugins get.
     pub isolation: Isolation,
@@ -39,9 +39,9 @@ pub struct PluginOptions {
     pub adopts_go: fn(&Path) -> bool,
     /// Gives variables of this process to plugins that were granted them.
     pub variable: fn(&str) -> Option<OsString>,
-    /// What runs plugins, and what they need.
+    /// The children that run plugins and the programs that they need.
     pub children: Children,
-    /// What holds for functions alone.
+    /// Options of functions alone.
     pub functions: FunctionOptions,
 }
 
@@ -83,7 +83,7 @@ impl PluginOptions {
         }
     }
 
-    /// What one call may take.
+    /// The limits of one call.
     pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
     }
@@ -105,7 +105,7 @@ impl Images {
     /// The image that runs where an object that `root` lists names `written`.
     ///
     /// # Errors
-    /// It may not be used.
+    /// It must not be used.
     pub(super) fn of(&self, root: &Root, written: &str) -> Result<String> {
         self.0.as_ref().map_or_else(|| Ok(written.to_owned()), |find| find(root, written))
     }
@@ -117,12 +117,12 @@ impl fmt::Debug for Images {
     }
 }
 
-/// Whether and how functions run, beside what holds for all plugins.
+/// Options of functions, beside those of all plugins: if they run, and how.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionOptions {
     /// Without it a build that needs a function which is an executable fails.
     pub exec: bool,
-    /// Whether containers that ask for the network of this machine get it.
+    /// True if containers that ask for the network of this machine get it.
     pub network: bool,
     /// The network that is asked for by name. It has no effect on containers, as upstream; Go
     /// plugins see it.
@@ -131,11 +131,11 @@ pub struct FunctionOptions {
     pub mounts: Vec<String>,
     /// `NAME=value` for all functions, `NAME` alone for containers.
     pub variables: Vec<String>,
-    /// `uid:gid` for containers; `nobody` if there is none.
+    /// `uid:gid` for containers; `None` for `nobody`.
     pub user: Option<String>,
     /// The program that runs containers.
     pub engine: Engine,
-    /// Whether the engine notes the ids of containers (`--cidfile`, which kustomize does not pass),
+    /// True if the engine notes the ids of containers (`--cidfile`, which kustomize does not pass),
     /// so that one which fails or does not end is removed.
     pub notes_containers: bool,
     /// Which images run.

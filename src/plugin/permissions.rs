@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// What is asked for, or granted.
+/// Permissions that are asked for, or granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Permissions {
-    /// Whether it is the network.
+    /// True if it is the network.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
     /// Files and directories to read: absolute, or in the user's home as `~/...`.
@@ -64,12 +64,12 @@ impl<'a> Decode<'a> for Permissions {
 }
 
 impl Permissions {
-    /// Whether nothing is asked for.
+    /// Returns whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         *self == Permissions::default()
     }
 
-    /// What of it is no permission, in words.
+    /// The fault of an invalid permission, in words.
     pub fn fault(&self) -> Option<String> {
         let is_place = |path: &&String| !(path.starts_with('/') || path.starts_with("~/")) || leaves(path);
         let wrong = self.read.iter().chain(&self.write).chain(&self.sockets).find(is_place);
@@ -145,7 +145,7 @@ fn real(path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Whether a path goes up.
+/// Returns whether a path has the part `..`.
 fn leaves(path: &str) -> bool {
     Path::new(path).components().any(|part| part == Component::ParentDir)
 }
@@ -200,7 +200,7 @@ mod tests {
         assert!(asked.beyond(&asked, None).is_empty());
         let granted = of(true, &["/etc/app", "~/.kube"], &["/w"], &["AWS_*"]);
         assert_eq!(asked.beyond(&granted, None), of(false, &[], &[], &["HOME"]));
-        // A part of a name is no directory, and what may be read may not be written.
+        // A part of a name is not a directory, and a path for reading must not be written.
         assert_eq!(
             of(false, &["/etc/apple"], &["/etc/app"], &[]).beyond(&granted, None),
             of(false, &["/etc/apple"], &["/etc/app"], &[])

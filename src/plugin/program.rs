@@ -19,7 +19,7 @@ pub const PARAMETERS: &str = "RUSTOMIZE_PLUGIN_PARAMETERS";
 pub struct Command {
     /// The plugin itself, or what runs it.
     pub program: PathBuf,
-    /// What comes before its own arguments: the file that is run.
+    /// Arguments before those of the call: the file that is run.
     pub args: Vec<OsString>,
     /// The directory that holds the plugin, where it is one.
     pub directory: Option<PathBuf>,
@@ -50,14 +50,14 @@ impl Command {
         self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))
     }
 
-    /// What it reads besides the program.
+    /// Paths that it reads besides the program.
     pub fn files(&self) -> Vec<&Path> {
         self.directory.as_deref().into_iter().chain(self.needs.iter().map(PathBuf::as_path)).collect()
     }
 }
 
-/// A copy of an installed plugin that nobody else has, as long as this is here. What is held to the
-/// plugin's sum is what runs, whatever lies at its path by then.
+/// A copy of an installed plugin that nobody else has, as long as this is here. The copy has the
+/// plugin's sum, and runs even if the file at the plugin's path is replaced.
 pub struct HeldCopy {
     /// How the copy is started.
     pub command: Command,
@@ -73,7 +73,7 @@ impl fmt::Debug for HeldCopy {
     }
 }
 
-/// An executable, what of it is meant, and what it may do.
+/// An executable with its arguments, component and rights.
 #[derive(Clone)]
 pub struct Program {
     pub path: PathBuf,
@@ -84,13 +84,13 @@ pub struct Program {
     /// What comes before the arguments of a plugin: the file that is run, if the executable runs
     /// files.
     pub args: Vec<OsString>,
-    /// The directory that such a plugin lies in.
+    /// The directory of such a plugin.
     pub directory: Option<PathBuf>,
     /// The plugins that it calls, and the programs that run those.
     pub needs: Vec<PathBuf>,
     /// The component of an installed plugin.
     pub component: Option<String>,
-    /// What an installed plugin is told in each call, as JSON; empty for nothing.
+    /// The parameters of an installed plugin, as JSON; empty for none.
     pub parameters: String,
     /// Variables that what runs it needs.
     pub environment: Vec<(&'static str, OsString)>,
@@ -101,7 +101,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// One that lies where it was placed.
+    /// A placed plugin, run from its path.
     pub fn placed(path: PathBuf, isolation: Isolation) -> Program {
         let (args, needs, parameters, environment) = Default::default();
         Program {
@@ -150,7 +150,7 @@ impl Program {
         };
         readable.extend(of_needs.iter().map(PathBuf::as_path));
         readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
-        // What was looked at is run, whatever lies at its path by now. A script runs from a copy:
+        // The checked file runs, even if the one at its path was replaced. A script runs from a copy:
         // its interpreter opens a path.
         if let Some(file) = self.held.as_ref().and_then(|held| held.file.as_deref()) {
             readable.extend(self.path.parent());
@@ -167,7 +167,7 @@ impl Program {
     }
 }
 
-/// A path that leads to an open program, whatever lies at its own path by now, for this process and
+/// A path that leads to an open program, even if its own path was replaced, for this process and
 /// the next one it starts. `None` for a script, and on a system without such paths.
 #[cfg(unix)]
 fn by_descriptor(opened: &File) -> std::io::Result<Option<(PathBuf, File)>> {
@@ -179,13 +179,13 @@ fn by_descriptor(opened: &File) -> std::io::Result<Option<(PathBuf, File)>> {
     Ok(path.exists().then(|| (path, inherited.into())))
 }
 
-/// None: this system has no such paths.
+/// `None`: this system does not have such paths.
 #[cfg(not(unix))]
 fn by_descriptor(_: &File) -> std::io::Result<Option<(PathBuf, File)>> {
     Ok(None)
 }
 
-/// Whether the system runs a file itself.
+/// Returns whether the system runs a file itself.
 #[cfg(unix)]
 pub fn is_binary(file: &File) -> bool {
     let mut start = [0; 4];

@@ -6,8 +6,8 @@ use super::mounts;
 use std::io;
 use std::path::PathBuf;
 
-/// Where programs and libraries are, and what they ask the system for. What of it is not there does
-/// not count.
+/// Directories of programs and libraries, and of what they ask the system for. Missing ones do not
+/// count.
 const SYSTEM: [&str; 11] = [
     "/usr",
     "/bin",
@@ -25,7 +25,7 @@ const SYSTEM: [&str; 11] = [
 /// Devices that every program may use.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Restricts this process to a sandbox, as far as the system goes.
+/// Restricts this process to a sandbox, as far as the system can.
 ///
 /// # Errors
 /// The system leaves this process half way.

@@ -3,7 +3,7 @@
 //!
 //! The process is started when the first configuration object for the plugin is loaded, and serves
 //! the whole build. A transformer gets all resources and prints what is to be there afterwards, as
-//! one list: what it prints stands in its order, unlike what an exec plugin prints. *Cost*: the
+//! one list: resources keep the order of its output, unlike what an exec plugin prints. *Cost*: the
 //! process once, and printing and reading the resources once each.
 
 use super::failure::explain;
@@ -24,7 +24,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What speaks for a plugin.
+/// The program that loads a shared object.
 #[derive(Clone, Debug)]
 pub enum Program {
     /// This program, for a shared object with the functions of `plugin/abi`.
@@ -33,20 +33,41 @@ pub enum Program {
     Other(PathBuf),
 }
 
+/// A shared object that is loaded, and what errors call it.
+#[derive(Clone, Debug)]
+pub struct SharedObjectFile {
+    /// The file that is loaded: the held copy of an installed plugin.
+    pub path: PathBuf,
+    /// The path that the user knows.
+    pub shown: PathBuf,
+}
+
+impl SharedObjectFile {
+    /// A file that is loaded where the user has placed it.
+    pub fn placed(path: PathBuf) -> SharedObjectFile {
+        SharedObjectFile { shown: path.clone(), path }
+    }
+
+    /// A text of the process that has loaded the file, with the path that the user knows.
+    fn named(&self, text: &str) -> String {
+        text.replace(&*self.path.to_string_lossy(), &self.shown.to_string_lossy())
+    }
+}
+
 /// A running plugin, shared by all configuration objects for it.
 pub struct Host {
     conversation: Mutex<Conversation>,
-    path: PathBuf,
+    file: SharedObjectFile,
     description: Description,
-    /// Its place for temporary files goes when the process has ended.
+    /// Its directory for temporary files is removed when the process has ended.
     _grants: Grants,
 }
 
-/// What a plugin says of itself; fields that are not known do not count.
+/// The description that a plugin prints; unknown fields are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Description {
-    /// What it can do: `generate`, `transform`, `validate`. Everything, if it does not say.
+    /// The modes that it supports: `generate`, `transform`, `validate`; `None` for all.
     modes: Option<Vec<String>>,
 }
 
@@ -55,15 +76,21 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::start`].
-    fn of(runners: &Runners, isolation: &Isolation, program: &Program, path: &Path, root: &Root) -> Result<Arc<Host>> {
+    fn of(
+        runners: &Runners,
+        isolation: &Isolation,
+        program: &Program,
+        file: &SharedObjectFile,
+        root: &Root,
+    ) -> Result<Arc<Host>> {
         let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
-        let key = (path.to_owned(), confined_to);
+        let key = (file.path.clone(), confined_to);
         // Whoever asks for a plugin that is being started waits for it.
         let mut hosts = runners.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(host) = hosts.get(&key) {
             return Ok(Arc::clone(host));
         }
-        let host = Arc::new(Host::start(&runners.options, isolation, program, path, key.1.as_deref())?);
+        let host = Arc::new(Host::start(&runners.options, isolation, program, file, key.1.as_deref())?);
         hosts.insert(key, Arc::clone(&host));
         Ok(host)
     }
@@ -77,10 +104,10 @@ impl Host {
         options: &PluginOptions,
         isolation: &Isolation,
         program: &Program,
-        path: &Path,
+        file: &SharedObjectFile,
         root: Option<&Path>,
     ) -> Result<Host> {
-        let name = format!("plugin '{}'", path.display());
+        let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
         let fault = |what: String| Error::new(Code::Plugin, format!("{name} {what}"));
         let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
         let mut paths: Vec<&Path> = [path.parent(), root].into_iter().flatten().collect();
@@ -96,16 +123,16 @@ impl Host {
         let (environment, inherits) = (grants.environment.clone(), grants.inherits);
         let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
         let limits = options.limits();
-        let failed = |failed: Failed| explain(options, &failed, path, &name, Pos::NONE);
+        let failed = |failed: Failed| explain(options, &failed, &file.shown, &name, Pos::NONE);
         let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
         let hello = conversation.exchange(&[], &limits).map_err(failed)?;
         let description = match hello.kind {
             answer::OUTPUT => serde_json::from_slice(&hello.content)
                 .map_err(|e| fault(format!("does not describe itself as a JSON object: {e}")))?,
-            answer::NOT_OPENED => return Err(fault(text(hello))),
-            _ => return Err(fault(format!("cannot describe itself: {}", words(hello)))),
+            answer::NOT_OPENED => return Err(fault(file.named(&text(hello)))),
+            _ => return Err(fault(file.named(&format!("cannot describe itself: {}", words(hello))))),
         };
-        Ok(Host { conversation: Mutex::new(conversation), path: path.to_owned(), description, _grants: grants })
+        Ok(Host { conversation: Mutex::new(conversation), file: file.clone(), description, _grants: grants })
     }
 
     /// Calls the plugin. It costs the transfer and no copy of the texts.
@@ -125,7 +152,7 @@ impl Host {
         self.conversation.lock().unwrap_or_else(PoisonError::into_inner).exchange(&parts, limits)
     }
 
-    /// What the plugin says that it can do.
+    /// The modes that the plugin says it supports.
     pub fn modes(&self) -> &[String] {
         self.description.modes.as_deref().unwrap_or_default()
     }
@@ -165,7 +192,7 @@ fn text(frame: Frame) -> String {
     String::from_utf8_lossy(&frame.content).into_owned()
 }
 
-/// Why a call has no result, in words.
+/// The reason why a call failed, in words.
 fn words(frame: Frame) -> String {
     match frame.kind {
         answer::FAILED => text(frame),
@@ -183,7 +210,7 @@ pub struct SharedObjectPlugin {
     /// The configuration as the plugin gets it.
     config: String,
     root: Root,
-    /// What errors call the plugin.
+    /// The name of the plugin in errors.
     name: String,
     pos: Pos,
 }
@@ -198,12 +225,12 @@ impl SharedObjectPlugin {
         build: &Build<'a>,
         runners: &Runners,
         PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
-        (program, path): (&Program, &Path),
+        (program, file): (&Program, &SharedObjectFile),
         isolation: &Isolation,
     ) -> Result<Self> {
         let arena = build.arena;
         let pos = config.pos();
-        let host = Host::of(runners, isolation, program, path, root).map_err(|e| e.at(pos))?;
+        let host = Host::of(runners, isolation, program, file, root).map_err(|e| e.at(pos))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
@@ -213,7 +240,7 @@ impl SharedObjectPlugin {
         if !can {
             let error = Error::new(Code::Plugin, format!("{name} is not a {}", mode.role())).at(pos);
             let modes = host.modes().join(", ");
-            return Err(error.hint(format!("'{}' says that it can: {modes}", path.display())));
+            return Err(error.hint(format!("'{}' says that it can: {modes}", file.shown.display())));
         }
         Ok(SharedObjectPlugin {
             options: Arc::clone(&runners.options),
@@ -244,10 +271,10 @@ impl SharedObjectPlugin {
         let answer = self
             .host
             .ask(&self.options.limits(), &asked)
-            .map_err(|failed| explain(&self.options, &failed, &self.host.path, &self.name, self.pos))?;
+            .map_err(|failed| explain(&self.options, &failed, &self.host.file.shown, &self.name, self.pos))?;
         match answer.kind {
             answer::OUTPUT => Ok(answer.content),
-            _ => Err(fault(words(answer))),
+            _ => Err(fault(self.host.file.named(&words(answer)))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The sandbox of systems that are not Linux: there is none.
+//! Systems other than Linux do not have a sandbox.
 
 use super::confine::{Part, Sandbox};
 use std::io;

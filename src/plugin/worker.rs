@@ -44,7 +44,7 @@ struct Running {
     conversation: Conversation,
     /// The number of the last request.
     last: u64,
-    /// Whether a call has failed: the process has ended then, or cannot be trusted any more.
+    /// True if a call has failed: the process has ended then, or cannot be trusted any more.
     is_broken: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Request<'r> {
     pub parameters: &'r str,
 }
 
-/// Why a request has no answer.
+/// The reason why a request was not answered.
 pub enum Unanswered {
     /// The process ended, took too long, or printed too much.
     Failed(Failed),

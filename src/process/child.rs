@@ -26,7 +26,7 @@ impl Child {
         Ok(Child { handle, group })
     }
 
-    /// Whether it has this number.
+    /// Returns whether it has this number.
     pub(super) fn is(&self, pid: Pid) -> bool {
         self.group == Some(pid)
     }

@@ -18,6 +18,6 @@ impl Child {
         let _ = self.handle.kill();
     }
 
-    /// Ends nothing: it has no group.
+    /// Ends nothing: the child does not have a group.
     pub(super) fn end_group(&self) {}
 }

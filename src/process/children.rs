@@ -27,9 +27,9 @@ struct Inner {
     has_ended: AtomicBool,
     /// How many children there were.
     count: AtomicU32,
-    /// Whether this process has no other children.
+    /// True if this process has no other children.
     are_all: bool,
-    /// What is done before the first child, or the first directory.
+    /// Runs before the first child or the first directory.
     prepare: fn(),
     prepared: Once,
     swept: Once,

@@ -67,7 +67,7 @@ impl Conversation {
         })
     }
 
-    /// Whether the child has sent nothing that was not read.
+    /// Returns whether the child has sent nothing that was not read.
     pub fn is_silent(&self) -> bool {
         matches!(self.wait(false, Duration::ZERO), Ok(false))
     }
@@ -143,7 +143,7 @@ impl Drop for Conversation {
     }
 }
 
-/// The part of a frame that is there.
+/// The part of a frame that has arrived.
 #[derive(Default)]
 struct Received {
     head: Vec<u8>,

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 /// Room for what a plugin prints, at the least.
 const READ_AHEAD: usize = 1 << 20;
 
-/// What a pipe holds, in bytes: the most that a user may ask for by default.
+/// The size of a pipe in bytes: the most that a user may ask for by default.
 const PIPE_SIZE: usize = 1 << 20;
 
 /// How long a child that was told to end, or whose pipe has closed, may take.
@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How much of the end of stderr an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
 
-/// What a child may take.
+/// Limits of a child.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How long it may run; `None` for as long as it likes.
@@ -60,7 +60,7 @@ pub struct Limits {
     pub stderr: fn(&[u8]),
 }
 
-/// What to run.
+/// The program to run.
 pub struct Call<'c> {
     /// A path, or a name to look for in PATH.
     pub program: &'c Path,
@@ -69,11 +69,11 @@ pub struct Call<'c> {
     pub directory: Option<&'c Path>,
     /// Variables that are set.
     pub environment: Vec<(Cow<'static, str>, OsString)>,
-    /// Whether the child has the variables of this process, too.
+    /// True if the child has the variables of this process, too.
     pub inherits: bool,
     /// Variables that are taken away.
     pub without: &'static [&'static str],
-    /// What the child reads; `None` for an empty stdin.
+    /// The stdin of the child; `None` for an empty one.
     pub stdin: Option<Vec<u8>>,
 }
 
@@ -97,7 +97,7 @@ impl Call<'_> {
     }
 }
 
-/// Why a call has no result.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub enum Failure {
     NotStarted(io::Error),
@@ -156,7 +156,7 @@ fn collect(
     }
 }
 
-/// What a reader keeps of a stream.
+/// The part of a stream that a reader keeps.
 enum Keep {
     /// Everything, up to a limit.
     All { limit: u64, expected: usize },

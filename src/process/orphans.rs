@@ -16,7 +16,7 @@ pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
 /// Processes that start others while they are ended are looked for again, so often.
 const ROUNDS: usize = 64;
 
-/// Whether this process has no children at all. One call of the system.
+/// Returns whether this process has no children at all. One call of the system.
 pub fn are_none() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::All, look), Err(rustix::io::Errno::CHILD))
@@ -80,7 +80,7 @@ fn environment(pid: Pid) -> Vec<u8> {
     fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default()
 }
 
-/// Whether an environment has an entry, or one that begins so.
+/// Returns whether an environment has an entry, or one that begins so.
 fn carries(environment: &[u8], entry: &str) -> bool {
     let at_start = environment.starts_with(entry.as_bytes());
     at_start || memchr::memmem::find(environment, format!("\0{entry}").as_bytes()).is_some()

@@ -1,4 +1,4 @@
-//! Private directories on systems that are not Unix: as private as the directory that they lie in.
+//! Private directories on systems that are not Unix: as private as the directory that holds them.
 //! On Windows that of temporary files belongs to one user.
 
 use std::fs::{self, File};

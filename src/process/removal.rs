@@ -20,7 +20,7 @@ pub struct Removal {
     program: PathBuf,
     /// The arguments before the id.
     args: Vec<OsString>,
-    /// Where the file is. The directory goes with the last user of this.
+    /// Where the file is. The directory is removed with the last user of this.
     directory: PrivateDirectory,
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 /// The variable that marks a child, as on Unix.
 pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
 
-/// Whether this process has no children of other processes: always.
+/// Returns whether this process has no children of other processes: always.
 pub fn are_none() -> bool {
     true
 }

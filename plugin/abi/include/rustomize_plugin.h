@@ -33,7 +33,7 @@ extern "C" {
 
 #define RUSTOMIZE_PLUGIN_ABI 1u
 
-/* What a call is for. */
+/* The purpose of a call. */
 #define RUSTOMIZE_GENERATE 1u  /* print resources to add; there are none to read */
 #define RUSTOMIZE_TRANSFORM 2u /* print what is to be there instead of what is read */
 #define RUSTOMIZE_VALIDATE 3u  /* as transform, and nothing may change */

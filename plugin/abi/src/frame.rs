@@ -28,7 +28,7 @@ pub mod answer {
     pub const PANICKED: u8 = 2;
     /// The plugin does not support the mode.
     pub const UNSUPPORTED: u8 = 3;
-    /// Which rule of the interface the plugin broke.
+    /// The rule of the interface that the plugin broke.
     pub const BROKEN: u8 = 4;
     /// Why the plugin cannot be opened.
     pub const NOT_OPENED: u8 = 5;

@@ -7,7 +7,7 @@ use crate::{CallError, Mode};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a plugin is asked for.
+/// A request to the plugin.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'r> {
     pub mode: Mode,
@@ -23,7 +23,7 @@ pub struct Asked<'r> {
 
 /// A plugin, as texts.
 pub trait Guest {
-    /// What the plugin says of itself: a JSON object.
+    /// The description of the plugin: a JSON object.
     fn describe() -> String;
 
     /// Does what is asked for, and gives YAML documents.

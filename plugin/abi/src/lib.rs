@@ -33,7 +33,7 @@ pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";
 /// The version of the interface.
 pub const ABI_VERSION: u32 = 1;
 
-/// What a call is for.
+/// The purpose of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Mode {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// Why a call has no result.
+/// The reason why a call failed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum CallError {
     /// The plugin says why.
@@ -125,10 +125,10 @@ impl Plugin {
         Plugin { describe, run, free, serial: PhantomData }
     }
 
-    /// What the plugin says of itself: a JSON object.
+    /// The description of the plugin: a JSON object.
     ///
     /// # Errors
-    /// It fails, or its answer is no text.
+    /// It fails, or its answer is not valid UTF-8.
     pub fn describe(&self) -> Result<Output<'_>, CallError> {
         let mut response = response();
         // SAFETY: the response is ours, zeroed but for its size, and lives until the call has
@@ -140,7 +140,7 @@ impl Plugin {
     /// Lets the plugin do what the call asks for, and gives what it printed, which is not copied.
     ///
     /// # Errors
-    /// It fails, or its answer is no text.
+    /// It fails, or its answer is not valid UTF-8.
     pub fn run(&self, asked: &Asked<'_>) -> Result<Output<'_>, CallError> {
         let request = Request {
             size: size_of::<Request>() as u32,
@@ -170,7 +170,7 @@ impl Plugin {
     }
 }
 
-/// Whether memory can be so long.
+/// Returns whether memory can be so long.
 pub(crate) fn is_length(len: usize) -> bool {
     isize::try_from(len).is_ok()
 }

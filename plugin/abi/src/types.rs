@@ -32,7 +32,7 @@ impl Default for Buffer {
     }
 }
 
-/// What is asked of a plugin.
+/// A request to a plugin.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Request {
@@ -44,7 +44,7 @@ pub struct Request {
     pub options: Text,
 }
 
-/// What a plugin answers.
+/// The answer of a plugin.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Response {

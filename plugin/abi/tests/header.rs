@@ -129,7 +129,7 @@ fn a_plugin_in_c_is_called_and_its_buffers_go_back() {
     };
     assert_eq!(broken("bytes"), "a text that is not valid UTF-8 at byte 0");
     assert_eq!(broken("nowhere"), "5 bytes at no place");
-    // Describe, two outputs, two errors, and the bytes that were no text: each was freed once.
+    // Describe, two outputs, two errors, and the bytes that were not text: each was freed once.
     assert_eq!(plugin.describe().unwrap().len(), 6);
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What every client begins with.
+/// The beginning of every client.
 const HEAD: &str = include_str!("../../../plugin/sdk/python/client.py");
 
 /// Words of Python, and names that a client uses itself: none of them is a field's name.

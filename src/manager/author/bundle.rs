@@ -8,7 +8,7 @@ use super::describe::Component;
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content;
 use crate::plugin::program::is_binary;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const MOST_PARTS: usize = 2;
 /// The end of the names of shared objects.
 pub const SHARED_OBJECT: &str = ".so";
 
-/// Whether a file in `schemas` is a schema, by its name (M28).
+/// Returns whether a file in `schemas` is a schema, by its name (M28).
 pub fn is_schema(name: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
@@ -46,11 +46,11 @@ pub fn schemas(directory: &Path) -> io::Result<Vec<(String, PathBuf)>> {
 pub(super) struct Contents {
     /// Each kind, with the file that is the plugin for it.
     pub components: Vec<Component>,
-    /// Whether a plugin is compiled for one kind of machines.
+    /// True if a plugin is compiled for one kind of machines.
     pub is_native: bool,
 }
 
-/// Reads the plugins of a bundle that has a manifest. O(files).
+/// Reads the plugins of a bundle that has a manifest. O(files log files).
 ///
 /// # Errors
 /// A plugin is not executable, a kind has two plugins, or the directory cannot be read or has
@@ -71,15 +71,14 @@ pub(super) fn contents(directory: &Path) -> Result<Contents> {
     files.sort_by_key(|(path, _)| path.matches('/').count());
     // By directory and kind: the executable or the shared object.
     let mut found: BTreeMap<(String, String), Plugin> = BTreeMap::new();
-    let mut folders: Vec<String> = Vec::new();
+    let mut folders: BTreeSet<String> = BTreeSet::new();
     for (path, file) in files {
         let Some((folder, kind)) = kind_of(&path) else { continue };
-        if folders.iter().any(|known| folder.starts_with(&format!("{known}/"))) {
+        // An apiVersion has few parts, so that a directory has few above it.
+        if folder.match_indices('/').any(|(end, _)| folders.contains(&folder[..end])) {
             continue;
         }
-        if !folders.contains(&folder) {
-            folders.push(folder.clone());
-        }
+        folders.insert(folder.clone());
         let opened = File::open(&file).map_err(cannot)?;
         let is_shared_object = path.ends_with(SHARED_OBJECT);
         let runs = is_shared_object || content::is_executable(&opened).map_err(cannot)?;

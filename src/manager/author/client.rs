@@ -19,7 +19,7 @@ pub struct Client {
     pub version: String,
     /// Where it is installed.
     pub path: PathBuf,
-    /// What its content is known by.
+    /// The sum of its content.
     pub sum: String,
     /// How it is started: its program, and what comes before its own arguments.
     pub command: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Client {
     pub description: Description,
 }
 
-/// What a plugin's directory was given, and what that was given in turn; each once.
+/// The clients in a plugin's directory, and those of their plugins in turn; each once.
 pub fn clients(directory: &Path) -> Vec<Client> {
     let mut all: Vec<Client> = Vec::new();
     let mut queue = vec![directory.to_owned()];

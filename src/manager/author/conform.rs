@@ -77,7 +77,7 @@ pub fn conform(arena: Arena<'_>, config: &Resource<'_>, schema: &Schema, plugin:
     Err(told(Error::new(Code::Field, message).at(pos)).context(says))
 }
 
-/// Whether a tree has more than so many levels. Without recursion.
+/// Returns whether a tree has more than so many levels. Without recursion.
 fn is_deeper(node: &Node<'_>, most: usize) -> bool {
     let mut queue = vec![(node, 1)];
     while let Some((node, level)) = queue.pop() {
@@ -93,7 +93,7 @@ fn is_deeper(node: &Node<'_>, most: usize) -> bool {
     false
 }
 
-/// Whether a tree of few levels is what a schema describes.
+/// Returns whether a tree of few levels is what a schema describes.
 fn check<'a>(node: &Node<'a>, pos: Pos, schema: &Schema, faults: &mut Faults) -> std::result::Result<bool, TooMuch> {
     let rules = schema.rules();
     let mentioned = of_one_value(rules, 0);
@@ -198,7 +198,7 @@ fn plural(count: u64, word: &str) -> String {
 
 struct Checker<'s> {
     rules: &'s [Rules],
-    /// Whether anything asks what was looked at.
+    /// True if anything asks what was looked at.
     marks: bool,
     /// The fields at the top that are not part of what is checked.
     hidden: Vec<&'static str>,

@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// How much it may print.
 const OUTPUT_LIMIT: u64 = 1 << 20;
 
-/// What a plugin says of itself.
+/// The description of a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Description {
     pub version: String,
@@ -35,10 +35,10 @@ pub struct Description {
     pub protocol: Protocol,
     /// The form in which it reads and prints objects.
     pub format: Format,
-    /// Whether it can be started once and called over frames, as an exec plugin.
+    /// True if it can be started once and called over frames, as an exec plugin.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub worker: bool,
-    /// What it asks for.
+    /// The permissions that it asks for.
     pub permissions: Permissions,
     /// Packer's words for generators and transformers.
     pub(in crate::manager) builders: Vec<Component>,
@@ -69,10 +69,10 @@ pub struct Component {
     #[serde(rename = "apiVersion")]
     pub api_version: String,
     pub kind: String,
-    /// What it does, in one sentence.
+    /// Its purpose, in one sentence.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// What its configuration objects look like.
+    /// The schema of its configuration objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
     /// The file that is the plugin for it, in the directory of a bundle; empty for what the whole
@@ -82,7 +82,7 @@ pub struct Component {
 }
 
 impl Component {
-    /// The fault of a component, in words, if it is none that an object can ask for.
+    /// The fault of a component, in words, if an object cannot ask for it.
     pub(super) fn fault(&self) -> Option<String> {
         let Component { name, api_version, kind, .. } = self;
         match (name.is_empty(), api_version.is_empty(), kind.is_empty()) {
@@ -128,7 +128,7 @@ impl fmt::Display for Role {
 pub enum DescribeError {
     /// It did not get as far as to print.
     Failed(Failed),
-    /// What it printed is no JSON object of this form, or more than one.
+    /// The output is not one JSON object of this form.
     Form(serde_json::Error),
     /// It says another version than its file.
     Version { file: Version, said: String },
@@ -242,7 +242,7 @@ impl Description {
         !earlier && self.post_processors.contains(component)
     }
 
-    /// What the plugin does, and where each of it can stand.
+    /// The components of the plugin, each with its role.
     pub fn components(&self) -> impl Iterator<Item = (Role, &Component)> {
         let lists = [
             (Role::Generator, &self.generators),
@@ -265,7 +265,7 @@ impl<'de> Deserialize<'de> for Description {
 /// The fields of an object that a plugin has printed. Fields that are not known are from newer
 /// plugins, and null is as good as no field.
 struct Fields<'f> {
-    /// Where the object is, with a dot behind it; empty for the whole.
+    /// Where the object is, followed by a dot; empty for the whole.
     place: String,
     object: &'f mut Map<String, Value>,
 }

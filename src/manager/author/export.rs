@@ -27,7 +27,7 @@ pub struct Head<'h> {
 /// The text of a `plugin.yaml` for a bundle: what is in the bundle, its files say.
 ///
 /// # Errors
-/// A text has no form in YAML.
+/// A text cannot be written as YAML.
 pub fn bundle_manifest(manifest: &Manifest) -> Result<String> {
     let description = &manifest.description;
     let mut fields: Vec<(&str, Value)> = vec![
@@ -60,7 +60,7 @@ pub fn bundle_manifest(manifest: &Manifest) -> Result<String> {
 /// The text of a `plugin.yaml` that says the same as a description.
 ///
 /// # Errors
-/// A text of the description has no form in YAML.
+/// A text of the description cannot be written as YAML.
 pub fn manifest(head: &Head<'_>, description: &Description) -> Result<String> {
     let mut fields: Vec<(&str, Value)> = vec![
         ("apiVersion", crate::manager::id::head::API_VERSION.into()),
@@ -173,7 +173,7 @@ pub fn schema(description: &Description, kind: Option<&str>) -> Result<Value> {
 /// A page of documentation in Markdown.
 ///
 /// # Errors
-/// A text of the description has no form in YAML.
+/// A text of the description cannot be written as YAML.
 pub fn page(name: &str, description: &Description) -> Result<String> {
     let mut out = format!("# {}\n", inline(if name.is_empty() { "Plugin" } else { name }));
     if !description.version.is_empty() {

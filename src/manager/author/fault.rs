@@ -13,7 +13,7 @@ pub(super) struct Fault {
     pub(super) pos: Pos,
     pub(super) message: String,
     pub(super) hint: Option<String>,
-    /// Whether a fixed value was expected: such a fault says that an alternative is not meant.
+    /// True if a fixed value was expected: such a fault says that an alternative is not meant.
     pub(super) is_const: bool,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Fault {
 pub(super) struct Faults {
     pub(super) list: Vec<Fault>,
     pub(super) count: usize,
-    /// Whether anybody will read them.
+    /// True if anybody will read them.
     pub(super) is_kept: bool,
 }
 

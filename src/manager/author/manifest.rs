@@ -20,7 +20,7 @@ use crate::yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The names of the file, first that is there. The second is Pulumi's.
+/// The names of the file, preferred one first. The second is Pulumi's.
 pub const FILES: [&str; 2] = ["plugin.yaml", "PulumiPlugin.yaml"];
 
 /// The `kind` of a plugin's manifest.
@@ -32,7 +32,7 @@ pub const BUNDLE: &str = "Bundle";
 /// Most bytes of the file.
 const MANIFEST_LIMIT: u64 = 1 << 20;
 
-/// What runs the files of a plugin.
+/// The runtime of a plugin's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Runtime {
     Python,
@@ -60,7 +60,7 @@ const RUNTIMES: [(&str, Runtime); 6] = [
     ("so", Runtime::SharedObject),
 ];
 
-/// What a lock file says in place of a bundle's runtime.
+/// The runtime of a bundle in a lock file.
 pub const BUNDLE_RUNTIME: &str = "bundle";
 
 impl Runtime {
@@ -97,7 +97,7 @@ impl Runtime {
     }
 }
 
-/// How deno runs a file: what it needs was fetched, and nothing lies in a `node_modules`.
+/// How deno runs a file: its packages were fetched, and there is no directory `node_modules`.
 /// The code that deno compiles is kept in no cache: that cache would be in no sum.
 const DENO: [&str; 7] =
     ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only", "--no-code-cache"];
@@ -126,7 +126,7 @@ pub(in crate::manager) fn deno_environment(directory: &Path) -> Vec<(&'static st
 /// A directory's plugin, or a bundle.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// What it says that it is called; empty if it does not.
+    /// The name; empty if the file has none.
     pub name: String,
     /// `None` where the plugin itself says it.
     pub version: Option<Version>,
@@ -137,7 +137,7 @@ pub struct Manifest {
     pub entry: String,
     /// The machines that the directory is for.
     pub platform: Platform,
-    /// What the plugin does; empty where it says so when it is asked.
+    /// The description; without components if the plugin itself has to be asked.
     pub description: Description,
     /// The plugins that it needs; those and the bundles that a bundle brings.
     pub dependencies: Vec<Requirement>,
@@ -207,7 +207,7 @@ impl<'a> Decode<'a> for RawComponent<'a> {
 }
 
 impl RawComponent<'_> {
-    /// The component. Files with schemas lie below `directory`.
+    /// The component. Files with schemas are below `directory`.
     fn component(&self, cx: &Decoder<'_>, directory: &Path) -> Result<Component> {
         let text = |text: &str| text.to_owned();
         let schema = written_schema::read(&self.schema, directory).map_err(|e| e.in_field("schema"))?;
@@ -225,7 +225,7 @@ impl RawComponent<'_> {
 }
 
 impl Manifest {
-    /// Whether a directory has one.
+    /// Returns whether a directory has one.
     pub fn is_in(directory: &Path) -> bool {
         FILES.iter().any(|name| directory.join(name).is_file())
     }
@@ -233,7 +233,7 @@ impl Manifest {
     /// Reads the one of a directory.
     ///
     /// # Errors
-    /// There is none, or it is not of its form.
+    /// It is missing, or malformed.
     pub fn read(directory: &Path) -> Result<Manifest> {
         let found = FILES.iter().map(|name| (*name, directory.join(name))).find(|(_, path)| path.is_file());
         let Some((name, path)) = found else {
@@ -274,7 +274,7 @@ impl Manifest {
     }
 
     /// Reads the text of a manifest, which errors call `shown`. `is_pulumi` says whose form it has.
-    /// The files that it names lie below `directory`. Of a bundle only the text is read: see
+    /// The files that it names are below `directory`. Of a bundle only the text is read: see
     /// [`Manifest::read`].
     ///
     /// # Errors
@@ -411,9 +411,26 @@ impl Manifest {
         })
     }
 
-    /// Whether the directory is a bundle.
+    /// Returns whether the directory is a bundle.
     pub fn is_bundle(&self) -> bool {
         self.runtime == Runtime::Bundle
+    }
+
+    /// Checks that the directory has the file that the runtime runs.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn check_entry(&self, directory: &Path) -> Result<()> {
+        let runs_a_file = match self.runtime {
+            Runtime::Bash | Runtime::Deno | Runtime::Python | Runtime::SharedObject => true,
+            // Node finds files without the end of their names; other programs have their own rules.
+            Runtime::Nodejs | Runtime::Go | Runtime::Bundle | Runtime::Program(_) => false,
+        };
+        if !runs_a_file || directory.join(&self.entry).exists() {
+            return Ok(());
+        }
+        let message = format!("the entry '{}' does not exist, and {} runs that file", self.entry, self.runtime.name());
+        Err(Error::new(Code::Plugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
     }
 
     /// The command that runs the plugin in a directory. [`Command::of_entry`] makes that of one
@@ -456,12 +473,12 @@ impl Manifest {
     pub fn complete(&self, said: Description) -> Description {
         let Description { protocol, format, worker, permissions, .. } = self.description.clone();
         let worker = worker || said.worker;
-        // YAML is what a file says that says nothing of it.
+        // Without the field the format is YAML.
         let format = if format == Format::default() { said.format } else { format };
         Description { protocol, format, worker, permissions, ..said }
     }
 
-    /// What the plugin does, if the file says that.
+    /// The description, if the file has one.
     pub fn says_what(&self) -> bool {
         self.is_bundle() || self.description.components().next().is_some()
     }

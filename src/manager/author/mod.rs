@@ -1,10 +1,10 @@
-//! What authors of plugins write.
+//! Files that authors of plugins write.
 //!
 //! * [`schema`]: the JSON Schema of a kind's configuration objects; [`rules`]: one subschema;
 //!   [`written_schema`]: where manifests have it.
 //! * [`conform`]: holding an object to its schema; [`fault`]: what is wrong with it.
 //! * [`describe`]: what a plugin says of itself.
-//! * [`bundle`]: what lies in the directory of a bundle.
+//! * [`bundle`]: the content of a bundle's directory.
 //! * [`client`]: the plugins that a plugin needs, as its directory names them; [`bindings`]: their
 //!   types in Python.
 //! * [`manifest`]: `plugin.yaml`, which makes a directory a plugin or a bundle.

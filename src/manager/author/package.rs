@@ -30,10 +30,10 @@ use std::path::{Path, PathBuf};
 /// The end of the name of the file with the sums of all archives.
 const SUMS: &str = "_SHA256SUMS";
 
-/// What gzip calls a system that it does not know.
+/// The code of an unknown operating system in gzip.
 const ANY_SYSTEM: u8 = 255;
 
-/// What is to be packaged.
+/// Options of a package.
 pub struct Wanted<'w> {
     /// A directory with `plugin.yaml`, or with `plugin/plugin.yaml` or `bundle/plugin.yaml`, or an
     /// executable.
@@ -42,7 +42,7 @@ pub struct Wanted<'w> {
     pub name: Option<&'w str>,
     /// Executables, shared objects or directories of a bundle, for certain platforms.
     pub files: &'w [(Platform, PathBuf)],
-    /// The directory for the files, which may not exist yet.
+    /// The directory for the files; it is created if it is missing.
     pub out: &'w Path,
     pub key: Option<&'w SigningKey>,
 }
@@ -52,7 +52,7 @@ struct Subject {
     name: String,
     version: Version,
     api: ApiVersion,
-    /// What an archive holds, by its platform: names, and the files on the disk.
+    /// The files of an archive, by its platform: names, and paths on the disk.
     contents: Vec<(Platform, BTreeMap<String, PathBuf>)>,
 }
 
@@ -301,7 +301,7 @@ fn tar_gz(files: &BTreeMap<String, PathBuf>) -> Result<Vec<u8>> {
     finish().map_err(|e| fault(format!("cannot make the archive: {e}")))
 }
 
-/// Unpacks an archive as installing does, and holds what comes out of it to what went in.
+/// Unpacks an archive as installing does, and compares the result with the original files.
 fn check_installs(name: &str, bytes: &[u8], files: &BTreeMap<String, PathBuf>) -> Result<()> {
     let made = tempfile::Builder::new().prefix(atomic::PREFIX).tempdir();
     let into = made.map_err(|e| fault(format!("cannot make a temporary directory: {e}")))?;

@@ -54,7 +54,7 @@ const TAKEN: [&str; 26] = [
     "type-meta",
 ];
 
-/// What is to be written.
+/// The thing that `plugin new` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum New {
     Plugin(Language, Role),
@@ -175,7 +175,7 @@ fn example(role: Role) -> Example {
     }
 }
 
-/// What a language needs.
+/// The files of a language.
 struct Layout {
     /// The part of the README that is about the language.
     readme: &'static str,

@@ -139,7 +139,7 @@ pub struct Schema(Arc<Compiled>);
 struct Compiled {
     text: Value,
     rules: Vec<Rules>,
-    /// Whether a rule asks which fields or items other rules have looked at.
+    /// True if a rule asks which fields or items other rules have looked at.
     has_unevaluated: bool,
 }
 

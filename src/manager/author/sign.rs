@@ -27,7 +27,7 @@ impl SigningKey {
         let text = FileLimit(KEY_LIMIT)
             .read_to_string(path)
             .map_err(|e| Error::new(Code::Io, format!("cannot read the key '{shown}': {e}")))?;
-        // What the library says of a key is not shown: it may have read part of it.
+        // The library's error is not shown: it may contain a part of the key.
         let wrong = |why: &str| {
             let error = Error::new(Code::Usage, format!("'{shown}' {why}"));
             error.hint("'minisign -G' makes a pair of keys; the secret one is for --key")
@@ -54,11 +54,11 @@ impl SigningKey {
         self.public.to_base64()
     }
 
-    /// The signature of a file that is called `name`. It has no time in it. A signature that exists
+    /// The signature of a file that is called `name`. It contains no time. A signature that exists
     /// and is right is kept: each new one has other random bytes.
     ///
     /// # Errors
-    /// The system has no random bytes.
+    /// The system gives no random bytes.
     pub fn sign(&self, name: &str, content: &[u8], existing: Option<&str>) -> Result<String> {
         let comment = format!("file:{name}");
         if let Some(known) = existing.filter(|known| self.has_signed(known, content, &comment)) {

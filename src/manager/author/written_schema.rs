@@ -15,12 +15,12 @@ const MOST_VALUES: usize = 200_000;
 /// Deepest nesting of the values in a schema: that of JSON, as it is read here.
 const MOST_DEPTH: usize = 128;
 
-/// Whether a path in a manifest leads out of the plugin's directory.
+/// Returns whether a path in a manifest leads out of the plugin's directory.
 pub(super) fn leaves(path: &str) -> bool {
     path.starts_with('/') || path.split('/').any(|part| part == "..")
 }
 
-/// Reads a schema: a mapping, or the path of a file below `directory`. None where there is none.
+/// Reads a schema: a mapping, or the path of a file below `directory`. `None` without a schema.
 ///
 /// # Errors
 /// It is not a valid schema, or the file cannot be read or is not the plugin's own.

@@ -41,7 +41,7 @@ pub struct Artifact {
     pub sha256: Option<String>,
 }
 
-/// What was fetched, and when it was released, as far as that is said.
+/// The fetched content, and its time of release, if the server gives one.
 #[derive(Debug)]
 pub struct Fetched {
     pub content: Content,
@@ -62,7 +62,7 @@ pub enum Content {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Base {
     pub directory: PathBuf,
-    /// The clone that they may not leave.
+    /// The clone that they must not leave.
     pub within: Option<Checkout>,
 }
 
@@ -70,7 +70,7 @@ pub struct Base {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Checkout {
     pub directory: PathBuf,
-    /// What was cloned.
+    /// The address of the repository.
     pub url: String,
 }
 
@@ -337,7 +337,7 @@ impl Transfer {
     /// `sha256-<sum>.minisig`.
     ///
     /// # Errors
-    /// There is none, or what is fetched cannot have one.
+    /// It is missing, or such an artifact cannot have one.
     pub fn signature(&self, artifact: &Artifact) -> Result<String> {
         let url = &artifact.url;
         let bytes = match url.strip_prefix("oci://") {
@@ -366,7 +366,7 @@ fn releases(source: &Source) -> Result<RepoSpec> {
     RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is not the address of a repository")))
 }
 
-/// Whether an artifact is a directory of a repository: see [`git_url`].
+/// Returns whether an artifact is a directory of a repository: see [`git_url`].
 pub(super) fn is_repository(url: &str) -> bool {
     url.starts_with("git::")
 }

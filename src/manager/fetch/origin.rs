@@ -26,7 +26,7 @@ impl Origin {
     /// The origin of what is required. Relative paths are those of `base`.
     ///
     /// # Errors
-    /// The requirement's `from` is none.
+    /// The requirement's `from` is not valid.
     pub fn of(wanted: &Requirement, base: &Base) -> Result<Origin> {
         let location = wanted.location().map_err(|e| Error::new(Code::Plugin, e.to_string()))?;
         Ok(Origin::at(&wanted.source, &location, base))

@@ -118,7 +118,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether anybody may execute a file.
+/// Returns whether anybody may execute a file.
 ///
 /// # Errors
 /// The system does not say.
@@ -128,7 +128,7 @@ pub fn is_executable(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether anybody may execute a file.
+/// Returns whether anybody may execute a file.
 ///
 /// # Errors
 /// None here.

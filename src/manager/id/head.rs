@@ -7,13 +7,15 @@ use crate::yaml::Pos;
 /// The `apiVersion` of all these files.
 pub const API_VERSION: &str = "rustomize.dev/v1";
 
-/// Holds the `apiVersion` and `kind` of a file of the manager, which begins at `pos`, to what they
-/// have to be.
+/// Checks the `apiVersion` and `kind` of a file of the manager, which begins at `pos`.
 ///
 /// # Errors
-/// They are others.
+/// One is missing, or has another value.
 pub fn check_head(cx: &Decoder<'_>, pos: Pos, (api_version, kind): (&str, &str), want: &str) -> Result<()> {
     for (field, found, want) in [("apiVersion", api_version, API_VERSION), ("kind", kind, want)] {
+        if found.is_empty() {
+            return Err(cx.error(pos, format!("missing field \"{field}\"")).hint(format!("write {field}: {want}")));
+        }
         if found != want {
             return Err(cx.error(pos, format!("{field} should be {want}, not '{found}'")));
         }

@@ -3,7 +3,7 @@
 use super::version::{ApiVersion, Version};
 use std::fmt;
 
-/// What every binary's name begins with.
+/// The prefix of every binary's name.
 pub const PREFIX: &str = "rustomize-plugin-";
 
 /// The end of the name of the file with a binary's SHA-256.
@@ -24,7 +24,7 @@ pub const ORIGIN_SUFFIX: &str = "_ORIGIN";
 /// was installed.
 pub const MADE_SUFFIX: &str = "_MADE";
 
-/// The ends of the names of all files that lie beside a plugin while it is installed.
+/// The suffixes of all files beside an installed plugin.
 pub const BESIDE: [&str; 5] = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ORIGIN_SUFFIX, MADE_SUFFIX];
 
 /// A system and a processor in the words of release files: Go's.
@@ -50,7 +50,7 @@ impl Platform {
         Platform { os: os.to_owned(), arch: arch.to_owned() }
     }
 
-    /// What runs everywhere: a directory with scripts.
+    /// The platform of plugins that run everywhere: directories with scripts.
     pub fn any() -> Platform {
         Platform { os: "any".to_owned(), arch: "any".to_owned() }
     }
@@ -71,7 +71,7 @@ pub struct FileName {
     pub platform: Platform,
 }
 
-/// Why a file is no plugin for this machine.
+/// The reason why a file is not a plugin for this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameError {
     /// It has another form.
@@ -108,11 +108,11 @@ impl fmt::Display for FileName {
 }
 
 impl FileName {
-    /// Reads the name of a file that lies in the directory of the plugin `name`, on the machine
+    /// Reads the name of a file in the directory of the plugin `name`, on the machine
     /// `host`.
     ///
     /// # Errors
-    /// It is no binary for that plugin and that machine.
+    /// It is not a binary for that plugin and that machine.
     pub fn parse(file: &str, name: &str, host: &Platform) -> Result<FileName, NameError> {
         let rest = file.strip_prefix(PREFIX).ok_or(NameError::Form)?;
         let bare = match (host.os.as_str(), rest.strip_suffix(".exe")) {

@@ -15,7 +15,7 @@ impl Pattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// There is no source that it could be for.
+    /// It cannot match any source.
     pub fn parse(text: &str) -> Result<Pattern, SourceError> {
         if text.contains("://") {
             return Err(SourceError::Scheme);
@@ -48,18 +48,18 @@ impl Pattern {
         &self.0
     }
 
-    /// Whether it is for a source.
+    /// Returns whether it is for a source.
     pub fn is_for(&self, source: &str) -> bool {
         matches(&self.0, source)
     }
 
-    /// Whether it is for an address, or for something above it: `h.io/acme/*` is for
+    /// Returns whether it is for an address, or for something above it: `h.io/acme/*` is for
     /// `h.io/acme/app/releases`.
     pub fn is_above(&self, address: &str) -> bool {
         address.match_indices('/').map(|(at, _)| &address[..at]).chain([address]).any(|above| self.is_for(above))
     }
 
-    /// Whether it is for all that another one is for.
+    /// Returns whether it is for all that another one is for.
     pub fn covers(&self, other: &Pattern) -> bool {
         (self.0.ends_with(REST) || !other.0.ends_with(REST)) && self.is_for(&other.0)
     }

@@ -10,13 +10,13 @@ use crate::yaml::{Node, Place, Pos, Value, json};
 /// One plugin that is needed.
 #[derive(Clone, Debug)]
 pub struct Requirement {
-    /// What the file calls it.
+    /// The name in the file.
     pub name: String,
     pub source: Source,
     pub constraint: Constraint,
     /// Where it is fetched from, as it is written; empty for the releases of its source.
     pub from: String,
-    /// What it is told in each call, as JSON; empty for nothing (U38).
+    /// The parameters that each call gets, as JSON; empty for none (U38).
     pub parameters: String,
     /// The kinds of configuration objects that ask for it; empty if the file does not say.
     pub provides: Vec<Provided>,
@@ -83,6 +83,10 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
 fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
     let mut raw = RawRequirement::default();
     raw.decode(node, cx)?;
+    if raw.source.is_empty() {
+        let hint = "write the source of the plugin, as in source: github.com/acme/app";
+        return Err(cx.error(node.pos(), "missing field \"source\"").hint(hint));
+    }
     let source = raw.source.parse().map_err(|e: SourceError| {
         let error = cx.error(node.pos(), format!("the source '{}' {e}", raw.source));
         e.hint().into_iter().fold(error, Error::hint)

@@ -1,4 +1,4 @@
-//! [`Source`]: the address that names a plugin, and where it lies below a root (P01 to P14).
+//! [`Source`]: the address that names a plugin, and its directory below a root (P01 to P14).
 
 use crate::load::host;
 use percent_encoding::percent_decode_str;
@@ -17,7 +17,7 @@ pub(super) const MOST_PARTS: usize = 15;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(String);
 
-/// Why a text is no source.
+/// The fault of an invalid source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceError {
     Scheme,
@@ -31,9 +31,9 @@ pub enum SourceError {
     Prefixed(String),
     /// A pattern has `**` before its end.
     Rest,
-    /// The host is no name and no address.
+    /// The host is neither a name nor an address.
     Host(String),
-    /// It has a character that an address has no place for.
+    /// It has a character that an address cannot have.
     Character(char),
     /// It is written otherwise than all others write it; how they do.
     Spelling(String),
@@ -62,7 +62,7 @@ impl fmt::Display for SourceError {
 impl std::error::Error for SourceError {}
 
 impl SourceError {
-    /// What to write instead, where that is known.
+    /// The correct spelling, if it is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             SourceError::Spelling(canonical) => Some(format!("write it as '{canonical}'")),
@@ -121,7 +121,7 @@ impl FromStr for Source {
     }
 }
 
-/// What a name is without a prefix, if it has one.
+/// A name without its prefix, if it has one.
 pub(super) fn prefixed(name: &str) -> Option<&str> {
     PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))
 }

@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A version: `major.minor.patch`, or with `-dev` behind it, which comes before the version
+/// A version: `major.minor.patch`, or with `-dev` at its end, which comes before the version
 /// without.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(semver::Version);
 
-/// Why a text is no version.
+/// The fault of an invalid version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionError {
-    /// It is not `major.minor.patch` with numbers as one writes them.
+    /// It is not `major.minor.patch` with numbers without leading zeros.
     NotCanonical(String),
     /// It has build metadata.
     Metadata(String),
@@ -61,7 +61,7 @@ impl fmt::Display for Version {
 }
 
 impl Version {
-    /// Whether this is a release and no `-dev`.
+    /// Returns whether this is a release and no `-dev`.
     pub fn is_final(&self) -> bool {
         self.0.pre.is_empty()
     }
@@ -93,7 +93,7 @@ impl FromStr for ApiVersion {
     }
 }
 
-/// A number as one writes it.
+/// Reads a number without leading zeros.
 fn number(text: &str) -> Option<u32> {
     let is_canonical = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     is_canonical.then(|| text.parse().ok())?
@@ -132,7 +132,7 @@ pub struct Constraint {
     parts: Vec<(Comparison, Vec<u64>)>,
 }
 
-/// Why a text is no constraint.
+/// The fault of an invalid constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintError(String);
 
@@ -203,7 +203,7 @@ impl Constraint {
         })
     }
 
-    /// Whether every version will do.
+    /// Returns whether every version will do.
     pub fn is_any(&self) -> bool {
         self.parts.is_empty()
     }

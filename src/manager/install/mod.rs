@@ -3,7 +3,7 @@
 //!
 //! For each requirement: resolve it to a version and what there is of that; fetch and unpack it;
 //! install what it needs; put it where it is found and make what its language needs; ask it what it
-//! does. What came out of it is what the lock file says.
+//! does. The lock file records the result.
 
 mod pinned;
 mod prepare;
@@ -31,62 +31,62 @@ use crate::manager::store::place;
 use crate::plugin::PluginOptions;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
-use prepare::{Choice, Prepared, Preparer, Ready, Unpacked, base_of, is_local, is_of_this_machine, side_by_side};
+use prepare::{Choice, Preparer, Staged, base_of, is_local, is_of_this_machine, side_by_side};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What happens, for whoever watches.
+/// A step of an installation, for progress.
 #[derive(Debug)]
 pub enum Event<'e> {
     /// Something is fetched.
     Fetching { url: &'e str },
     /// A plugin asks for what nothing grants yet.
     Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
-    /// A release is not what it is called; the next lower one is tried.
+    /// A release does not match its name; the next lower one is tried.
     Skipped { source: &'e Source, why: &'e Error },
 }
 
-/// What was prepared: a source, as it is wanted in one place.
+/// The parts of a requirement that decide which files are fetched for it.
 #[derive(PartialEq, Eq, Hash)]
-struct Turn {
+struct Wanted {
     source: Source,
     constraint: String,
     from: String,
     base: Base,
 }
 
-impl Turn {
-    fn of(wanted: &Requirement, base: &Base) -> Turn {
+impl Wanted {
+    fn of(wanted: &Requirement, base: &Base) -> Wanted {
         let (source, constraint) = (wanted.source.clone(), wanted.constraint.to_string());
-        Turn { source, constraint, from: wanted.from.clone(), base: base.clone() }
+        Wanted { source, constraint, from: wanted.from.clone(), base: base.clone() }
     }
 }
 
-/// For how many plugins something is done at once where nobody says it.
+/// How many plugins are prepared at once by default.
 pub const PARALLEL: usize = 4;
 
-/// Installs plugins below one root.
+/// Installs plugins below one root: it chooses a version, fetches it into a stage and commits it.
 pub struct Installer<'i> {
     pub root: &'i LockedRoot,
     pub transfer: &'i Transfer,
     pub options: &'i PluginOptions,
-    /// What may be installed.
+    /// The rules of which plugins may be installed.
     pub policy: &'i Policy,
     /// The directory with plugins.yaml, for the commands in hints; empty for the current one.
     pub project: PathBuf,
-    /// What is locked already; its versions and sums are kept where the requirements allow them.
+    /// The lock file so far; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
-    /// Whether the lock that comes out has all platforms, or this one.
+    /// True if the new lock has all platforms; it has that of this machine alone otherwise.
     pub all_platforms: bool,
     /// Told what happens.
     pub events: &'i (dyn Fn(Event<'_>) + Sync),
-    /// For how many plugins something is done at once.
+    /// How many plugins are prepared at once.
     pub parallel: usize,
-    /// What was done before its turn.
-    prepared: HashMap<Turn, Result<Prepared>>,
-    /// What was installed, and so is locked now.
+    /// The choices of requirements that were prepared side by side.
+    prepared: HashMap<Wanted, Result<Vec<Choice>>>,
+    /// The lock of the plugins that were installed.
     pub lock: Lock,
-    /// The same, by source.
+    /// The installed plugins, by source.
     pub done: BTreeMap<Source, Installed>,
 }
 
@@ -142,7 +142,7 @@ impl<'i> Installer<'i> {
         if new.len() > 1 {
             let preparer = self.preparer();
             let prepared = side_by_side(self.parallel, &new, |wanted| preparer.prepare(wanted, base));
-            self.prepared.extend(new.iter().map(|wanted| Turn::of(wanted, base)).zip(prepared));
+            self.prepared.extend(new.iter().map(|wanted| Wanted::of(wanted, base)).zip(prepared));
         }
         for requirement in wanted {
             let at = |e: Error| e.context(format!("installing '{}' ({})", requirement.name, requirement.source));
@@ -164,16 +164,15 @@ impl<'i> Installer<'i> {
             let message = format!("{} is required here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
-        let prepared = match self.prepared.remove(&Turn::of(wanted, base)) {
+        let prepared = match self.prepared.remove(&Wanted::of(wanted, base)) {
             Some(prepared) => prepared,
             None => self.preparer().prepare(wanted, base),
         };
-        let Prepared { choices, mut ready } = prepared?;
         let mut last = None;
-        for mut choice in choices {
+        for mut choice in prepared? {
             self.preparer().complete(wanted, &mut choice)?;
             chain.push(wanted.source.clone());
-            let tried = self.take(wanted, &choice, ready.take(), base, chain);
+            let tried = self.take(wanted, &mut choice, base, chain);
             chain.pop();
             match tried {
                 Ok((installed, locked)) => {
@@ -191,42 +190,25 @@ impl<'i> Installer<'i> {
         Err(last.unwrap_or_else(|| fault(format!("no version is {}", wanted.constraint))))
     }
 
+    /// Installs a choice, after all that it needs, and gives its entry of the lock file.
     fn take(
         &mut self,
         wanted: &Requirement,
-        choice: &Choice,
-        ready: Option<Ready>,
+        choice: &mut Choice,
         base: &Base,
         chain: &mut Vec<Source>,
     ) -> std::result::Result<(Installed, Locked), Tried> {
         let host = Platform::host();
-        let Some(artifact) = choice.artifact() else {
+        let Some(artifact) = choice.artifact().cloned() else {
             let there: Vec<String> = choice.artifacts.iter().map(|a| a.platform.to_string()).collect();
             return Err(Tried::NotThis(fault(format!("it has no file for {host}, only for {}", there.join(", ")))));
         };
-        let ready = match ready {
-            Some(ready) => ready,
-            None => self.preparer().ready(wanted, choice, artifact, base)?,
+        let staged = match choice.staged.take() {
+            Some(staged) => staged,
+            None => self.preparer().stage(wanted, choice, &artifact, base)?,
         };
-        let unpacked = match ready {
-            Ready::Unpacked(unpacked) => unpacked,
-            Ready::Kept(installed, pinned) => {
-                let description = self.describe(&installed.path)?;
-                let needs = self.needs(&installed.path, &pinned)?;
-                // Where it came from is looked at only for paths that begin there.
-                let own = match needs.iter().any(is_local) {
-                    true => base_of(self.transfer.fetch(artifact, base)?.content, base),
-                    false => base.clone(),
-                };
-                self.install_below(&needs, &own, chain)?;
-                self.check_callable(&installed.path, &needs)?;
-                self.link(&installed.path, &needs)?;
-                let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
-                return Ok((installed, locked));
-            }
-        };
-        if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != unpacked.pinned.content) {
-            let found = &unpacked.pinned.content;
+        if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != staged.pinned.content) {
+            let found = &staged.pinned.content;
             let message =
                 format!("'{}' is not what was locked: {found}, plugins.lock says {}", artifact.url, pinned.content);
             let hint = match is_local(wanted) {
@@ -238,48 +220,65 @@ impl<'i> Installer<'i> {
             };
             return Err(Tried::Failed(fault(message).hint(hint)));
         }
-        let needs = self.needs(&unpacked.path, &unpacked.pinned)?;
-        let file = self.file_name(wanted, choice, &unpacked)?;
-        self.install_below(&needs, &unpacked.base, chain)?;
-        self.check_callable(&unpacked.path, &needs)?;
-        let target = self.root.path().join(wanted.source.directory()).join(file.to_string());
-        let source = wanted.source.clone();
-        let (installed, description) =
-            match self.preparer().present(&source, &unpacked.origin, &file.version, &unpacked.pinned.content) {
-                Some(there) => {
-                    self.link(&there.path, &needs)?;
-                    let description = self.describe(&there.path)?;
-                    (there, description)
-                }
-                None => {
-                    // A plugin that cannot say what it does, or may not do it, is not installed.
-                    let finish = || {
-                        if target.is_dir() {
-                            let work = self.root.stage()?;
-                            runtime::prepare(&Manifest::read(&target)?, &target, work.path(), self.options)?;
-                            self.link(&target, &needs)?;
-                        }
-                        let description = self.describe(&target)?;
-                        if let Some(rule) = self.policy.trust.rule(&wanted.source, &unpacked.origin)? {
-                            let (home, asked) = (self.options.home(), &description.permissions);
-                            rule.check_permissions(&wanted.source, &unpacked.origin, asked, home.as_deref())?;
-                        }
-                        if let Origin::Elsewhere(place) = &unpacked.origin {
-                            self.root.write(&sum_name(&target, ORIGIN_SUFFIX), &format!("{place}\n"), 0o644)?;
-                        }
-                        if let Some(signer) = &unpacked.signer {
-                            self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
-                        }
-                        Ok(description)
-                    };
-                    let (sum, description) = place::put(self.root, &unpacked.path, &target, finish)?;
-                    let installed = Installed { source, path: target, file, sum, opened: None };
-                    (installed, description)
-                }
-            };
-        let Unpacked { pinned, .. } = unpacked;
-        let locked = self.locked(wanted, &installed, description, needs, pinned, artifact, choice, base)?;
+        let needs = self.needs(&staged.path, &staged.pinned).map_err(|e| staged.named(e))?;
+        let file = match &staged.kept {
+            Some(kept) => kept.file.clone(),
+            None => self.file_name(wanted, choice, &staged).map_err(|tried| tried.map(|e| staged.named(e)))?,
+        };
+        // A plugin that was not fetched is fetched only for dependencies in its own repository.
+        let own = match staged.kept.is_some() && needs.iter().any(is_local) {
+            true => base_of(self.transfer.fetch(&artifact, base)?.content, base),
+            false => staged.base.clone(),
+        };
+        self.install_below(&needs, &own, chain)?;
+        self.check_callable(&staged.path, &needs)?;
+        let present = || self.preparer().present(&wanted.source, &staged.origin, &file.version, &staged.pinned.content);
+        let (installed, description) = match staged.kept.clone().or_else(present) {
+            Some(there) => {
+                self.link(&there.path, &needs)?;
+                let description = self.describe(&there.path)?;
+                (there, description)
+            }
+            None => self.commit(wanted, &staged, file, &needs)?,
+        };
+        let locked = self.locked(wanted, &installed, description, needs, staged.pinned, &artifact, choice, base)?;
         Ok((installed, locked))
+    }
+
+    /// Moves a staged plugin to its place, and makes there the files that its language needs. A
+    /// plugin that cannot describe itself, or asks for denied permissions, is not installed.
+    fn commit(
+        &self,
+        wanted: &Requirement,
+        staged: &Staged,
+        file: FileName,
+        needs: &[Requirement],
+    ) -> Result<(Installed, Description)> {
+        let source = wanted.source.clone();
+        let target = self.root.path().join(source.directory()).join(file.to_string());
+        let finish = || {
+            if target.is_dir() {
+                let work = self.root.stage()?;
+                let manifest = Manifest::read(&target)?;
+                runtime::prepare(&manifest, &target, work.path(), self.options)?;
+                manifest.check_entry(&target)?;
+                self.link(&target, needs)?;
+            }
+            let description = self.describe(&target)?;
+            if let Some(rule) = self.policy.trust.rule(&source, &staged.origin)? {
+                let (home, asked) = (self.options.home(), &description.permissions);
+                rule.check_permissions(&source, &staged.origin, asked, home.as_deref())?;
+            }
+            if let Origin::Elsewhere(place) = &staged.origin {
+                self.root.write(&sum_name(&target, ORIGIN_SUFFIX), &format!("{place}\n"), 0o644)?;
+            }
+            if let Some(signer) = &staged.signer {
+                self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
+            }
+            Ok(description)
+        };
+        let (sum, description) = place::put(self.root, &staged.path, &target, finish)?;
+        Ok((Installed { source, path: target, file, sum, opened: None }, description))
     }
 
     /// Holds what a plugin needs to what it can call: programs. A bundle calls nothing: it brings
@@ -323,7 +322,7 @@ impl<'i> Installer<'i> {
         sdk::link(self.root, plugin, &given)
     }
 
-    /// What a plugin says of itself where it lies.
+    /// The description of a plugin, unpacked or installed.
     fn describe(&self, plugin: &Path) -> Result<Description> {
         if !plugin.is_dir() {
             return ask(&Command::of_binary(plugin), self.options, &plugin.display().to_string());
@@ -366,12 +365,12 @@ impl<'i> Installer<'i> {
         &self,
         wanted: &Requirement,
         choice: &Choice,
-        unpacked: &Unpacked,
+        staged: &Staged,
     ) -> std::result::Result<FileName, Tried> {
         let name = wanted.source.name().to_owned();
         let not_this = |e: String| Tried::NotThis(fault(e));
-        let (said, api, platform) = if unpacked.path.is_dir() {
-            let manifest = Manifest::read(&unpacked.path)?;
+        let (said, api, platform) = if staged.path.is_dir() {
+            let manifest = Manifest::read(&staged.path)?;
             if !manifest.name.is_empty() && manifest.name != name {
                 let what = if manifest.is_bundle() { "bundle" } else { "plugin" };
                 return Err(not_this(format!("it is the {what} '{}', not '{name}'", manifest.name)));
@@ -379,8 +378,8 @@ impl<'i> Installer<'i> {
             let platform = manifest.platform.clone();
             (manifest.version, manifest.api, platform)
         } else {
-            let command = Command::of_binary(&unpacked.path);
-            let description = ask(&command, self.options, &unpacked.pinned.url)?;
+            let command = Command::of_binary(&staged.path);
+            let description = ask(&command, self.options, &staged.pinned.url)?;
             let wrong = |e: VersionError| not_this(format!("its own version is not valid: {e}"));
             let version: Version = description.version.parse().map_err(wrong)?;
             let api = description.api_version.parse().map_err(wrong)?;
@@ -404,7 +403,7 @@ impl<'i> Installer<'i> {
         Ok(FileName { name, version, api, platform })
     }
 
-    /// What the lock file says of a plugin.
+    /// The entry of a plugin in the lock file.
     #[expect(clippy::too_many_arguments, reason = "all that an installation has found out, once")]
     fn locked(
         &self,
@@ -435,7 +434,7 @@ impl<'i> Installer<'i> {
         for ((name, _), pinned) in unknown.into_iter().zip(pinned) {
             match pinned {
                 Ok(pinned) => drop(platforms.insert(name, pinned)),
-                // No list has promised it: there is none for that platform.
+                // No list has promised a file for that platform.
                 Err(e) if e.code() == Code::Absent => {}
                 Err(e) => return Err(e.context(format!("locking it for {name}"))),
             }
@@ -447,17 +446,13 @@ impl<'i> Installer<'i> {
         if !beyond.is_empty() {
             (self.events)(Event::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
         }
-        let provides = description.components().map(|(role, component)| Provided {
-            role,
-            name: component.name.clone(),
-            api_version: component.api_version.clone(),
-            kind: component.kind.clone(),
-        });
-        let runtime = if installed.path.is_dir() {
-            Some(Manifest::read(&installed.path)?.runtime.name().to_owned())
-        } else {
-            None
+        let manifest = if installed.path.is_dir() { Some(Manifest::read(&installed.path)?) } else { None };
+        let provides = match manifest.as_ref().is_some_and(Manifest::is_bundle) {
+            // A bundle has each of its kinds in every role.
+            true => description.generators.iter().map(|component| Provided::new(None, component)).collect(),
+            false => description.components().map(|(role, component)| Provided::new(Some(role), component)).collect(),
         };
+        let runtime = manifest.map(|manifest| manifest.runtime.name().to_owned());
         Ok(Locked {
             version: installed.file.version.to_string(),
             api: installed.file.api.to_string(),
@@ -465,7 +460,7 @@ impl<'i> Installer<'i> {
             from: wanted.from.clone(),
             parameters: wanted.parameters.clone(),
             runtime,
-            provides: provides.collect(),
+            provides,
             permissions: description.permissions.clone(),
             dependencies: needs.iter().map(|need| need.source.to_string()).collect(),
             platforms,
@@ -473,7 +468,7 @@ impl<'i> Installer<'i> {
     }
 }
 
-/// Whether what was unpacked or installed is a bundle.
+/// Returns whether what was unpacked or installed is a bundle.
 fn is_bundle(path: &Path) -> Result<bool> {
     Ok(path.is_dir() && Manifest::read(path)?.is_bundle())
 }
@@ -483,6 +478,16 @@ enum Tried {
     /// It is not what it was taken for: another may be.
     NotThis(Error),
     Failed(Error),
+}
+
+impl Tried {
+    /// The same with another error.
+    fn map(self, map: impl FnOnce(Error) -> Error) -> Tried {
+        match self {
+            Tried::NotThis(e) => Tried::NotThis(map(e)),
+            Tried::Failed(e) => Tried::Failed(map(e)),
+        }
+    }
 }
 
 impl From<Error> for Tried {

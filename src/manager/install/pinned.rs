@@ -130,7 +130,7 @@ pub(super) fn package_json(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Whether a `package.json` names packages that the plugin runs with.
+/// Returns whether a `package.json` names packages that the plugin runs with.
 pub(super) fn needs_packages(path: &Path) -> bool {
     let package = json(path).map(|(_, package)| package).unwrap_or_default();
     package["dependencies"].as_object().is_some_and(|dependencies| !dependencies.is_empty())

@@ -1,5 +1,5 @@
-//! [`Preparer`]: what of an installation can be done for several plugins at once: finding versions,
-//! fetching, unpacking.
+//! [`Preparer`]: the steps of an installation that are done for several plugins at once: choosing
+//! versions, fetching, unpacking into a stage.
 
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::manifest::Manifest;
@@ -25,7 +25,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 use tempfile::TempDir;
 
-/// Prepares plugins below one root. It changes nothing but what lies in the root's place for that.
+/// The directory in a stage that has the unpacked plugin.
+const CONTENT: &str = "content";
+
+/// Prepares plugins below one root. It writes only to stages of the root.
 pub(super) struct Preparer<'i> {
     pub(super) root: &'i LockedRoot,
     pub(super) transfer: &'i Transfer,
@@ -36,43 +39,46 @@ pub(super) struct Preparer<'i> {
     pub(super) events: &'i (dyn Fn(Event<'_>) + Sync),
 }
 
-/// What was found out and fetched for a requirement.
-pub(super) struct Prepared {
-    /// What may be the version that is wanted, best first.
-    pub(super) choices: Vec<Choice>,
-    /// The first of them, if there is something of it for this machine.
-    pub(super) ready: Option<Ready>,
-}
-
-/// What is there of a choice.
-pub(super) enum Ready {
-    /// It is installed as what it is locked as, and stays.
-    Kept(Installed, Pinned),
-    Unpacked(Unpacked),
-}
-
-/// Something that may be the version that is wanted.
+/// A version that a requirement allows.
 pub(super) struct Choice {
+    /// `None` where only the plugin itself says its version.
     pub(super) version: Option<Version>,
-    /// What there is of it; asked for when it is its turn, where it is not locked.
+    /// The files of the version, by platform; empty until the choice is tried, unless it is locked.
     pub(super) artifacts: Vec<Artifact>,
-    /// What it is locked as.
+    /// The entry of the lock file.
     pub(super) pinned: Option<Pinned>,
+    /// The files for this machine, if they were fetched before the choice is tried.
+    pub(super) staged: Option<Staged>,
 }
 
-/// A plugin that was fetched and lies in a directory of its own.
-pub(super) struct Unpacked {
+/// The files of a plugin that can be installed: unpacked in a stage, or installed already.
+pub(super) struct Staged {
     /// The file or directory that is the plugin.
     pub(super) path: PathBuf,
+    /// The plugin, if it is installed as it is locked, and was not fetched.
+    pub(super) kept: Option<Installed>,
     pub(super) pinned: Pinned,
     /// The key that has signed it, where a signature is asked for.
     pub(super) signer: Option<String>,
-    /// Where it came from.
+    /// The place that it was fetched from.
     pub(super) origin: Origin,
-    /// Where its own relative paths begin.
+    /// The directory of its own relative paths; that of the requirement for an archive and for a
+    /// plugin that was not fetched.
     pub(super) base: Base,
-    /// What holds it.
-    pub(super) _staged: TempDir,
+    /// The directory that is removed with this value, if the plugin was fetched.
+    pub(super) stage: Option<TempDir>,
+    /// The address or the directory that it was fetched from, as errors show it.
+    pub(super) shown: String,
+}
+
+impl Staged {
+    /// An error with the place that the plugin was fetched from, where it names the stage.
+    pub(super) fn named(&self, e: Error) -> Error {
+        match &self.stage {
+            Some(stage) => e.with_path(&stage.path().join(CONTENT).to_string_lossy(), &self.shown),
+            None => e,
+        }
+    }
 }
 
 fn fault(message: String) -> Error {
@@ -80,39 +86,39 @@ fn fault(message: String) -> Error {
 }
 
 impl Preparer<'_> {
-    /// Prepares what is required. Relative paths are those of `base`.
+    /// Chooses the versions that a requirement allows, best first, and stages the first of them.
+    /// Relative paths are those of `base`.
     ///
     /// # Errors
-    /// Its source is not trusted, there is no version that is wanted, or the first one cannot be
+    /// Its source is not trusted, it has no version that is allowed, or the first one cannot be
     /// fetched or unpacked.
-    pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Prepared> {
+    pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<Choice>> {
         self.policy.trust.rule(&wanted.source, &Origin::of(wanted, base)?)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
         let mut choices = self.choices(wanted, &location)?;
-        let mut ready = None;
         if let Some(first) = choices.first_mut() {
             self.complete(wanted, first)?;
             if let Some(artifact) = first.artifact() {
-                ready = Some(self.ready(wanted, first, artifact, base)?);
+                first.staged = Some(self.stage(wanted, first, artifact, base)?);
             }
         }
-        Ok(Prepared { choices, ready })
+        Ok(choices)
     }
 
-    /// What is installed of a choice, or else what was fetched of it.
+    /// Stages a choice: takes the installed plugin if it is as locked, and fetches it otherwise.
     ///
     /// # Errors
     /// It cannot be fetched or unpacked.
-    pub(super) fn ready(
+    pub(super) fn stage(
         &self,
         wanted: &Requirement,
         choice: &Choice,
         artifact: &Artifact,
         base: &Base,
-    ) -> Result<Ready> {
+    ) -> Result<Staged> {
         match self.kept(wanted, choice, base)? {
-            Some((installed, pinned)) => Ok(Ready::Kept(installed, pinned)),
-            None => self.unpacked(wanted, artifact, base).map(Ready::Unpacked),
+            Some(kept) => Ok(kept),
+            None => self.unpacked(wanted, artifact, base),
         }
     }
 
@@ -128,18 +134,29 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    /// What is installed of a choice, and stays. What lies in the tree is looked at anew.
-    fn kept(&self, wanted: &Requirement, choice: &Choice, base: &Base) -> Result<Option<(Installed, Pinned)>> {
+    /// The installed plugin of a choice, if it is as locked. Plugins of the tree may change, and
+    /// are always read again.
+    fn kept(&self, wanted: &Requirement, choice: &Choice, base: &Base) -> Result<Option<Staged>> {
         let pinned = choice.pinned.as_ref().filter(|_| !is_local(wanted));
         let (Some(pinned), Some(version)) = (pinned, &choice.version) else { return Ok(None) };
-        let installed = self.present(&wanted.source, &Origin::of(wanted, base)?, version, &pinned.content);
-        Ok(installed.map(|installed| (installed, pinned.clone())))
+        let origin = Origin::of(wanted, base)?;
+        let installed = self.present(&wanted.source, &origin, version, &pinned.content);
+        Ok(installed.map(|installed| Staged {
+            path: installed.path.clone(),
+            kept: Some(installed),
+            pinned: pinned.clone(),
+            signer: None,
+            origin,
+            base: base.clone(),
+            stage: None,
+            shown: String::new(),
+        }))
     }
 
-    /// What may be the version that is wanted, best first.
+    /// The versions that a requirement allows, best first.
     fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<Choice>> {
         let host = Platform::host();
-        // What lies in the tree may change, and is locked anew where that is meant to happen.
+        // A plugin of the tree may change, and is locked again unless the policy is frozen.
         let may_change = matches!(location, Location::Local(_)) && !self.policy.is_frozen;
         let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from && !may_change);
         let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
@@ -155,7 +172,12 @@ impl Preparer<'_> {
             });
             self.check_urls(wanted, location, locked)?;
             let artifacts = [pinned.artifact(platform.clone())].into_iter().chain(others).collect();
-            return Ok(vec![Choice { version: locked.version(), artifacts, pinned: Some(pinned.clone()) }]);
+            return Ok(vec![Choice {
+                version: locked.version(),
+                artifacts,
+                pinned: Some(pinned.clone()),
+                staged: None,
+            }]);
         }
         if self.policy.is_frozen {
             let message =
@@ -176,7 +198,8 @@ impl Preparer<'_> {
                 allowed
             }
         };
-        Ok(versions.into_iter().map(|version| Choice { version, artifacts: Vec::new(), pinned: None }).collect())
+        let choice = |version| Choice { version, artifacts: Vec::new(), pinned: None, staged: None };
+        Ok(versions.into_iter().map(choice).collect())
     }
 
     /// Holds the URLs of a lock file to what the requirement says: trust is in the place that is
@@ -209,25 +232,25 @@ impl Preparer<'_> {
     ) -> Option<Installed> {
         let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
         let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
-        // What was installed before a signature was asked for is fetched anew.
+        // A plugin that was installed before a signature was required is fetched again.
         let is_trusted =
             |there: &Installed| there.origin() == *origin && self.policy.trust.check_installed(there).is_ok();
         wanted.find(|installed| is_trusted(installed) && installed.verify().is_ok())
     }
 
     /// Fetches an artifact and unpacks it where it can be renamed from.
-    pub(super) fn unpacked(&self, wanted: &Requirement, artifact: &Artifact, base: &Base) -> Result<Unpacked> {
+    pub(super) fn unpacked(&self, wanted: &Requirement, artifact: &Artifact, base: &Base) -> Result<Staged> {
         let (source, origin) = (&wanted.source, Origin::of(wanted, base)?);
         (self.events)(Event::Fetching { url: &artifact.url });
-        let staged = self.root.stage()?;
-        let content = staged.path().join("content");
+        let stage = self.root.stage()?;
+        let content = stage.path().join(CONTENT);
         fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(artifact, base)?;
         let mut signer = None;
         if let Some(rule) = self.policy.trust.rule(source, &origin)? {
             rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
             match &fetched.content {
-                // Before anything of it is unpacked.
+                // Before the archive is unpacked.
                 Content::Bytes(bytes) if rule.wants_signature() => {
                     let signature = self.transfer.signature(artifact)?;
                     signer = Some(rule.check_signature(&artifact.url, bytes, &signature)?.to_owned());
@@ -267,12 +290,17 @@ impl Preparer<'_> {
         let bytes = || files.iter().map(|(_, file)| file.metadata().map_or(0, |m| m.len())).sum();
         make_executable(&path).map_err(cannot)?;
         let pinned = Pinned { url: artifact.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
-        Ok(Unpacked { path, pinned, signer, origin, base: base_of(fetched, base), _staged: staged })
+        let shown = match &fetched {
+            Content::Directory(own) if is_local(wanted) => own.directory.display().to_string(),
+            _ => artifact.url.clone(),
+        };
+        let base = base_of(fetched, base);
+        Ok(Staged { path, kept: None, pinned, signer, origin, base, stage: Some(stage), shown })
     }
 }
 
 impl Choice {
-    /// What there is of it for this machine.
+    /// The file for this machine: that of its platform, or the one for every platform.
     pub(super) fn artifact(&self) -> Option<&Artifact> {
         let platforms = [Platform::host(), Platform::any()];
         platforms.into_iter().find_map(|p| self.artifacts.iter().find(|a| a.platform == p))
@@ -304,17 +332,17 @@ pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Whether what is needed lies beside what needs it.
+/// Returns whether a plugin is fetched from a path of the tree.
 pub(super) fn is_local(need: &Requirement) -> bool {
     matches!(need.location(), Ok(Location::Local(_)))
 }
 
-/// Whether what is needed lies in a repository that git reads from this machine.
+/// Returns whether a plugin is fetched from a git repository of this machine.
 pub(super) fn is_of_this_machine(need: &Requirement) -> bool {
     matches!(need.location(), Ok(Location::Git(spec)) if spec.is_of_this_machine())
 }
 
-/// Where the relative paths of a plugin begin: an archive has no place of its own.
+/// The directory of a plugin's relative paths; for an archive, that of the requirement.
 pub(super) fn base_of(content: Content, base: &Base) -> Base {
     match content {
         Content::Directory(own) => own,

@@ -25,11 +25,11 @@ pub enum Upgrade<'u> {
     /// None that the requirements still allow.
     Nothing,
     All,
-    /// Those of the plugins with these names.
+    /// The versions of the plugins with these names.
     Named(&'u [String]),
 }
 
-/// What locking a directory is told.
+/// Options of locking a directory.
 #[derive(Clone, Debug)]
 pub struct Relock<'r> {
     pub upgrade: Upgrade<'r>,

@@ -1,7 +1,7 @@
 //! What is made of a plugin's directory when it is installed: the dependencies that its language
 //! has, or its binary (U42).
 //!
-//! It lies in the directory itself, under a name that is no part of the content. Only what a file
+//! It is in the directory itself, under a name that does not belong to the content. Only what a file
 //! of the plugin pins is fetched, and nothing of the plugin or of a package is run: no install
 //! scripts, no builds of packages, no settings of theirs. First a tool fetches, with the network,
 //! to a directory that is removed afterwards. Then a tool without the network makes what is kept.
@@ -49,7 +49,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// An environment of its own in any case: the interpreter stays the same one, wherever PATH leads
-/// later. pip is in another one, which goes afterwards.
+/// later. pip is in another one, which is removed afterwards.
 fn python(shop: &Workshop<'_>) -> Result<()> {
     let file = shop.plugin.join("requirements.txt");
     let requirements = if file.is_file() { pinned::requirements(&file)? } else { Vec::new() };

@@ -26,10 +26,10 @@ fn fault(message: String) -> Error {
 }
 
 /// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what
-/// that says of itself. What it was given before goes.
+/// that says of itself. Earlier clients are removed.
 ///
 /// # Errors
-/// A name is none of a file, or the directory cannot be written.
+/// A name cannot be that of a file, or the directory cannot be written.
 pub fn link(
     root: &LockedRoot,
     directory: &Path,

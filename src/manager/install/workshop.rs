@@ -56,13 +56,13 @@ pub(super) struct Workshop<'w> {
     options: &'w PluginOptions,
     /// The plugin's directory, which is read.
     pub(super) plugin: PathBuf,
-    /// What is made of it: written, and kept.
+    /// The directory of its results, which is written and kept.
     pub(super) made: PathBuf,
     /// A directory for the tools' own files: written, and gone afterwards.
     pub(super) work: PathBuf,
 }
 
-/// What a step does, and so what it may do.
+/// The task of a step, which decides its permissions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     /// Fetches: it has the network, and writes to [`Workshop::work`] alone. No code of a plugin
@@ -82,7 +82,7 @@ pub(super) struct Step<'s> {
     pub(super) directory: &'s Path,
     pub(super) environment: Vec<(&'static str, OsString)>,
     pub(super) task: Task,
-    /// What it reads, beside the system, its own folder and the plugin.
+    /// Paths that it reads, beside the system, its own folder and the plugin.
     pub(super) read: Vec<PathBuf>,
 }
 

@@ -102,7 +102,7 @@ impl Amendment {
         rule.pattern.covers(&self.pattern) && (self.is_denied || !is_narrower)
     }
 
-    /// Whether another rule is for plugins from all places that this one is for.
+    /// Returns whether another rule is for plugins from all places that this one is for.
     fn comes_from(&self, rule: &Rule) -> bool {
         match (&rule.from, &self.from) {
             (Some(wide), _) if wide == EVERYWHERE => true,

@@ -27,7 +27,7 @@ const KIND: &str = "Environment";
 /// The file of a synced bundle with the URL of its server.
 pub(in crate::manager) const SERVER: &str = "server";
 
-/// What version control keeps beside bundles.
+/// Directories of version control beside bundles.
 const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];
 
 /// One of the places where builds find bundles.
@@ -41,7 +41,7 @@ pub struct Environment {
     pub module_path: Vec<PathBuf>,
     /// The server that it is synced from.
     pub sync: Option<String>,
-    /// What was synced: one more bundle, behind all others.
+    /// The synced bundle, which comes after all others.
     pub synced: Option<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Whether it was synced from a server, and so is somebody else's.
+    /// Returns whether it was synced from a server, and so is somebody else's.
     pub fn is_synced(&self) -> bool {
         self.name.is_empty()
     }
@@ -161,7 +161,7 @@ impl Environment {
         })
     }
 
-    /// What was synced, if anything was. A bundle of [`Environment::bundles`].
+    /// The synced bundle, if there is one: a bundle of [`Environment::bundles`].
     ///
     /// # Errors
     /// As [`Environment::bundles`].

@@ -1,4 +1,4 @@
-//! [`Image`]: the name of a container function's image, and what a lock says of it.
+//! [`Image`]: the name of a container function's image, and its digest in a lock.
 //!
 //! A registry may give another image for the same tag tomorrow. The lock keeps the digest that a
 //! tag stood for when it was locked, and a build runs that. It is the digest of the index, where
@@ -82,7 +82,7 @@ impl fmt::Display for Image {
     }
 }
 
-/// Whether a text is a digest that is known here.
+/// Returns whether a text is a digest that is known here.
 pub fn is_digest(text: &str) -> bool {
     let hex = text.strip_prefix("sha256:").unwrap_or_default();
     hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))

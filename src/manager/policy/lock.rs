@@ -1,4 +1,4 @@
-//! [`Lock`]: `plugins.lock`, which stands beside `plugins.yaml` and says exactly what was
+//! [`Lock`]: `plugins.lock`, the file beside `plugins.yaml` that records exactly what was
 //! installed.
 //!
 //! It is JSON, by source, with sorted keys and one value on a line: what two people add merges
@@ -7,13 +7,15 @@
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
-use crate::manager::author::describe::Role;
+use crate::manager::author::describe::{Component, Role};
 use crate::manager::author::manifest::BUNDLE_RUNTIME;
 use crate::manager::fetch::Artifact;
 use crate::manager::id::name::Platform;
+use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
 use crate::plugin::permissions::Permissions;
+use crate::yaml::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -37,26 +39,26 @@ pub struct Lock {
     pub images: BTreeMap<String, String>,
 }
 
-/// One of them.
+/// The entry of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Locked {
     pub version: String,
     /// The version of the interface, as in `x1.0`.
     pub api: String,
-    /// What the requirements allowed; for people.
+    /// The constraint of the requirement; for people.
     pub constraint: String,
     /// Where it is fetched from, as the requirement says it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
-    /// What it is told in each call, as JSON.
+    /// The parameters that each call gets, as JSON.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parameters: String,
-    /// What runs it, if it is a directory; `bundle` for a bundle.
+    /// The runtime, if the plugin is a directory; `bundle` for a bundle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
     pub provides: Vec<Provided>,
-    /// What it asks for.
+    /// The permissions that it asks for.
     #[serde(default, skip_serializing_if = "Permissions::is_empty")]
     pub permissions: Permissions,
     /// The sources of the plugins that it needs.
@@ -66,11 +68,13 @@ pub struct Locked {
     pub platforms: BTreeMap<String, Pinned>,
 }
 
-/// One thing that a plugin does.
+/// One kind that a plugin provides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Provided {
-    pub role: Role,
+    /// `None` for the plugins of a bundle, which may take every role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -79,7 +83,7 @@ pub struct Provided {
     pub kind: String,
 }
 
-/// What there is for a platform.
+/// The file or directory of a plugin for one platform.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pinned {
@@ -100,10 +104,10 @@ impl Default for Lock {
 }
 
 impl Lock {
-    /// Reads the one of a directory; `None` if there is none.
+    /// Reads the file of a directory; `None` without one.
     ///
     /// # Errors
-    /// It cannot be read, or is not of its form.
+    /// It cannot be read, or is malformed.
     pub fn read(directory: &Path) -> Result<Option<Lock>> {
         let path = directory.join(FILE);
         let text = match FileLimit::default().read(&path) {
@@ -120,15 +124,25 @@ impl Lock {
     /// It is not of its form.
     pub fn parse(shown: &str, text: &[u8]) -> Result<Lock> {
         let lock: Lock = serde_json::from_slice(text).map_err(|e| {
+            let place = Place { file: shown.to_owned(), line: e.line(), column: e.column() };
+            let directory = Path::new(shown).parent().unwrap_or(Path::new(""));
+            let again = in_directory("rustomize plugin lock", directory);
             Error::new(Code::Input, format!("'{shown}' is not a valid lock file: {e}"))
-                .hint("if a merge broke it, delete the file, then write it again: rustomize plugin lock")
+                .at(Some(place))
+                .hint(format!("if a merge broke it, write it again: rm {} && {again}", quoted(shown)))
         })?;
         if lock.lock_version != LOCK_VERSION {
             let message = format!(
                 "'{shown}' has lockVersion {}; this version of rustomize reads {LOCK_VERSION}",
                 lock.lock_version
             );
-            return Err(Error::new(Code::Input, message));
+            let place = Place { file: shown.to_owned(), line: 1, column: 1 };
+            return Err(Error::new(Code::Input, message).at(Some(place)).hint(
+                match lock.lock_version > LOCK_VERSION {
+                    true => "a newer rustomize wrote it: install that version",
+                    false => "delete the file, then write it with 'rustomize plugin lock'",
+                },
+            ));
         }
         Ok(lock)
     }
@@ -138,7 +152,7 @@ impl Lock {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Writes the one of a directory, in one step.
+    /// Writes the file of a directory, in one step.
     ///
     /// # Errors
     /// It cannot be written.
@@ -148,14 +162,14 @@ impl Lock {
             .map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display())))
     }
 
-    /// What is locked for a source.
+    /// The entry of a source.
     pub fn of(&self, source: &Source) -> Option<&Locked> {
         self.plugins.get(&source.to_string())
     }
 }
 
 impl Locked {
-    /// Whether it is a bundle.
+    /// Returns whether it is a bundle.
     pub fn is_bundle(&self) -> bool {
         self.runtime.as_deref() == Some(BUNDLE_RUNTIME)
     }
@@ -165,14 +179,22 @@ impl Locked {
         self.version.parse().ok()
     }
 
-    /// What there is for a machine.
+    /// The entry for a platform: its own, or the one for every platform.
     pub fn pinned(&self, host: &Platform) -> Option<(Platform, &Pinned)> {
         [host.clone(), Platform::any()].into_iter().find_map(|p| Some((p.clone(), self.platforms.get(&p.to_string())?)))
     }
 }
 
+impl Provided {
+    /// The entry of a component.
+    pub fn new(role: Option<Role>, component: &Component) -> Provided {
+        let (name, api_version, kind) = (component.name.clone(), component.api_version.clone(), component.kind.clone());
+        Provided { role, name, api_version, kind }
+    }
+}
+
 impl Pinned {
-    /// As what it is fetched.
+    /// The artifact that is fetched.
     pub fn artifact(&self, platform: Platform) -> Artifact {
         let size = self.archive.is_some().then_some(self.size);
         Artifact { platform, url: self.url.clone(), size, sha256: self.archive.clone() }

@@ -8,12 +8,17 @@ pub mod requirements;
 pub mod trust;
 
 use crate::diag::{Code, Error, Result};
+use crate::manager::id::shell::in_directory;
+use std::path::Path;
 use trust::Trust;
 
-/// What may be installed and used.
+/// The command that requires and locks a plugin whose source an error does not know.
+pub const ADD_SOURCE: &str = "rustomize plugin add SOURCE";
+
+/// The plugins that may be installed and used.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Whether only what is placed by hand and what is locked may be: no other installed plugin, no
+    /// True if only what is placed by hand and what is locked may be: no other installed plugin, no
     /// bundle, no program in PATH.
     pub is_frozen: bool,
     /// Whose plugins may be.
@@ -27,18 +32,20 @@ impl Policy {
         !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0")
     }
 
-    /// Lets something pass that no lock file knows.
+    /// Accepts something that no lock file has, unless the policy is frozen. `add` is the command
+    /// that requires and locks it in a directory with `plugins.yaml`.
     ///
     /// # Errors
-    /// Only what is locked may be used.
-    pub fn check_unlocked(&self, what: &str) -> Result<()> {
+    /// Only locked plugins may be used.
+    pub fn check_unlocked(&self, what: &str, add: &str, directory: &Path) -> Result<()> {
         if !self.is_frozen {
             return Ok(());
         }
         let error = Error::new(Code::Plugin, format!("{what} is not locked, and only locked plugins may be used"));
+        let command = in_directory(add, directory);
         Err(error
-            .hint("require it in plugins.yaml, lock it, and commit plugins.lock: rustomize plugin lock")
-            .hint("--frozen=false lifts this, which is the default where CI is set"))
+            .hint(format!("require and lock it, then commit plugins.yaml and plugins.lock: {command}"))
+            .hint("--frozen is the default where CI is set; --frozen=false allows unlocked plugins"))
     }
 }
 

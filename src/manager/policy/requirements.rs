@@ -1,4 +1,4 @@
-//! [`Requirements`]: `plugins.yaml`, which stands beside a kustomization and says which plugins it
+//! [`Requirements`]: `plugins.yaml`, the file beside a kustomization that says which plugins it
 //! needs (P41).
 
 use crate::config::{Decode, Decoder, read_alone};
@@ -95,7 +95,7 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     }
     let mut lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.starts_with("requires:")).map_or(lines.len(), |at| at + 1);
-    // Indented as the first one that is there, and behind the last.
+    // Indented as the first entry, after the last one.
     let is_entry =
         |line: &&&str| line.starts_with(' ') && !line.trim_start().starts_with('#') && !line.trim().is_empty();
     let entries: Vec<&&str> = lines[at..]

@@ -30,15 +30,15 @@ pub(super) const KIND: &str = "TrustPolicy";
 /// A `from` that any place is.
 pub const EVERYWHERE: &str = "**";
 
-/// What a user trusts.
+/// The trust rules of a user.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
-    /// The file; `None` if there is none, and nothing is asked.
+    /// The file; `None` without one, when every source is trusted.
     path: Option<PathBuf>,
     pub(super) rules: Vec<Rule>,
 }
 
-/// What holds for the sources of a pattern.
+/// A trust rule: it holds for the sources of a pattern.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub(super) pattern: Pattern,
@@ -50,7 +50,7 @@ pub struct Rule {
     pub(super) keys: Vec<String>,
     /// How long a release has to have been there.
     pub(super) min_age: Option<Duration>,
-    /// What plugins are granted; `None` if the rule does not say, which grants nothing.
+    /// The permissions that plugins are granted; a rule with `None` grants nothing.
     pub(super) permissions: Option<Permissions>,
     pub(super) place: Option<Place>,
 }
@@ -173,7 +173,7 @@ impl Trust {
             .at(rule.place.clone()))
     }
 
-    /// Whether there is a file.
+    /// Returns whether there is a file.
     pub fn is_there(&self) -> bool {
         self.path.is_some()
     }
@@ -231,7 +231,7 @@ fn bundles_of(server: &str, environment: &str) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/")
 }
 
-/// Why a plugin may not run: it asks for what nobody has granted.
+/// The error of a plugin that asks for permissions that it was not granted.
 pub fn not_granted(source: &Source, origin: &Origin, beyond: &Permissions) -> Error {
     refused(format!("'{source}' asks for {beyond}, which is not granted"))
         .hint(format!("if you trust it with that: {}", grant(source, origin, beyond)))
@@ -260,7 +260,10 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
         (other, _) => return Err(wrong(format!("'require' is 'checksum' or 'minisign', not '{other}'"))),
     };
     for key in raw.keys.iter().filter(|_| asks) {
-        PublicKey::from_base64(key).map_err(|_| wrong(format!("'{key}' is not a public key of minisign")))?;
+        PublicKey::from_base64(key).map_err(|_| {
+            wrong(format!("'{key}' is not a public key of minisign"))
+                .hint("a public key is the second line of a file minisign.pub, and begins with RW")
+        })?;
     }
     let min_age =
         match raw.min_release_age {
@@ -310,7 +313,7 @@ impl Rule {
         }
     }
 
-    /// Whether a signature is asked for.
+    /// Returns whether a signature is asked for.
     pub fn wants_signature(&self) -> bool {
         !self.keys.is_empty()
     }
@@ -334,7 +337,7 @@ impl Rule {
         }
     }
 
-    /// Whether what is installed was signed by one of the keys, where that is asked for.
+    /// Returns whether what is installed was signed by one of the keys, where that is asked for.
     pub fn is_signed(&self, installed: &Installed) -> bool {
         !self.wants_signature() || installed.signer().is_some_and(|signer| self.keys.contains(&signer))
     }

@@ -46,13 +46,13 @@ pub struct Inputs {
     pub safe: Vec<PathBuf>,
     /// The plugin directories of the environment's bundles, in order.
     pub bundles: Vec<PathBuf>,
-    /// What was synced for the environment.
+    /// The synced bundle of the environment.
     pub synced: Option<SyncedBundle>,
     /// The directories with programs that may be plugins (U08).
     pub path: Vec<PathBuf>,
     /// Installs missing plugins; `None` leaves them missing.
     pub install: Option<Install>,
-    /// What was found so far.
+    /// Results of earlier look-ups.
     pub known: Known,
 }
 
@@ -252,7 +252,7 @@ impl Inputs {
         self.known.installed.get_or_init(|| Arc::new(all(&self.root, &Platform::host()))).clone()
     }
 
-    /// An installed plugin whose content is what was installed. O(bytes of it), once.
+    /// An installed plugin whose content has its sum. O(bytes of the plugin), once.
     ///
     /// # Errors
     /// The content differs, or cannot be read.

@@ -1,7 +1,7 @@
 //! [`Resolver`]: which plugin a configuration object is for (P38 to P58).
 //!
 //! Plugins are looked for in seven places, the [`Tier`]s, in one order. A build stops at the first
-//! tier that has one; `plugin why` goes on and shows all tiers. Both read one [`Resolution`], so
+//! tier that has one; `plugin why` asks and shows all tiers. Both read one [`Resolution`], so
 //! they cannot disagree.
 //!
 //! * [`inputs`]: where plugins are looked for; [`project`]: `plugins.yaml` and `plugins.lock` of a
@@ -21,7 +21,7 @@ pub mod tiers;
 use crate::diag::{Code, Error, Result};
 use crate::load::Remote;
 use crate::manager::author::describe::{Component, Protocol, Role};
-use crate::manager::policy::Policy;
+use crate::manager::policy::{ADD_SOURCE, Policy};
 use crate::manager::store::discover::Installed;
 use crate::plugin::PluginOptions;
 use crate::plugin::locate::Placed;
@@ -46,7 +46,7 @@ pub struct Request<'r> {
     pub role: Role,
     /// The component that its annotation [`COMPONENT`] names.
     pub component: Option<&'r str>,
-    /// Whether the object says itself which KRM function it is for.
+    /// True if the object says itself which KRM function it is for.
     pub is_function: bool,
     /// The root that lists it, absolute and without links.
     pub directory: &'r Path,
@@ -101,7 +101,7 @@ impl Tier {
         }
     }
 
-    /// Whether a lock file, or the user's own hand, says exactly which plugin this is.
+    /// Returns whether a lock file, or the user's own hand, says exactly which plugin this is.
     fn is_pinned(self) -> bool {
         matches!(self, Tier::Function | Tier::Placed | Tier::Required)
     }
@@ -129,26 +129,26 @@ impl Chosen {
     }
 }
 
-/// A component of an installed plugin, with everything that a call of it needs.
+/// A component of an installed plugin, with everything that a call needs.
 #[derive(Clone, Debug)]
 pub struct Provider {
     pub installed: Installed,
     pub command: Command,
     pub component: Component,
-    /// Whether the component is a post-processor, which runs after all other transformers.
+    /// True if the component is a post-processor, which runs after all other transformers.
     pub runs_last: bool,
     pub protocol: Protocol,
     /// The notation that it reads and prints as an exec plugin.
     pub format: Format,
-    /// Whether it is started once and called over frames.
+    /// True if it is started once and called over frames.
     pub worker: bool,
-    /// What each call is told, as JSON; empty for nothing.
+    /// The parameters that each call gets, as JSON; empty for none.
     pub parameters: String,
     /// The permissions that the plugin asks for, and was granted.
     pub permissions: Permissions,
 }
 
-/// What a tier had at one place.
+/// The result of a tier at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub tier: Tier,
@@ -163,7 +163,7 @@ pub enum Verdict {
     Chosen,
     /// An earlier tier has a plugin for the object.
     Shadowed,
-    /// Nothing is there.
+    /// The file does not exist.
     Absent,
     /// It is for other objects: which.
     NotFor(String),
@@ -188,7 +188,7 @@ impl fmt::Display for Verdict {
 pub struct Resolution {
     /// `None` if no tier has a plugin.
     pub chosen: Result<Option<Chosen>>,
-    /// What was looked at, in order, if the request was thorough.
+    /// The places that were looked at, in order, if the request was thorough.
     pub trace: Vec<Step>,
 }
 
@@ -262,10 +262,14 @@ impl Resolver<'_> {
     /// Lets a tier be asked. Plugins that no lock knows are not even asked what they do where only
     /// locked ones may be used.
     fn allowed(&self, tier: Tier, request: &Request<'_>) -> Result<()> {
-        if tier.is_pinned() { Ok(()) } else { self.policy.check_unlocked(&format!("a plugin for {}", request.id)) }
+        if tier.is_pinned() {
+            return Ok(());
+        }
+        let directory = self.inputs.top.as_deref().unwrap_or(request.directory);
+        self.policy.check_unlocked(&format!("a plugin for {}", request.id), ADD_SOURCE, directory)
     }
 
-    /// What a program in `PATH` is called that is for a kind of configuration objects (U08).
+    /// The name of a program in `PATH` that is a plugin for a kind of configuration objects (U08).
     pub fn program_name(request: &Request<'_>) -> String {
         format!("rustomize-{}-{}", request.role, request.id.gvk.kind.to_lowercase())
     }

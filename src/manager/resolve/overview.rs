@@ -9,13 +9,14 @@ use crate::manager::author::describe::{Component, Role};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::{ApiVersion, Version};
+use crate::manager::policy::ADD_SOURCE;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A plugin that is installed, or that should be.
 #[derive(Debug)]
 pub struct Row {
-    /// `None` for a file that lies in no directory of a source.
+    /// `None` for a file outside of the directories of sources.
     pub source: Option<Source>,
     pub state: State,
     /// The file or directory; `None` for an absent plugin.
@@ -24,7 +25,7 @@ pub struct Row {
     pub required_by: Vec<(PathBuf, String)>,
 }
 
-/// Whether a plugin can be used (U43).
+/// The state of a plugin (U43).
 #[derive(Debug)]
 pub enum State {
     Installed(Details),
@@ -36,14 +37,14 @@ pub enum State {
     Absent(String),
 }
 
-/// What is known of an installed plugin.
+/// Details of an installed plugin.
 #[derive(Debug)]
 pub struct Details {
     pub version: Version,
     pub api: ApiVersion,
     /// The sum of its content.
     pub sum: String,
-    /// What it does, each with its role.
+    /// The components that it provides, each with its role.
     pub provides: Vec<(Role, Component)>,
     /// The names of the schemas of a bundle; `None` for a plugin.
     pub schemas: Option<Vec<String>>,
@@ -163,7 +164,8 @@ impl Resolver<'_> {
             }
         }
         if projects.iter().all(|project| project.is_empty()) {
-            self.policy.check_unlocked("what is installed, and no plugins.yaml requires,")?;
+            let directory = self.inputs.top.as_deref().unwrap_or(Path::new("."));
+            self.policy.check_unlocked("an installed plugin that no plugins.yaml requires", ADD_SOURCE, directory)?;
             let found = self.inputs.installed();
             let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
             let best = best.filter_map(|candidate| self.inputs.verified(candidate.verdict.as_ref().ok()?).ok());

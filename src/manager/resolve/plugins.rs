@@ -12,7 +12,7 @@ use crate::plugin::function::{self, Function};
 use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
-use crate::plugin::shared_object::SharedObjectPlugin;
+use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
 use crate::plugin::{PluginOptions, Runners};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
@@ -82,6 +82,7 @@ impl ManagedPlugins {
         let held = self.held(&found)?;
         // A script is called by the path that the user knows.
         let is_shared_object = found.protocol == Protocol::SharedObject;
+        let shown = found.command.program.clone();
         let command = match &held {
             Some(held) if held.file.is_none() || is_shared_object => {
                 held.command.clone().of_entry(&found.component.entry)
@@ -91,8 +92,9 @@ impl ManagedPlugins {
         let Command { program: path, args, directory, needs, environment } = command;
         let runs_last = found.runs_last;
         if is_shared_object {
-            let own = locate::program_for(&path, &path, options)?;
-            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &path), &isolation)?;
+            let file = SharedObjectFile { path, shown };
+            let own = locate::program_for(&file, &file.shown, options)?;
+            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &file), &isolation)?;
             return Ok(in_order(plugin, runs_last));
         }
         let component = Some(found.component.name);

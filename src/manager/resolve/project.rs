@@ -28,7 +28,7 @@ impl Project {
         Ok(Project { directory: directory.to_owned(), requirements, lock })
     }
 
-    /// Whether the project requires no plugin.
+    /// Returns whether the project requires no plugin.
     pub fn is_empty(&self) -> bool {
         self.requirements.plugins.is_empty()
     }

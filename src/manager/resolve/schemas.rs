@@ -80,7 +80,7 @@ impl Inputs {
     }
 }
 
-/// Whether a requirement is a bundle, as far as the lock says.
+/// Returns whether a requirement is a bundle, as far as the lock says.
 fn may_be_bundle(project: &Project, wanted: &Requirement) -> bool {
     project.locked(&wanted.source).is_none_or(Locked::is_bundle)
 }

@@ -1,4 +1,4 @@
-//! What each [`Tier`] has for a configuration object.
+//! The plugin that each [`Tier`] has for a configuration object.
 
 use super::inputs::{Inputs, relock};
 use super::project::{Project, upwards};
@@ -21,7 +21,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What an installed plugin has for an object.
+/// The component of an installed plugin for an object.
 enum Match {
     Component(Arc<Description>, Component),
     /// It is for such objects in another role.
@@ -49,7 +49,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a plugin directory has for an object.
+    /// The file of a plugin directory for an object.
     fn in_home(&self, tier: Tier, home: &Path, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Placed>> {
         let found = match tier {
             Tier::Placed => locate(self.options, request.id),
@@ -308,7 +308,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a plugin has for an object.
+    /// The component of a plugin for an object.
     ///
     /// # Errors
     /// It does not describe itself, or contradicts its file name.
@@ -354,7 +354,7 @@ pub(super) fn kinds(description: &Description) -> String {
     if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") }
 }
 
-/// A component of an installed plugin, with what calls of it need.
+/// A component of an installed plugin, with everything that its calls need.
 ///
 /// # Errors
 /// Its manifest cannot be read, or a plugin that it needs has changed.
@@ -402,7 +402,7 @@ fn is_default(component: &Component, name: &str) -> bool {
     component.name.is_empty() || component.name == name || component.name == "default"
 }
 
-/// Whether a requirement may be meant, as far as the file says.
+/// Returns whether a requirement may be meant, as far as the file says.
 fn may_provide(requirement: &Requirement, request: &Request<'_>) -> bool {
     match request.component {
         Some(asked) => asked == requirement.name || asked.starts_with(&format!("{}-", requirement.name)),

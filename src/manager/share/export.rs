@@ -172,3 +172,52 @@ fn remove_unneeded(contents: &Path, needed: &BTreeSet<String>) -> Result<Vec<Pat
     removed.sort();
     Ok(removed)
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{LockedRoot, put_lists};
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    };
+    use std::fs;
+
+    /// Makes the system answer this thread as it does where a file system cannot exchange
+    /// directories: an exchange fails with EINVAL, every other renaming works.
+    fn without_exchange() {
+        const FLAGS: u8 = 4;
+        let exchange = u64::from(rustix::fs::RenameFlags::EXCHANGE.bits());
+        let is = SeccompCondition::new(FLAGS, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, exchange).unwrap();
+        let rules = [(libc::SYS_renameat2, vec![SeccompRule::new(vec![is]).unwrap()])];
+        let refused = SeccompAction::Errno(rustix::io::Errno::INVAL.raw_os_error().unsigned_abs());
+        let architecture = std::env::consts::ARCH.try_into().unwrap();
+        let filter = SeccompFilter::new(rules.into(), SeccompAction::Allow, refused, architecture).unwrap();
+        seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn where_directories_cannot_be_exchanged_the_old_lists_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let lists = folder.path().join("lists");
+        let put = |text: &str| {
+            let root = LockedRoot::lock(folder.path(), || {}).unwrap();
+            put_lists(&root, &[("plugins", text.into()), ("schemas", text.into())], &lists)
+        };
+        let refused = std::thread::scope(|scope| {
+            let limited = scope.spawn(|| {
+                without_exchange();
+                put("first").unwrap();
+                put("second").unwrap_err()
+            });
+            limited.join().unwrap()
+        });
+        assert!(refused.to_string().contains("cannot exchange"), "{refused}");
+        assert!(refused.hints().iter().any(|hint| hint.contains("export to a local one")), "{refused:?}");
+        for mount in ["plugins", "schemas"] {
+            assert_eq!(fs::read_to_string(lists.join(mount)).unwrap(), "first");
+        }
+        // Where they can be, the new ones take their place.
+        put("second").unwrap();
+        assert_eq!(fs::read_to_string(lists.join("plugins")).unwrap(), "second");
+        assert_eq!(fs::read_dir(&lists).unwrap().count(), 2);
+    }
+}

@@ -21,7 +21,7 @@ pub const LISTS: &str = "v3/file_metadatas";
 /// Where a server has the contents of files, by their sums.
 pub const CONTENTS: &str = "v3/file_content";
 
-/// Whether a text is a SHA-256 in hex, as lists have it.
+/// Returns whether a text is a SHA-256 in hex, as lists have it.
 pub fn is_sum(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }

@@ -3,7 +3,7 @@
 //!
 //! Each kind gets a file `<apiVersion>/<kind in lower case>/<kind>` that starts the plugin where it
 //! is installed. What was laid there is written down beside it, so that nothing else is ever
-//! changed, and what is not wanted any more goes.
+//! changed, and files that are not wanted any more are removed.
 
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::Protocol;
@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 /// The file that says what was laid.
 const LAID: &str = ".rustomize-placed.json";
 
-/// What was laid into a directory: by path, the SHA-256 of it.
+/// The files that were laid into a directory: the SHA-256 of each, by path.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Laid {
     files: BTreeMap<String, String>,
 }
 
-/// What was done.
+/// The files that were changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     pub written: Vec<PathBuf>,

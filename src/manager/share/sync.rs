@@ -25,13 +25,13 @@ const CURRENT: &str = "current";
 /// The beginning of the names of directories that were synced.
 const GENERATION: &str = "generation-";
 
-/// What stays as it is in a path of a URL.
+/// Characters that are not escaped in the path of a URL.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// How often lists are read that change meanwhile.
 const MOST_READS: usize = 5;
 
-/// What was done.
+/// The counts of a sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Synced {
     /// How many files there are.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Deepest directory below a root that can be a source's: its host and fifteen parts.
 const MOST_DEPTH: usize = 16;
 
-/// A file that is named as a plugin or lies where one should.
+/// A file that is named as a plugin, or is in the directory of one.
 #[derive(Debug)]
 pub struct Candidate {
     pub path: PathBuf,
@@ -33,7 +33,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The same, not considered if its content is not what its sum file says. O(bytes of it).
+    /// The same, not considered if its content does not match its sum file. O(bytes of the file).
     pub fn verified(mut self) -> Candidate {
         if let Ok(installed) = &self.verdict
             && let Err(why) = installed.verify()
@@ -66,7 +66,7 @@ impl PartialEq for Installed {
 
 impl Installed {
     /// Holds the content to the sum (P26), and what was made of it when it was installed to those
-    /// of that. O(bytes of it).
+    /// of that. O(bytes of the plugin).
     ///
     /// # Errors
     /// It differs, or cannot be read.
@@ -129,10 +129,10 @@ impl Installed {
 /// Why a candidate is not considered.
 #[derive(Debug)]
 pub enum Refusal {
-    /// It lies directly in the root, or in a directory that is no source's.
+    /// It is directly in the root, or in a directory that does not belong to a source.
     NoSource,
     Name(NameError),
-    /// There is no sum file, or it cannot be read.
+    /// The sum file is missing, or cannot be read.
     NoSum(PathBuf),
     /// The sum file holds something else than 64 hex digits.
     SumForm(PathBuf),
@@ -144,7 +144,7 @@ pub enum Refusal {
     /// Something that was made when it was installed is not what it was: its name.
     MadeDiffers(String),
     NotExecutable,
-    /// It is a directory that is no plugin.
+    /// It is a directory, but not a plugin.
     Directory(Error),
     /// It is present and not installed (U44): why, as far as that is known.
     Partial(String),
@@ -219,7 +219,7 @@ pub fn all(root: &Path, host: &Platform) -> Vec<Candidate> {
             continue;
         }
         for (name, path) in entries(&directory) {
-            // Links are not followed: what lies below a root is what was put there.
+            // Links are not followed: only files that were put below a root count.
             let is_own = name.starts_with('.') || name.starts_with(PREFIX);
             if !is_own && path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
                 let address = if address.is_empty() { name } else { format!("{address}/{name}") };

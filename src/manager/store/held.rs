@@ -10,10 +10,10 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What was made in a plugin's directory when it was installed: it is read where it lies.
+/// Directories that were made in a plugin's own when it was installed: they are not copied.
 const MADE_THERE: [&str; 2] = [MADE, NODE_MODULES];
 
-/// Copies a plugin and holds the copy to its sum. O(bytes of it).
+/// Copies a plugin and holds the copy to its sum. O(bytes of the plugin).
 ///
 /// # Errors
 /// It cannot be copied, or is not what was installed.

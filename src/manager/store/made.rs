@@ -1,5 +1,5 @@
 //! What was made of a plugin on this machine when it was installed (a virtual environment, a
-//! binary, packages) is no part of its content. It is held to sums of its own: a file beside the
+//! binary, packages) does not belong to its content. It is held to sums of its own: a file beside the
 //! plugin has one for each thing that was made.
 
 use super::beside::sum_name;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The sums of what was made, by its name in the plugin's directory.
 pub(in crate::manager) type Sums = BTreeMap<String, String>;
 
-/// The sums of what lies in a plugin's directory now. O(bytes).
+/// The sums of the files in a plugin's directory now. O(bytes).
 ///
 /// # Errors
 /// It cannot be read, or holds something else than files, directories and links.
@@ -67,7 +67,7 @@ fn sum(path: &Path) -> io::Result<String> {
     sha256(lines.join("\n").as_bytes())
 }
 
-/// Whether an entry of deno's directory is a database of imports and exports, as
+/// Returns whether an entry of deno's directory is a database of imports and exports, as
 /// `dep_analysis_cache_v2`. Deno writes it each time that it runs outside of a sandbox. It holds no
 /// code, and is in no sum.
 fn is_analysis(name: &str) -> bool {

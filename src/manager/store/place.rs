@@ -1,7 +1,7 @@
 //! Putting plugins where they are found, and taking them away (P23 to P32, U43 to U45).
 //!
 //! Whoever is killed at any step leaves what was there before, or a plugin that is marked as not
-//! complete, and which the next run puts anew.
+//! complete, and which the next run installs again.
 
 use super::beside::{partial, sum_file, sum_name};
 use super::discover::Candidate;
@@ -27,7 +27,7 @@ pub fn put<T>(root: &LockedRoot, staged: &Path, to: &Path, finish: impl FnOnce()
     root.make_folder(folder)?;
     let marker = partial(to);
     root.write(&marker, "its installation did not finish", 0o644)?;
-    // An older sum of the same name goes first: a new plugin is never held to it.
+    // An older sum of the same name is removed first: a new plugin is never held to it.
     let beside = BESIDE.map(|suffix| sum_name(to, suffix));
     for old in beside.into_iter().chain([to.to_owned()]) {
         let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
@@ -57,8 +57,8 @@ pub fn put<T>(root: &LockedRoot, staged: &Path, to: &Path, finish: impl FnOnce()
     Ok((sum, finished))
 }
 
-/// Takes installed plugins away, with what lies beside them; directories that are empty then go,
-/// too. Gives the paths of the binaries.
+/// Removes installed plugins and the files beside them, then directories that are empty. Gives the
+/// paths of the binaries.
 ///
 /// # Errors
 /// A file cannot be removed.
@@ -66,7 +66,7 @@ pub fn remove(root: &Path, candidates: &[Candidate]) -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     for candidate in candidates {
         let path = &candidate.path;
-        // Without its sum a binary is not considered: that goes first.
+        // Without its sum a binary is not considered: the sum is removed first.
         let beside = BESIDE.map(|suffix| sum_name(path, suffix));
         for file in beside.iter().chain([path, &partial(path)]) {
             let removed = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why there is no root.
+/// The reason why a root cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootError {
     /// `RUSTOMIZE_PLUGIN_PATH` holds several.
@@ -34,7 +34,7 @@ impl std::error::Error for RootError {}
 /// `${XDG_CONFIG_HOME:-~/.config}/rustomize/plugins`; on Windows `%APPDATA%/rustomize.d/plugins`.
 ///
 /// # Errors
-/// The variable holds a list, or there is no home.
+/// The variable holds a list, or the home directory is not known.
 pub fn root(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
     root_on(cfg!(windows), variable)
 }
@@ -49,7 +49,7 @@ fn root_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Res
         };
     }
     let configuration = configuration_on(is_windows, &variable)?;
-    // An older spelling, where only that is there.
+    // An older spelling, where only that exists.
     let (plugins, plugin) = (configuration.join("plugins"), configuration.join("plugin"));
     let is_older = set("RUSTOMIZE_CONFIG_DIR").is_some() && !plugins.is_dir() && plugin.is_dir();
     Ok(if is_older { plugin } else { plugins })
@@ -59,7 +59,7 @@ fn root_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Res
 /// that is, `${XDG_CONFIG_HOME:-~/.config}/rustomize`; on Windows `%APPDATA%/rustomize.d`.
 ///
 /// # Errors
-/// There is no home.
+/// The home directory is not known.
 pub fn configuration(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
     configuration_on(cfg!(windows), variable)
 }

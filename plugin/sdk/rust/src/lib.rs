@@ -73,7 +73,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// What goes wrong in a plugin: any error, or a text.
+/// The error of a plugin: any error type, or a text.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// A result of a plugin.
@@ -128,7 +128,7 @@ impl Call {
         &self.root
     }
 
-    /// Whether the build lets the kustomization read files outside its root.
+    /// Returns whether the build lets the kustomization read files outside its root.
     pub fn is_unrestricted(&self) -> bool {
         self.options.get("loadRestrictor").is_some_and(|name| name == "LoadRestrictionsNone")
     }
@@ -148,14 +148,14 @@ pub trait Plugin: DeserializeOwned + JsonSchema {
     const KIND: &'static str;
     /// The fields of a kustomization under which it can be listed.
     const ROLES: &'static [Role];
-    /// Whether the plugin may be started once and called often: it keeps nothing between calls that
+    /// True if the plugin may be started once and called often: it keeps nothing between calls that
     /// later calls must not see, and prints nothing to stdout.
     const IS_WORKER: bool = false;
 
     /// Makes resources.
     ///
     /// # Errors
-    /// What fails the build.
+    /// An error fails the build.
     fn generate(&self, _call: &Call) -> Result<Vec<DynamicObject>> {
         Err("this plugin does not generate".into())
     }
@@ -164,7 +164,7 @@ pub trait Plugin: DeserializeOwned + JsonSchema {
     /// removed.
     ///
     /// # Errors
-    /// What fails the build.
+    /// An error fails the build.
     fn transform(&self, _call: &Call, _resources: &mut Vec<DynamicObject>) -> Result<()> {
         Err("this plugin does not transform".into())
     }
@@ -172,7 +172,7 @@ pub trait Plugin: DeserializeOwned + JsonSchema {
     /// Looks at resources.
     ///
     /// # Errors
-    /// What is wrong with them; it fails the build.
+    /// An error fails the build.
     fn validate(&self, _call: &Call, _resources: &[DynamicObject]) -> Result<()> {
         Err("this plugin does not validate".into())
     }

@@ -21,7 +21,7 @@ const ROLE: &str = "RUSTOMIZE_PLUGIN_ROLE";
 /// [`describe`](crate::describe) as JSON, and `describe --manifest FILE.so` the `plugin.yaml` of a
 /// directory with that shared object; a configuration file of that name is `./describe`.
 ///
-/// Without an argument it is a KRM function: a ResourceList comes on stdin and goes to stdout. As a
+/// Without an argument it is a KRM function: it reads and prints a ResourceList. As a
 /// function, a plugin that transforms does so; otherwise it validates; otherwise it generates.
 ///
 /// rustomize says in `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. kustomize says

@@ -4,26 +4,26 @@
 use crate::{Exported, Plugin};
 use rustomize_plugin_abi::{Asked, Mode, guest};
 
-/// What a plugin generates for a configuration, as YAML documents.
+/// Returns the resources that a plugin generates for a configuration, as YAML documents.
 ///
 /// # Errors
-/// What the plugin says.
+/// The error of the plugin.
 pub fn generate<P: Plugin>(config: &str) -> Result<String, String> {
     call::<P>(Mode::Generate, config, "")
 }
 
-/// What a plugin makes of resources, as YAML documents.
+/// Returns the resources after a transformer, as YAML documents.
 ///
 /// # Errors
-/// What the plugin says.
+/// The error of the plugin.
 pub fn transform<P: Plugin>(config: &str, resources: &str) -> Result<String, String> {
     call::<P>(Mode::Transform, config, resources)
 }
 
-/// Whether a plugin finds resources right.
+/// Checks resources with a validator.
 ///
 /// # Errors
-/// What the plugin says.
+/// The error of the plugin.
 pub fn validate<P: Plugin>(config: &str, resources: &str) -> Result<(), String> {
     call::<P>(Mode::Validate, config, resources).map(drop)
 }
