@@ -51,6 +51,7 @@ pub use repo_spec::RepoSpec;
 
 use crate::diag::{Code, Error, Result};
 use crate::meter;
+use crate::parallel;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
 use artifact_reference::ArtifactReference;
@@ -133,6 +134,9 @@ impl Default for RemoteOptions {
         }
     }
 }
+
+/// Opening a file takes as long as reading so many bytes of YAML.
+const FILE: usize = 4 << 10;
 
 /// Files of a build: each text is read once.
 pub struct Files<'a> {
@@ -409,12 +413,49 @@ impl<'a> Files<'a> {
             let text = || decoded(self.common.remote.fetch(path)?.to_vec(), path);
             return self.common.source(self.arena, Path::new(path), path, text);
         }
-        let file = self.open(root, path)?;
-        let place = file.place.clone();
-        let text = || decoded(read(file, path, self.limit)?, path);
-        let source = self.common.source(self.arena, &place, &join(&root.shown, path), text)?;
+        let (source, place) = self.below(root).text(self.arena, path)?;
         self.note_local(root, &place);
         Ok(source)
+    }
+
+    /// Loads the texts at `paths` that look like files, on all cores if they are many, and makes an
+    /// `R` of each. Of a text that cannot be loaded there is nothing here, nor of one that `make`
+    /// refuses: its error is found in its turn. A build that uses a text [notes](Files::note_local)
+    /// its place.
+    pub fn ahead<R: Send>(
+        &self,
+        root: &Root,
+        paths: &[&str],
+        make: impl Fn(Arena<'a>, &'a Source) -> Option<R> + Sync,
+    ) -> Vec<Option<(PathBuf, R)>> {
+        let threads = self.arena.threads(paths.len() * FILE).min(paths.len());
+        if threads <= 1 {
+            return Vec::new();
+        }
+        let (heap, files, make) = (self.arena.heap(), self.below(root), &make);
+        let load_runs = || {
+            let arena = heap.arena();
+            let load = move |path: &&str| {
+                let looks_like_file = !is_url(path) && Path::new(path).extension().is_some();
+                let (source, place) = looks_like_file.then(|| files.text(arena, path).ok())??;
+                Some((place, make(arena, source)?))
+            };
+            move |run: &[&str]| run.iter().map(&load).collect::<Vec<_>>()
+        };
+        parallel::runs(paths, threads, load_runs).into_iter().flatten().collect()
+    }
+
+    /// The way to the files that `root` names, for any thread.
+    fn below<'f>(&'f self, root: &'f Root) -> RootFiles<'f, 'a> {
+        RootFiles {
+            common: &self.common,
+            loader: self.loader(root),
+            real: &root.real,
+            shown: &root.shown,
+            // What was cloned is restricted whatever the options say.
+            is_restricted: self.restrictor == Restrictor::RootOnly || root.remote.is_some(),
+            limit: self.limit,
+        }
     }
 
     /// Loads bytes that `root` names.
@@ -433,43 +474,67 @@ impl<'a> Files<'a> {
         if is_url(path) {
             return Ok((self.common.remote.fetch(path)?.to_vec(), None));
         }
-        let file = self.open(root, path)?;
+        let file = self.below(root).open(path)?;
         let place = file.place.clone();
         let bytes = read(file, path, self.limit)?;
         self.note_local(root, &place);
         Ok((bytes, Some(place)))
     }
 
-    /// Remembers a file, unless it is in a clone.
-    fn note_local(&self, root: &Root, place: &Path) {
+    /// Remembers a file that a build depends on, unless it is in a clone.
+    pub fn note_local(&self, root: &Root, place: &Path) {
         if root.remote.is_none() {
             self.note(place);
         }
     }
+}
+
+/// The way to the files that one root names: several threads may take it at the same time.
+#[derive(Clone, Copy)]
+struct RootFiles<'f, 'a> {
+    common: &'f Common<'a>,
+    loader: &'f dyn Loader,
+    real: &'f Path,
+    shown: &'f str,
+    is_restricted: bool,
+    limit: FileLimit,
+}
+
+impl<'a> RootFiles<'_, 'a> {
+    /// Loads the text of a file, and its place. O(size); a text that was loaded before costs a
+    /// look-up.
+    ///
+    /// # Errors
+    /// As [`Files::text`].
+    pub fn text(self, arena: Arena<'a>, path: &str) -> Result<(&'a Source, PathBuf), NotLoaded> {
+        let file = self.open(path)?;
+        let place = file.place.clone();
+        let text = || decoded(read(file, path, self.limit)?, path);
+        let source = self.common.source(arena, &place, &join(self.shown, path), text)?;
+        Ok((source, place))
+    }
 
     /// Opens a file, under the restrictor.
-    fn open(&self, root: &Root, path: &str) -> Result<Opened, NotLoaded> {
-        let joined = if path.starts_with('/') { clean(path) } else { join(&root.real.to_string_lossy(), path) };
+    fn open(self, path: &str) -> Result<Opened, NotLoaded> {
+        let joined = if path.starts_with('/') { clean(path) } else { join(&self.real.to_string_lossy(), path) };
         if joined == "/" {
             return Err(NotLoaded { missing: true, error: Error::input(format!("'{path}' must resolve to a file")) });
         }
-        match self.loader(root).open(Path::new(&joined)) {
-            Ok(file) => self.restrict(root, &file.place).map(|()| file),
+        match self.loader.open(Path::new(&joined)) {
+            Ok(file) => self.restrict(&file.place).map(|()| file),
             Err(e) => {
-                e.place.map_or(Ok(()), |place| self.restrict(root, &place))?;
+                e.place.map_or(Ok(()), |place| self.restrict(&place))?;
                 Err(missing(path, &e.error))
             }
         }
     }
 
     /// Refuses a place that the restrictor forbids.
-    fn restrict(&self, root: &Root, place: &Path) -> Result<(), NotLoaded> {
-        // What was cloned is restricted whatever the options say.
-        let is_restricted = self.restrictor == Restrictor::RootOnly || root.remote.is_some();
-        if is_restricted && !place.starts_with(&root.real) {
-            let message = format!("security; file '{}' is not in or below '{}'", place.display(), root.real.display());
+    fn restrict(self, place: &Path) -> Result<(), NotLoaded> {
+        if self.is_restricted && !place.starts_with(self.real) {
+            let message = format!("security; file '{}' is not in or below '{}'", place.display(), self.real.display());
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
-            let is_directory = self.loader(root).directory(place).is_ok();
+            let is_directory = self.loader.directory(place).is_ok();
             return Err(NotLoaded { missing: is_directory, error: Error::input(message).hint(hint) });
         }
         Ok(())

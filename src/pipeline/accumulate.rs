@@ -7,7 +7,8 @@
 //! it, and gives it back.
 //! *Order*: resources, generators, components, transformers of the fields, `transformers`,
 //! `validators`; then the layer is part of the one above.
-//! *Cost*: O(size of the files). Git repositories are fetched side by side, ahead of their use.
+//! *Cost*: O(size of the files). Git repositories are fetched side by side, ahead of their use, and
+//! many files of one root are read on all cores.
 //! *Quirks*: a base that two layers share is built twice, and its resources collide unless names
 //! differ. A document whose kind ends in `List` is replaced by its items, and an empty one is
 //! skipped (cases patch-list-kind-file and doc-empty-maps-in-metadata).
@@ -25,7 +26,7 @@ use crate::schema::Document;
 use crate::stage::trace::{Step, trace_read, traced};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
-use crate::yaml::{self, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
+use crate::yaml::{self, Arena, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
 
 /// What the root of a build accumulates.
@@ -60,10 +61,20 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
     let arena = build.arena;
     let k = &target.kustomization;
     build.cx.files.prefetch(&target.root, k.resources.iter().chain(&k.components).map(|entry| entry.text));
+    let paths: Vec<&str> = k.resources.iter().map(|entry| entry.text).collect();
+    let read_resources = |arena, source| resources_in(arena, source).ok();
+    let mut ahead = build.cx.files.ahead(&target.root, &paths, read_resources).into_iter();
     for entry in &k.resources {
         let in_entry =
             |e: Error| e.through(entry.pos, format!("accumulating resources from '{entry}' of {}", target.file));
-        match load(build, &target.root, entry, false).map_err(in_entry)? {
+        let loaded = match ahead.next().flatten() {
+            Some((place, resources)) => {
+                build.cx.files.note_local(&target.root, &place);
+                scoped(build, resources).map(Entry::File)
+            }
+            None => load(build, &target.root, entry, false),
+        };
+        match loaded.map_err(in_entry)? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
                 trace_read(build, &mut found, Step { name: "resources", entry: entry.pos });
@@ -130,8 +141,18 @@ pub(super) fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_ab
 }
 
 fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    let resources = resources_in(build.arena, source)?;
+    scoped(build, resources)
+}
+
+fn resources_in<'a>(arena: Arena<'a>, source: &'a Source) -> Result<documents::Resources<'a>> {
     let malformed = |m: Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(m.pos);
-    let documents::Resources { mut all, annotations } = documents::resources_in(build.arena, source, malformed)?;
+    documents::resources_in(arena, source, malformed)
+}
+
+/// The resources of a file, which know their scope now.
+fn scoped<'a>(build: &mut Build<'a>, resources: documents::Resources<'a>) -> Result<Vec<Resource<'a>>> {
+    let documents::Resources { mut all, annotations } = resources;
     build.schema.note_scope(&mut all);
     if build.cx.options.crd_merge_keys {
         let definitions = all.iter().filter(|resource| resource.id().gvk.kind == "CustomResourceDefinition");

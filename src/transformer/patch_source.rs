@@ -9,6 +9,7 @@ use crate::parallel;
 use crate::resource::{Matcher, Resource};
 use crate::stage::{Build, resources_in, scoped_resources_in};
 use crate::yaml::{Arena, Source, first_document, json};
+use std::path::PathBuf;
 
 /// What a patch says.
 #[derive(Debug)]
@@ -58,8 +59,10 @@ pub(super) fn read_all<'a, T>(
 ) -> Result<Vec<T>> {
     let mut all = Vec::with_capacity(patches.len());
     let mut fault = None;
+    let paths: Vec<&str> = patches.iter().map(|patch| patch.path).collect();
+    let mut ahead = build.cx.files.ahead(root, &paths, |_, source| Some(source)).into_iter();
     for patch in patches {
-        match written(build, root, patch, form) {
+        match written(build, root, patch, ahead.next().flatten(), form) {
             Ok(written) => all.push(written),
             Err(e) => {
                 // What stands before it may have a fault, too, which then comes first.
@@ -87,15 +90,27 @@ pub(super) fn read_all<'a, T>(
     fault.map_or(Ok(made), Err)
 }
 
-/// Finds out where a patch is written.
-fn written<'a>(build: &mut Build<'a>, root: &Root, patch: &Patch<'a>, form: &Form) -> Result<Written<'a>> {
+/// Finds out where a patch is written. `ahead` is its file, if that was read already.
+fn written<'a>(
+    build: &mut Build<'a>,
+    root: &Root,
+    patch: &Patch<'a>,
+    ahead: Option<(PathBuf, &'a Source)>,
+    form: &Form,
+) -> Result<Written<'a>> {
     let whole = patch.patch.text;
     let inline = if form.is_trimmed { whole.trim() } else { whole };
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => return Err(Error::input("must specify one of patch and path in patches entry")),
         (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
         (true, false) => {
-            let source = build.cx.files.text(root, patch.path).map_err(Error::from)?;
+            let source = match ahead {
+                Some((place, source)) => {
+                    build.cx.files.note_local(root, &place);
+                    source
+                }
+                None => build.cx.files.text(root, patch.path).map_err(Error::from)?,
+            };
             (source, format!("the patch {}", source.name))
         }
         (false, true) => {
