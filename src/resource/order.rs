@@ -10,7 +10,7 @@
 //! lists count, and no others (case out-legacy-sort-custom-lists).
 //! *Example*: `testdata/reference/order.txtar`
 
-use super::{ResId, ResMap};
+use super::{ResId, ResMap, Resource};
 use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::{compare_gvk, legacy_rank, or};
@@ -66,11 +66,12 @@ fn sort_by_rank(map: &mut ResMap<'_>, rank: impl Fn(&str) -> i32) {
     reverse_namespaces(&mut kinds);
     places.extend(kinds.iter().enumerate().map(|(i, gvk)| (*gvk, i)));
     let namespaces = namespace_places(map);
-    let common = common_start(map);
+    let kind_of = |id: &ResId<'_>| places.get(&id.gvk).copied().unwrap_or(0);
+    let common = common_starts(map, kinds.len(), kind_of);
     let key = |id: &ResId<'_>| {
-        let kind = places.get(&id.gvk).copied().unwrap_or(0);
+        let kind = kind_of(id);
         match namespaces.get(id.namespace) {
-            Some(&namespace) => (kind, namespace, start(&or(id.name, "~N").as_bytes()[common..])),
+            Some(&namespace) => (kind, namespace, start(&name(id).as_bytes()[common[kind]..])),
             None => (kind, 0, 0),
         }
     };
@@ -104,14 +105,22 @@ fn namespace_places<'a>(map: &ResMap<'a>) -> FastMap<&'a str, usize> {
     places
 }
 
-/// How many bytes all names begin with: a prefix that a kustomization gives tells none of them
+/// How many bytes all names of each kind begin with: what they have in common tells none of them
 /// apart.
-fn common_start(map: &ResMap<'_>) -> usize {
-    let mut names = map.iter().map(|r| or(r.id().name, "~N").as_bytes());
-    let first = names.next().unwrap_or_default();
-    names.fold(first.len(), |common, name| {
-        first[..common].iter().zip(name).position(|(a, b)| a != b).unwrap_or(common.min(name.len()))
-    })
+fn common_starts(map: &ResMap<'_>, kinds: usize, kind_of: impl Fn(&ResId<'_>) -> usize) -> Vec<usize> {
+    let mut starts: Vec<Option<&[u8]>> = vec![None; kinds];
+    for id in map.iter().map(Resource::id) {
+        let (start, name) = (&mut starts[kind_of(id)], name(id).as_bytes());
+        let known = start.unwrap_or(name);
+        let length = known.iter().zip(name).take_while(|(a, b)| a == b).count();
+        *start = Some(&known[..length]);
+    }
+    starts.into_iter().map(|start| start.map_or(0, <[u8]>::len)).collect()
+}
+
+/// The name that counts in comparisons.
+fn name<'a>(id: &ResId<'a>) -> &'a str {
+    or(id.name, "~N")
 }
 
 /// The first bytes of a text, as a number that compares as they do.
@@ -124,6 +133,6 @@ fn start(text: &[u8]) -> u64 {
 /// Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace
 /// is equal here.
 fn compare_names(a: &ResId<'_>, b: &ResId<'_>) -> Ordering {
-    let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), or(id.name, "~N"));
-    if a.namespace == b.namespace { or(a.name, "~N").cmp(or(b.name, "~N")) } else { tail(a).cmp(&tail(b)) }
+    let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), name(id));
+    if a.namespace == b.namespace { name(a).cmp(name(b)) } else { tail(a).cmp(&tail(b)) }
 }
