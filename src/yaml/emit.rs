@@ -78,7 +78,9 @@ impl Printer<'_> {
         self.in_braces |= mapping.is_in_braces();
         for entry in mapping.iter() {
             let key = &entry.key;
-            reprint::check_printed_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
+            if !reprint::is_usual_key(key, previous) {
+                reprint::check_printed_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
+            }
             previous = Some(key);
             if !inline {
                 self.pad(indent);
@@ -161,7 +163,18 @@ impl Printer<'_> {
         Ok(())
     }
 
+    #[inline]
     fn scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
+        let may_be_string = matches!(s.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom);
+        if may_be_string && scalar::is_surely_plain(s.text) {
+            self.words(s.text, Fold { line, indent: indent + 2 }, true);
+            return Ok(());
+        }
+        self.rare_scalar(s, pos, indent, line)
+    }
+
+    /// A scalar that is not a string which is surely plain.
+    fn rare_scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         if let Some(what) = s.mismatch() {
             return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
         }
@@ -219,10 +232,6 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        if s.tag != Tag::Binary && scalar::is_surely_plain(s.text) {
-            self.words(s.text, Fold { line, indent: indent + 2 }, true);
-            return Ok(());
-        }
         if s.tag != Tag::Binary && is_plain_block(s.text) && s.style != Style::Folded {
             self.literal(s.text, indent);
             return Ok(());

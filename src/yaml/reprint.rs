@@ -182,12 +182,22 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether [`check_printed_key`] takes a key, as far as its own notes say: true for nearly all.
+#[inline(always)]
+pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
+    // What begins a merge is not plain by its bytes.
+    key.is_plain()
+        && key.text.len() <= MAX_KEY
+        && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
+        && !previous.is_some_and(|p| p.same_text(key))
+}
+
 /// Refuses keys that cannot be decoded once the tree was printed: as [`check_key`], and one that
 /// is too long to be read back.
 ///
 /// # Errors
 /// What is wrong with the key.
-#[inline]
+#[cold]
 pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     check_key(key, previous, is_top)?;
     if key.text.len() > MAX_KEY && key.text.chars().count() > MAX_KEY {
