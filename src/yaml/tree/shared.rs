@@ -10,7 +10,7 @@ use super::node::{Node, Pos, Scalar, Value};
 use std::num::NonZero;
 
 /// The number of a shared value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shared(NonZero<u32>);
 
 impl Shared {
@@ -71,25 +71,45 @@ impl<'a> Node<'a> {
 }
 
 /// What a shared value is in all its places.
+#[derive(Clone, Copy)]
 struct Latest<'a> {
     shared: Shared,
     scalar: Scalar<'a>,
     pos: Pos,
 }
 
+/// A place of a shared value, before it is settled.
+struct Place<'a> {
+    is_ahead: bool,
+    value: Latest<'a>,
+}
+
 /// Gives every place of a shared value what was set in one of them, with its place; the last one in
-/// the order of the tree wins. O(nodes).
+/// the order of the tree wins. O(nodes), in one walk if all places were set alike.
 pub fn settle(root: &mut Node<'_>) {
-    let mut set: Vec<Latest<'_>> = Vec::new();
+    let mut places: Vec<Place<'_>> = Vec::new();
     each_shared(root, &mut |shared, node| {
-        if let (true, Value::Scalar(scalar)) = (node.is_ahead(), &node.value) {
-            set.retain(|latest| latest.shared != shared);
-            set.push(Latest { shared, scalar: *scalar, pos: node.pos });
+        if let Value::Scalar(scalar) = node.value {
+            places.push(Place { is_ahead: node.is_ahead(), value: Latest { shared, scalar, pos: node.pos } });
         }
+        node.sharing = node.sharing.settled();
     });
+    places.sort_by_key(|place| place.value.shared);
+    let set: Vec<_> = places.chunk_by(|a, b| a.value.shared == b.value.shared).filter_map(outdated).collect();
     if !set.is_empty() {
         put(root, &set);
     }
+}
+
+/// What the places of one value have to become; `None` if they are that already.
+fn outdated<'a>(places: &[Place<'a>]) -> Option<Latest<'a>> {
+    let latest = places.iter().rev().find(|place| place.is_ahead)?.value;
+    let is_up_to_date = |place: &Place<'_>| {
+        let (scalar, new) = (&place.value.scalar, &latest.scalar);
+        std::ptr::eq(scalar.text, new.text)
+            && (scalar.style, scalar.tag, place.value.pos) == (new.style, new.tag, latest.pos)
+    };
+    if places.iter().all(is_up_to_date) { None } else { Some(latest) }
 }
 
 /// Sets shared values in all their places, for the entry at `by`. O(nodes x values).
