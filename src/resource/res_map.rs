@@ -156,6 +156,30 @@ impl<'a> ResMap<'a> {
         if self.unique { Ok(()) } else { self.index_current(arena) }
     }
 
+    /// As [`ResMap::check_unique`], but the resources for which `counts` does not hold may share an
+    /// id with each other. O(n) if two resources share an id.
+    ///
+    /// # Errors
+    /// A resource for which `counts` holds shares its id.
+    pub fn check_unique_among(&mut self, arena: Arena<'a>, counts: impl Fn(&Resource<'a>) -> bool) -> Result<()> {
+        if self.check_unique(arena).is_ok() {
+            return Ok(());
+        }
+        // The first resource of each id, and whether it counts.
+        let mut firsts: FastMap<ResId<'a>, (&Resource<'a>, bool)> = FastMap::default();
+        for resource in self.resources.iter().filter(|resource| !resource.is_deleted()) {
+            let is_counted = counts(resource);
+            let Some((first, has_counted)) = firsts.get(resource.id()).copied() else {
+                firsts.insert(*resource.id(), (resource, is_counted));
+                continue;
+            };
+            if is_counted || has_counted {
+                return Err(duplicate(arena, first, resource));
+            }
+        }
+        Ok(())
+    }
+
     /// The resources that have or have had an id. O(1).
     pub fn find_any(&mut self, id: &ResId<'a>) -> Found {
         let places = self.ids.any(id, &self.resources);

@@ -54,8 +54,15 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
-        map.check_unique(build.arena).map_err(|e| e.context("namespace transformation produces ID conflict"))
+        map.check_unique_among(build.arena, |resource| !is_from_helm(resource))
+            .map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
+}
+
+/// Whether helm made a resource, which keeps its namespace. A manifest or a patch may say so by hand.
+fn is_from_helm(resource: &Resource<'_>) -> bool {
+    resource.rare().is_some_and(|rare| rare.helm_generated)
+        || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true")
 }
 
 impl<'a> NamespaceTransformer<'a> {
@@ -64,10 +71,7 @@ impl<'a> NamespaceTransformer<'a> {
     /// # Errors
     /// A field that is to have the namespace is no scalar.
     pub(super) fn edit(&self, resource: &mut Resource<'a>) -> Result<()> {
-        // A chart says so of what it made, and a manifest may say so by hand.
-        let is_from_helm = resource.rare().is_some_and(|rare| rare.helm_generated)
-            || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true");
-        if self.namespace.is_empty() || is_from_helm {
+        if self.namespace.is_empty() || is_from_helm(resource) {
             return Ok(());
         }
         resource.record_previous();
