@@ -150,8 +150,8 @@ impl Program {
         };
         readable.extend(of_needs.iter().map(PathBuf::as_path));
         readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
-        // The checked file runs, even if the one at its path was replaced. A script runs from a copy:
-        // its interpreter opens a path.
+        // The checked file runs, even if the one at its path was replaced. A script runs from a
+        // copy: its interpreter opens a path.
         if let Some(file) = self.held.as_ref().and_then(|held| held.file.as_deref()) {
             readable.extend(self.path.parent());
             return options.confined(&self.isolation, file, args, &readable);

@@ -1,8 +1,8 @@
 //! What is made of a plugin's directory when it is installed: the dependencies that its language
 //! has, or its binary (U42).
 //!
-//! It is in the directory itself, under a name that does not belong to the content. Only what a file
-//! of the plugin pins is fetched, and nothing of the plugin or of a package is run: no install
+//! It is in the directory itself, under a name outside of the content. Only packages that a file of
+//! the plugin pins are fetched, and nothing of the plugin or of a package is run: no install
 //! scripts, no builds of packages, no settings of theirs. First a tool fetches, with the network,
 //! to a directory that is removed afterwards. Then a tool without the network makes what is kept.
 

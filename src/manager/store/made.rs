@@ -1,6 +1,6 @@
 //! What was made of a plugin on this machine when it was installed (a virtual environment, a
-//! binary, packages) does not belong to its content. It is held to sums of its own: a file beside the
-//! plugin has one for each thing that was made.
+//! binary, packages) is not a part of its content. It is held to sums of its own: a file beside
+//! the plugin has one for each thing that was made.
 
 use super::beside::sum_name;
 use super::locked::LockedRoot;
