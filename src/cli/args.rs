@@ -326,7 +326,7 @@ pub struct Build {
     pub enable_helm: Option<bool>,
 
     /// The helm to run: a path, or a name in PATH
-    #[arg(long, alias = "helm_command", value_name = "COMMAND", default_value = "helm", help_heading = heading::HELM)]
+    #[arg(long, alias = "helm_command", value_name = "COMMAND", default_value = "helm", help_heading = heading::HELM, hide_short_help = true)]
     pub helm_command: String,
 
     /// An API version for .Capabilities.APIVersions; may be repeated

@@ -31,8 +31,8 @@ pub fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
 }
 
 /// The commands that have commands of their own.
-const PARENTS: [&str; 10] =
-    ["", "edit", "edit add", "edit set", "edit remove", "plugin", "cache", "cfg", "fn", "openapi"];
+const PARENTS: [&str; 11] =
+    ["", "edit", "edit add", "edit set", "edit remove", "hook", "plugin", "cache", "cfg", "fn", "openapi"];
 
 fn place(arguments: &[OsString], command: &Command) -> Option<usize> {
     let mut at = 0;

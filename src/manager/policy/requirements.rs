@@ -181,7 +181,8 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");
         }
-        let other = Requirements::parse("plugins.yaml", "kind: X\n".to_owned()).unwrap_err().to_string();
-        assert!(other.contains("apiVersion should be rustomize.dev/v1"), "{other}");
+        let other = |text: &str| Requirements::parse("plugins.yaml", text.to_owned()).unwrap_err().to_string();
+        assert!(other("kind: X\n").contains("missing field \"apiVersion\""));
+        assert!(other("apiVersion: v1\n").contains("apiVersion should be rustomize.dev/v1"));
     }
 }
