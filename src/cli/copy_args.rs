@@ -74,7 +74,8 @@ pub struct Localize {
     #[arg(value_name = "TARGET")]
     pub target: Option<String>,
 
-    /// The directory of the copy: it must not exist, and its parent must [default: ./localized-NAME]
+    /// The directory of the copy: it must not exist, and its parent must
+    /// [default: ./localized-NAME]
     #[arg(value_name = "DESTINATION")]
     pub destination: Option<String>,
 

@@ -214,8 +214,8 @@ impl<'l> Graph<'l> {
         found
     }
 
-    /// Returns true for the name of a changed file, or of a directory with changed files and without
-    /// a kustomization. With a user, links are followed and layers are remembered.
+    /// Returns true for the name of a changed file, or of a directory with changed files and
+    /// without a kustomization. With a user, links are followed and layers are remembered.
     fn is_changed(&mut self, directory: &Path, name: &str, user: Option<usize>) -> bool {
         let path = joined(directory, name);
         if directory.starts_with(&path) {
