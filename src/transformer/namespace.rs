@@ -59,7 +59,8 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     }
 }
 
-/// Whether helm made a resource, which keeps its namespace. A manifest or a patch may say so by hand.
+/// True if helm made a resource, which keeps its namespace. A manifest or a patch may say so by
+/// hand.
 fn is_from_helm(resource: &Resource<'_>) -> bool {
     resource.rare().is_some_and(|rare| rare.helm_generated)
         || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true")
