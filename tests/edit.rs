@@ -133,7 +133,10 @@ fn said(stderr: &str, is_kustomize: bool) -> Vec<String> {
         _ if line.starts_with("Error: ") || !is_kustomize => Some(line.to_owned()),
         _ => None,
     };
-    let is_said = |line: &&str| !line.is_empty() && !line.starts_with([' ', '#', '-']);
+    // The excerpt of a file begins with spaces or the number of a line.
+    let is_said = |line: &&str| {
+        !line.is_empty() && !line.starts_with(|c: char| c == ' ' || c.is_ascii_digit() || "#-".contains(c))
+    };
     stderr.lines().filter(is_said).filter_map(note).collect()
 }
 

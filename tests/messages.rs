@@ -25,7 +25,7 @@ fn said(tree: &str, args: &[&str]) -> String {
 #[test]
 fn people_see_the_line() {
     let human = "\
-Error: expected a string, found a list [field]
+Error: expected a string, found a list
  --> base/kustomization.yaml:3:11
   |
 3 |   newTag: [1] # a list

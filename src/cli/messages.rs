@@ -120,10 +120,9 @@ impl Messages {
         }
     }
 
-    /// An error for people.
+    /// An error for people. The first line is kustomize's own form, which scripts look for.
     fn human(&self, error: &Diagnostic, root: Option<&str>) -> String {
-        let title = format!("{} [{}]", error.message(), error.code().as_str());
-        let mut group = Group::with_title(Level::ERROR.with_name("Error").primary_title(title));
+        let mut group = Group::with_title(Level::ERROR.with_name("Error").primary_title(error.message()));
         if let Some(place) = error.place() {
             let origin = Origin::path(&place.file).line(place.line).char_column(place.column);
             let snippet = error.excerpt().map(|excerpt| {

@@ -1,8 +1,9 @@
 //! [`Copier`]: copies a kustomization, and through it all files and kustomizations that it names.
 
 use super::arguments::{Bounds, check_reference};
+use super::resources::resources;
 use super::tree::Tree;
-use super::{names, plugins, written};
+use super::{names, written};
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Error, Result};
 use crate::generator::key_values::file_source;
@@ -218,7 +219,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     fn resource(&mut self, at: &At<'_>, path: &str) -> Result<String> {
         let arena = self.arena();
         let as_file = self.bytes(at, path).and_then(|bytes| {
-            let read = self.text(at, path).and_then(|source| plugins::resources(arena, source));
+            let read = self.text(at, path).and_then(|source| resources(arena, source));
             read.map_err(|e| e.prefixed(&format!("invalid resource at file \"{path}\": ")))?;
             self.put_file(at, path, &bytes)
         });

@@ -15,6 +15,7 @@ mod charts;
 mod copy;
 mod names;
 mod plugins;
+mod resources;
 mod tree;
 mod verify;
 mod written;

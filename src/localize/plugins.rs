@@ -1,10 +1,10 @@
 //! Configurations of plugins: those of built-in ones name files.
 
 use super::copy::{At, Copier, K8S_RESOURCE_HINT};
+use super::resources::resources;
 use crate::diag::{Code, Error, Result};
-use crate::resource::{ResMap, Resource};
-use crate::stage::resources_in;
-use crate::yaml::{Arena, Malformed, Node, Pos, Scalar, Source, emit};
+use crate::resource::Resource;
+use crate::yaml::{Node, Pos, Scalar, emit};
 
 /// The version of the objects that configure built-in plugins.
 const BUILTIN: &str = "builtin";
@@ -151,19 +151,4 @@ impl<'a> Copier<'_, 'a> {
         })?;
         Ok((resources, true))
     }
-}
-
-/// The resources of a text, of which no two have one id.
-///
-/// # Errors
-/// A document is not a resource, or two have one id.
-pub fn resources<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let malformed = |fault: Malformed| Error::input(format!("MalformedYAMLError: {}", fault.message)).at(fault.pos);
-    let read = resources_in(arena, source, malformed)?;
-    read.annotations?;
-    let mut map = ResMap::new();
-    for resource in read.all {
-        map.append(arena, resource)?;
-    }
-    Ok(map.into_resources())
 }
