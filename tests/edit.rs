@@ -133,10 +133,9 @@ fn said(stderr: &str, is_kustomize: bool) -> Vec<String> {
         _ if line.starts_with("Error: ") || !is_kustomize => Some(line.to_owned()),
         _ => None,
     };
-    // The excerpt of a file begins with spaces or the number of a line.
-    let is_said = |line: &&str| {
-        !line.is_empty() && !line.starts_with(|c: char| c == ' ' || c.is_ascii_digit() || "#-".contains(c))
-    };
+    // Ours has lines of a file, which begin with their number; kustomize's notes begin with a date.
+    let is_of_file = |line: &str| !is_kustomize && line.starts_with(|c: char| c.is_ascii_digit());
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with([' ', '#', '-']) && !is_of_file(line);
     stderr.lines().filter(is_said).filter_map(note).collect()
 }
 
