@@ -19,7 +19,7 @@ pub struct Heap {
     sources: FrozenVec<Box<Source>>,
     /// The [`Pos`] behind the last source, less 1.
     end: Mutex<u32>,
-    /// Those of each arena. A thread that has one keeps its lock.
+    /// The texts of each arena. A thread that has an arena keeps its lock.
     texts: FrozenVec<Box<Mutex<Texts>>>,
     /// How many shared values there are.
     shared: AtomicU32,
@@ -37,23 +37,23 @@ pub struct Arena<'a> {
 /// A text that was added to a [`Heap`].
 #[derive(Debug)]
 pub struct Source {
-    /// What messages call it: the path as the user wrote it, joined from the directory the build
+    /// The name in messages: the path as the user wrote it, joined from the directory the build
     /// started in.
     pub name: String,
     /// The text, with line ends normalised to LF.
     pub text: String,
     /// The [`Pos`] of the first byte.
     pub base: u32,
-    /// Whether this is the text of a file of that name; false for inline texts and the output of
+    /// True if this is the text of a file of that name; false for inline texts and the output of
     /// plugins.
     pub is_file: bool,
-    /// Whether the file was UTF-16: see [`Text`].
+    /// True if the file was UTF-16: see [`Text`].
     pub is_wide: bool,
     /// The scalar whose text this is, if it is one of another source.
     inside: Option<Inside>,
 }
 
-/// Where a text stands in another source.
+/// The place of a text in another source.
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     /// The scalar.

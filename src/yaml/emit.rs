@@ -56,7 +56,7 @@ pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
 
 struct Printer<'o> {
     out: &'o mut String,
-    /// Whether what is printed next stands in a mapping that was written in braces, or in a list in
+    /// True if what is printed next stands in a mapping that was written in braces, or in a list in
     /// brackets.
     in_braces: bool,
 }
@@ -417,8 +417,8 @@ fn float(f: f64) -> String {
     }
 }
 
-/// Whether a text is a literal block by its bytes alone: several lines of printable ASCII without
-/// blanks at their ends.
+/// Returns true if a text is a literal block by its bytes alone: several lines of printable ASCII
+/// without blanks at their ends.
 fn is_plain_block(text: &str) -> bool {
     let bytes = text.as_bytes();
     if memchr::memchr(b'\n', bytes).is_none() || bytes.last() == Some(&b' ') {

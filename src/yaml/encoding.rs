@@ -5,7 +5,7 @@
 #[derive(Debug, Default)]
 pub struct Text {
     pub text: String,
-    /// Whether the bytes were UTF-16. kustomize looks for separators of documents in bytes and
+    /// True if the bytes were UTF-16. kustomize looks for separators of documents in bytes and
     /// finds none there.
     pub is_wide: bool,
 }

@@ -276,7 +276,7 @@ impl<'a> Spelling<'a> {
         self.rest = self.rest.get(1..).unwrap_or_default();
     }
 
-    /// Whether another item follows; the bracket that closes is taken.
+    /// Returns true if another item follows; the bracket that closes is taken.
     fn has_more(&mut self) -> bool {
         let more = !matches!(self.peek(), None | Some(b']' | b'}'));
         if !more {

@@ -47,14 +47,14 @@ pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String>
     }
 }
 
-/// Whether go-yaml v3 prints this null as an empty text in quotes, which is a string when it is
-/// read: nothing at all has no plain form in braces.
+/// Returns true if go-yaml v3 prints this null as an empty text in quotes, which is a string when
+/// it is read: nothing at all has no plain form in braces.
 pub fn is_empty_text(s: &Scalar<'_>, in_braces: bool) -> bool {
     in_braces && s.text.is_empty() && s.style == Style::Plain && matches!(s.tag, Tag::Auto | Tag::Untyped)
 }
 
-/// Whether go-yaml v3 prints this time in quotes, in which it is a string when it is read: a text
-/// with a colon has no plain form in braces.
+/// Returns true if go-yaml v3 prints this time in quotes, in which it is a string when it is read:
+/// a text with a colon has no plain form in braces.
 pub fn is_time_in_braces(s: &Scalar<'_>, in_braces: bool) -> bool {
     let has_tag = !matches!(s.tag, Tag::Auto | Tag::Untyped);
     in_braces && s.style == Style::Plain && !has_tag && s.text.contains(':') && s.kind() == Kind::Timestamp
@@ -71,8 +71,8 @@ fn block_style(s: &Scalar<'_>, in_braces: bool) -> Option<Style> {
     (!in_braces && may_be_block(s.text)).then_some(style)
 }
 
-/// Whether go-yaml v3 prints a text as a block if it is asked to: not with a blank at the end or
-/// in front of a line break, nor with a character that needs an escape. A tab needs none.
+/// Returns true if go-yaml v3 prints a text as a block if it is asked to: not with a blank at the
+/// end or in front of a line break, nor with a character that needs an escape. A tab needs none.
 fn may_be_block(text: &str) -> bool {
     let escaped = |c: char| {
         !matches!(c, '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') || c == '\u{feff}'
@@ -182,7 +182,8 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether [`check_printed_key`] takes a key, as far as its own notes say: true for nearly all.
+/// Returns true if [`check_printed_key`] takes a key, as far as its own notes say: true for nearly
+/// all.
 #[inline(always)]
 pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
     // What begins a merge is not plain by its bytes.
@@ -242,7 +243,7 @@ pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malfor
     Parts { key: any_key, scalar, in_braces: |was, is_empty| was || is_empty }.detour(node)
 }
 
-/// Whether a plain string has to be printed in quotes to stay one.
+/// Returns true if a plain string has to be printed in quotes to stay one.
 fn needs_quotes(s: &Scalar<'_>) -> bool {
     s.text.contains('\n') || (s.tag == Tag::Str && scalar::resolve(s.text) != Kind::Str)
 }
@@ -271,7 +272,7 @@ fn decode_binary<'a>(arena: Arena<'a>, s: &mut Scalar<'a>) -> Result<(), String>
     Ok(())
 }
 
-/// Whether a tree has a scalar whose value may be another after printing and reading.
+/// Returns true if a tree has a scalar whose value may be another after printing and reading.
 fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     match &node.value {
         Value::Scalar(s) => {
@@ -313,7 +314,8 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, M
     Ok(has_unreadable)
 }
 
-/// Whether a string, in the style of a fresh dump, is printed as a block that cannot be read.
+/// Returns true if a string, in the style of a fresh dump, is printed as a block that cannot be
+/// read.
 fn is_unreadable(s: &Scalar<'_>) -> bool {
     s.text.starts_with('\t') && block_style(s, false).is_some()
 }

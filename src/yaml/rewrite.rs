@@ -123,9 +123,9 @@ struct Printer<'l, 'a> {
     out: String,
     /// Where the line starts that is written.
     line_start: usize,
-    /// Whether the line has only indentation and dashes so far.
+    /// True if the line has only indentation and dashes so far.
     is_indentation: bool,
-    /// Whether a blank, or nothing, stands before what comes.
+    /// True if a blank, or nothing, stands before what comes.
     is_blank: bool,
     /// The depth of a comment below something: an empty line follows if the next line is as deep.
     foot_depth: Option<usize>,
@@ -608,18 +608,18 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
     entries
 }
 
-/// Whether a text may stand without quotes.
+/// Returns true if a text may stand without quotes.
 fn fits_plain(text: &str, in_brackets: bool) -> bool {
     let ends_there = |c| matches!(c, ',' | '?' | '[' | ']' | '{' | '}' | ':');
     json::is_plain_syntax(text) && !(in_brackets && text.contains(ends_there))
 }
 
-/// Whether a text keeps all its characters in single quotes.
+/// Returns true if a text keeps all its characters in single quotes.
 fn fits_single_quotes(text: &str) -> bool {
     is_simple(text) && !text.contains("\n ") && !text.contains('\t')
 }
 
-/// Whether a text keeps all its characters in a block.
+/// Returns true if a text keeps all its characters in a block.
 fn fits_block(text: &str) -> bool {
     is_simple(text) && !text.is_empty() && !text.ends_with(' ')
 }

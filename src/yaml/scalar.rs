@@ -57,7 +57,7 @@ enum Dialect {
     V3,
 }
 
-/// What the first byte of a plain scalar allows it to be.
+/// The types that the first byte of a plain scalar allows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Text,
@@ -91,7 +91,7 @@ pub fn resolve(text: &str) -> Kind {
     resolve_in(text, Dialect::V3)
 }
 
-/// Whether a plain scalar is a null: what [`resolve`] says, sooner.
+/// Returns true if a plain scalar is a null: what [`resolve`] says, sooner.
 pub fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
@@ -101,9 +101,9 @@ pub fn resolve_v2(text: &str) -> Kind {
     resolve_in(text, Dialect::V2)
 }
 
-/// Whether a text is a string that is printed plain on one line, by its bytes alone: it starts with
-/// a letter or a sign that means nothing, is printable ASCII without a colon, `#` or blank at its
-/// end, and is not a word with a meaning. `false` means that a closer look is needed.
+/// Returns true if a text is a string that is printed plain on one line, by its bytes alone: it
+/// starts with a letter or a sign that means nothing, is printable ASCII without a colon, `#` or
+/// blank at its end, and is not a word with a meaning. `false` means that a closer look is needed.
 pub fn is_surely_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_rare = |b: u8| !(0x20..0x7f).contains(&b) || b == b':' || b == b'#';
@@ -113,8 +113,8 @@ pub fn is_surely_plain(text: &str) -> bool {
         && resolve_v2(text) == Kind::Str
 }
 
-/// Whether a text alone is, for a YAML 1.1 reader, something else than a string: a number, a
-/// boolean, a null, or a list or mapping on one line. A date is a string there, and so is what
+/// Returns true if a text alone is, for a YAML 1.1 reader, something else than a string: a number,
+/// a boolean, a null, or a list or mapping on one line. A date is a string there, and so is what
 /// cannot be read.
 pub fn is_other_in_v2(text: &str) -> bool {
     if text.contains('\n') {
@@ -168,7 +168,7 @@ fn word(text: &str, dialect: Dialect) -> Kind {
     }
 }
 
-/// What is wrong with a text that [`binary`] cannot decode.
+/// The error for a text that [`binary`] cannot decode.
 pub const NOT_BINARY: &str = "!!binary value contains invalid base64 data";
 
 /// The text that a scalar with the tag `!!binary` stands for: each byte that is not UTF-8 becomes
@@ -247,7 +247,7 @@ impl fmt::Display for Int {
 }
 
 /// Reads an integer in any of the accepted spellings: decimal, `0x`, `0b`, `0o`, leading `0` for
-/// octal, underscores anywhere. `None` if the text is no integer of at most 64 bits.
+/// octal, underscores anywhere. `None` if the text is not an integer of at most 64 bits.
 pub fn int(text: &str) -> Option<Int> {
     let clean = without_underscores(text);
     let (negative, digits) = match clean.as_bytes().first()? {
@@ -335,7 +335,7 @@ pub fn float(text: &str) -> Option<f64> {
     without_underscores(text).parse().ok()
 }
 
-/// Whether YAML 1.1 would read the text as a base-60 number:
+/// Returns true if YAML 1.1 would read the text as a base-60 number:
 /// `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`.
 pub fn is_base60(text: &str) -> bool {
     let b = text.as_bytes();
@@ -366,7 +366,7 @@ pub fn is_base60(text: &str) -> bool {
 }
 
 /// Reads a timestamp in the spellings the reference accepts and gives it in RFC 3339 with as many
-/// fraction digits as it needs; `None` if the text is none.
+/// fraction digits as it needs; `None` if the text is not a timestamp.
 pub fn timestamp(text: &str) -> Option<String> {
     let b = text.as_bytes();
     if b.len() < 8 || !b[..4].iter().all(u8::is_ascii_digit) || b[4] != b'-' {

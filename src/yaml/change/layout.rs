@@ -17,7 +17,7 @@ const FOLDED: [char; 7] = [' ', '\t', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029
 pub struct Layout {
     /// From the first byte of the value, its properties included, to the last one. Comments and the
     /// line break behind the value are outside. The range of a value that was left out is empty
-    /// and lies behind its dash or colon.
+    /// and is behind its dash or colon.
     pub range: Range<usize>,
     pub form: Form,
 }
@@ -80,7 +80,7 @@ pub fn line_end(text: &str, offset: usize) -> usize {
     text[offset..].find('\n').map_or(text.len(), |i| offset + i)
 }
 
-/// Whether only blanks precede the byte at `offset` on its line.
+/// Returns true if only blanks precede the byte at `offset` on its line.
 pub fn begins_line(text: &str, offset: usize) -> bool {
     text[line_start(text, offset)..offset].bytes().all(|b| b == b' ')
 }
@@ -90,7 +90,7 @@ pub fn column(text: &str, offset: usize) -> usize {
     offset - line_start(text, offset)
 }
 
-/// Whether a scalar was left out.
+/// Returns true if a scalar was left out.
 pub fn is_absent(scalar: &Scalar<'_>) -> bool {
     scalar.style() == Style::Plain && scalar.text().is_empty()
 }

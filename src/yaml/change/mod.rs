@@ -1,4 +1,4 @@
-//! Changes a text so that it reads as another tree, and leaves all other bytes of it alone.
+//! Changes a text so that it reads as another tree, and leaves all its other bytes alone.
 //!
 //! The caller reads a text, changes a copy of its tree with the usual verbs, and hands both trees
 //! over. [`apply`] compares them: an entry is found again by its key, an item of a list by its
@@ -86,7 +86,7 @@ fn attempt(
 const UNCHANGEABLE: &str =
     "the file is written in a way that cannot be changed here: it has aliases, merge keys or keys that are given twice";
 
-/// Whether two trees are the same to a reader of YAML 1.1.
+/// Returns true if two trees are the same to a reader of YAML 1.1.
 fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
     a.same(b)
 }
@@ -139,7 +139,7 @@ fn list_indent(text: &str, root: &Node<'_>, layout: &Layout) -> usize {
     lists.filter_map(|(_, child)| indent(child)).next().unwrap_or(0)
 }
 
-/// What a value belongs to.
+/// The surroundings of a value.
 #[derive(Clone, Copy)]
 enum Host {
     Document,
@@ -163,7 +163,7 @@ struct Changes<'t> {
     edits: Vec<Edit>,
 }
 
-/// What becomes of the items or entries of a value.
+/// The changes to the items or entries of a value.
 struct Plan<'p, 'n, 'a> {
     children: &'p [Child],
     stays: Vec<bool>,
@@ -274,7 +274,7 @@ impl Changes<'_> {
             }
         }
         for entry in pending {
-            // A value under another key: the key is written anew.
+            // A value under another key: the key is written again.
             let is_moved = |old: &&super::Entry<'a>| entry.value.pos.is_in_source() && old.value.pos == entry.value.pos;
             let source = before.iter().find(is_moved).and_then(|old| Some((at(old.key.pos)?, old)));
             match source.filter(|(i, _)| !plan.stays[*i]) {
@@ -540,7 +540,7 @@ struct Places<'t> {
 }
 
 impl Places<'_> {
-    /// The place of `offset`, which lies in front of a line break, and not inside of it.
+    /// The place of `offset`, which is in front of a line break, and not inside of it.
     fn of(&mut self, offset: usize) -> usize {
         if offset < self.offset {
             (self.offset, self.at) = (0, 0);

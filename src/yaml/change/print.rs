@@ -25,22 +25,22 @@ impl<'n, 'a> Known<'n, 'a> {
 }
 
 impl Known<'_, '_> {
-    /// The layout of a value that stands in the text already, unless it was changed.
+    /// The layout of a value that is in the text already, unless it was changed.
     fn get(&self, node: &Node<'_>) -> Option<&Layout> {
         let (known, layout) = self.values.get(&node.pos.0)?;
         super::same(known, node).then_some(*layout)
     }
 }
 
-/// What printing needs beside the value.
+/// The data that printing needs beside the value.
 pub struct Printer<'p, 'n, 'a> {
     pub text: &'p str,
     pub known: &'p Known<'n, 'a>,
     /// How far the dashes of a list are right of the key above them.
     pub list_indent: usize,
-    /// Whether a moved value takes the comment along that stands behind it.
+    /// True if a moved value takes the comment along that stands behind it.
     pub takes_tails: bool,
-    /// Whether a text of several lines is printed as a block.
+    /// True if a text of several lines is printed as a block.
     pub has_blocks: bool,
 }
 
@@ -193,7 +193,7 @@ pub fn scalar(out: &mut String, value: &Scalar<'_>, style: Style, column: Option
     }
 }
 
-/// Whether a text reads as the same string without quotes.
+/// Returns true if a text reads as the same string without quotes.
 fn plain(text: &str, is_flow: bool) -> bool {
     let mut printed = String::new();
     let string = Scalar::string(text);
@@ -228,7 +228,8 @@ fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether a text of several lines can be a literal block without an indentation of its own.
+/// Returns true if a text of several lines can be a literal block without an indentation of its
+/// own.
 fn fits_block(text: &str) -> bool {
     let first = text.split('\n').next().unwrap_or_default();
     let is_printable =

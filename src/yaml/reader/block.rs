@@ -24,7 +24,7 @@ pub(super) enum Before {
 }
 
 impl Before {
-    /// Whether a list may have its dashes in the parent's column.
+    /// Returns true if a list may have its dashes in the parent's column.
     fn takes_list(self) -> bool {
         matches!(self, Before::Indicator | Before::Colon)
     }
@@ -36,7 +36,7 @@ pub(super) struct Place {
     /// The indentation of the block around it.
     parent: isize,
     before: Before,
-    /// Whether a mapping or list may start on the line.
+    /// True if a mapping or list may start on the line.
     may_be_key: bool,
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// What a look over the whole text has found.
 pub(super) struct Survey {
-    /// Whether there may be line breaks other than LF.
+    /// True if there may be line breaks other than LF.
     pub has_rare_breaks: bool,
     pub has_tabs: bool,
 }
@@ -38,7 +38,8 @@ pub(super) fn survey(source: &Source, piece: Range<usize>) -> Result<Survey, Mal
     }
 }
 
-/// Whether there may be a control character or a line break among the characters beyond ASCII.
+/// Returns true if there may be a control character or a line break among the characters beyond
+/// ASCII.
 fn has_rare_characters(bytes: &[u8]) -> bool {
     let after = |i: usize, k: usize| bytes.get(i + k).copied().unwrap_or(0);
     memchr_iter(0xc2, bytes).any(|i| after(i, 1) < 0xa0)
@@ -85,7 +86,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         (from..self.bytes.len()).find(|&i| self.break_len(i) > 0).unwrap_or(self.bytes.len())
     }
 
-    /// Whether a blank, a line break or the end stands at an offset.
+    /// Returns true if a blank, a line break or the end stands at an offset.
     #[inline(always)]
     pub(super) fn is_blank_or_end(&self, at: usize) -> bool {
         match self.bytes.get(at) {
@@ -94,18 +95,18 @@ impl<const RARE: bool> Reader<'_, RARE> {
         }
     }
 
-    /// Whether `at` holds an indicator, which a blank or the end of the line follows.
+    /// Returns true if `at` holds an indicator, which a blank or the end of the line follows.
     #[inline(always)]
     pub(super) fn at_indicator(&self, indicator: u8) -> bool {
         self.byte() == Some(indicator) && self.is_blank_or_end(self.at + 1)
     }
 
-    /// Whether no token follows on this line.
+    /// Returns true if no token follows on this line.
     pub(super) fn at_line_end(&self) -> bool {
         matches!(self.byte(), None | Some(b'#')) || self.break_len(self.at) > 0
     }
 
-    /// Whether a marker of documents stands at `at`, which is the start of a line.
+    /// Returns true if a marker of documents stands at `at`, which is the start of a line.
     pub(super) fn starts_marker(&self, marker: &[u8; 3]) -> bool {
         self.bytes[self.at..].starts_with(marker) && self.is_blank_or_end(self.at + 3)
     }
@@ -134,7 +135,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         self.line = self.at;
     }
 
-    /// Whether a plain scalar may start at `at` in a block.
+    /// Returns true if a plain scalar may start at `at` in a block.
     #[inline(always)]
     pub(super) fn starts_plain(&self) -> bool {
         match self.byte() {

@@ -94,9 +94,9 @@ struct Level<'a> {
     anchor: Option<Anchor>,
     /// The key that waits for its value.
     key: Option<Key<'a>>,
-    /// Whether the colon of that key is read: its value comes next.
+    /// True if the colon of that key is read: its value comes next.
     has_colon: bool,
-    /// Whether one of the keys is `<<`.
+    /// True if one of the keys is `<<`.
     has_merge: bool,
 }
 
@@ -311,7 +311,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Whether the token at the start of a line ends the document: a marker or a directive.
+    /// Returns true if the token at the start of a line ends the document: a marker or a directive.
     fn at_document_end(&self) -> bool {
         match self.bytes[self.at] {
             b'-' => self.starts_marker(b"---"),

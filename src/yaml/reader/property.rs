@@ -29,7 +29,7 @@ pub(super) enum TagName {
 }
 
 impl Properties {
-    /// Whether there is neither an anchor nor a tag.
+    /// Returns true if there is neither an anchor nor a tag.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.anchor.is_none() && self.tag.is_none()

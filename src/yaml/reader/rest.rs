@@ -61,8 +61,8 @@ impl<const RARE: bool> Reader<'_, RARE> {
         Ok(())
     }
 
-    /// Whether enough tokens were read: the root, or the first token behind it, may still turn out
-    /// to be a key.
+    /// Returns true if enough tokens were read: the root, or the first token behind it, may still
+    /// turn out to be a key.
     fn is_enough(&self, rest: &Rest) -> bool {
         let is_open = |key: &KeyStart| matches!(key.token, 0 | ROOT) && self.is_near(key.at, self.at);
         rest.tokens >= AHEAD && !rest.keys.iter().flatten().any(is_open)
@@ -198,7 +198,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         Ok(())
     }
 
-    /// Whether a key that starts at one offset can have its colon at another.
+    /// Returns true if a key that starts at one offset can have its colon at another.
     #[inline]
     pub(super) fn is_near(&self, start: usize, colon: usize) -> bool {
         let is_short = || colon - start <= MAX_KEY || self.text[start..colon].chars().count() <= MAX_KEY;

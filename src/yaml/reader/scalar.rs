@@ -266,7 +266,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         i
     }
 
-    /// Whether a plain scalar may start at `at` between brackets.
+    /// Returns true if a plain scalar may start at `at` between brackets.
     pub(super) fn starts_flow_plain(&self) -> bool {
         match self.byte() {
             Some(b'-') => !self.is_blank_or_end(self.at + 1),
@@ -366,7 +366,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         (rest.starts_with(b"---") || rest.starts_with(b"...")) && self.is_blank_or_end(at + 3)
     }
 
-    /// Whether the text between two offsets ends in the backslash of an escape.
+    /// Returns true if the text between two offsets ends in the backslash of an escape.
     fn ends_in_escape(&self, from: usize, to: usize) -> bool {
         self.bytes[from..to].iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
     }

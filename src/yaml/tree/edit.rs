@@ -21,7 +21,7 @@ pub enum ValueMut<'n, 'a> {
 }
 
 impl<'a> Node<'a> {
-    /// What the node holds, for editing.
+    /// The value of the node, for editing.
     #[inline]
     pub fn value_mut(&mut self) -> ValueMut<'_, 'a> {
         match &mut self.value {

@@ -33,8 +33,8 @@ pub(in crate::yaml) fn fingerprint(text: &str) -> u16 {
     mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
 }
 
-/// Whether two short texts are the same, without the call that comparing slices is. Most keys have
-/// at most 16 bytes: two overlapping words cover them.
+/// Returns true if two short texts are the same, without the call that comparing slices is. Most
+/// keys have at most 16 bytes: two overlapping words cover them.
 #[inline]
 pub(in crate::yaml) fn same(a: &str, b: &str) -> bool {
     meter::count(1);
@@ -91,8 +91,8 @@ impl<'a> Key<'a> {
         Key { text, pos, style, tag, print: print as u8, is_plain }
     }
 
-    /// Whether the text is a string that is printed plain, by its bytes alone; `false` means that a
-    /// closer look is needed.
+    /// Returns true if the text is a string that is printed plain, by its bytes alone; `false`
+    /// means that a closer look is needed.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -113,7 +113,7 @@ impl<'a> Key<'a> {
         self.as_scalar().kind()
     }
 
-    /// Whether both keys have the same text. Shared texts are the same in memory.
+    /// Returns true if both keys have the same text. Shared texts are the same in memory.
     pub fn same_text(&self, other: &Key<'_>) -> bool {
         self.print == other.print
             && self.text.len() == other.text.len()
@@ -214,7 +214,8 @@ impl<'a> Mapping<'a> {
         self.in_braces = in_braces;
     }
 
-    /// Whether the mapping is written in braces. What lies inside is then written in them too.
+    /// Returns true if the mapping is written in braces. What lies inside is then written in them
+    /// too.
     pub fn is_in_braces(&self) -> bool {
         self.in_braces
     }
@@ -224,7 +225,7 @@ impl<'a> Mapping<'a> {
         self.entries.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -265,12 +266,12 @@ impl<'a> Mapping<'a> {
         self.find(key).ok().map(|i| &mut self.entries[i].value)
     }
 
-    /// Whether the key is there.
+    /// Returns true if the mapping has the key.
     pub fn contains(&self, key: &str) -> bool {
         self.find(key).is_ok()
     }
 
-    /// Sets the value of a key; a new key goes to its place. Returns the value that was there.
+    /// Sets the value of a key; a new key is inserted at its place. Returns the old value.
     pub fn insert(&mut self, key: impl Into<Key<'a>>, value: Node<'a>) -> Option<Node<'a>> {
         let key = key.into();
         match self.find(key.text) {

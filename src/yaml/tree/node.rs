@@ -24,7 +24,7 @@ impl Pos {
     /// The place of all that is behind the texts which have places.
     const BEHIND: Pos = Pos(u32::MAX);
 
-    /// Whether a source text holds this place.
+    /// Returns true if a source text holds this place.
     pub fn is_in_source(self) -> bool {
         !matches!(self, Pos::NONE | Pos::BEHIND)
     }
@@ -62,7 +62,7 @@ pub enum Tag {
     /// A tag that kustomize does not know: the value is a string, but a key of that kind is none.
     Custom,
     /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is
-    /// typed anew.
+    /// typed again.
     Untyped,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// Whether this is a null, spelled or empty.
+    /// Returns true if this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         match self.tag {
             // Upstream asks for the tag: what a build step has set has none.
@@ -171,7 +171,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// Whether type and text are the same. O(1) for a copy.
+    /// Returns true if type and text are the same. O(1) for a copy.
     pub fn same(&self, other: &Scalar<'_>) -> bool {
         let is_copy = std::ptr::eq(self.text, other.text) && (self.style, self.tag) == (other.style, other.tag);
         is_copy || self.kind() == other.kind() && (self.text == other.text || self.kind() == Kind::Null)
@@ -217,7 +217,7 @@ pub struct Node<'a> {
     pub(in crate::yaml) sharing: Sharing,
 }
 
-/// What a node holds.
+/// The value of a node.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
     Scalar(Scalar<'a>),
@@ -268,13 +268,13 @@ impl<'a> Node<'a> {
         Node { value: value.into(), pos, sharing: Sharing::NONE }
     }
 
-    /// What the node holds.
+    /// The value of the node.
     #[inline]
     pub fn value(&self) -> &Value<'a> {
         &self.value
     }
 
-    /// What the node holds, by value.
+    /// The value of the node, by value.
     #[inline]
     pub fn into_value(self) -> Value<'a> {
         self.value
@@ -374,12 +374,12 @@ impl<'a> Node<'a> {
         if s.is_null() { None } else { Some(s.text) }
     }
 
-    /// Whether this is a null, spelled or empty.
+    /// Returns true if this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
     }
 
-    /// Whether this is a null, `{}` or `[]`.
+    /// Returns true if this is a null, `{}` or `[]`.
     pub fn is_null_or_empty(&self) -> bool {
         meter::count(1);
         match &self.value {
@@ -407,7 +407,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether both trees hold the same values: types and texts count, styles and places do not.
+    /// Returns true if both trees hold the same values: types and texts count, styles and places
+    /// do not.
     pub fn same(&self, other: &Node<'_>) -> bool {
         match (&self.value, &other.value) {
             (Value::Scalar(a), Value::Scalar(b)) => a.same(b),
@@ -434,7 +435,8 @@ pub struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// Whether the list is written in brackets. What lies inside is then written in them too.
+    /// Returns true if the list is written in brackets. What lies inside is then written in them
+    /// too.
     pub fn is_in_brackets(&self) -> bool {
         self.in_brackets
     }

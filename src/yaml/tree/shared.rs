@@ -32,7 +32,7 @@ impl Sharing {
         NonZero::new(self.0 >> 1).map(Shared)
     }
 
-    /// Whether the value was set here, and not yet in its other places.
+    /// Returns true if the value was set here, and not yet in its other places.
     fn is_ahead(self) -> bool {
         self.0 & 1 == 1
     }
@@ -64,13 +64,13 @@ impl<'a> Node<'a> {
         self.sharing.value()
     }
 
-    /// Whether a shared value was set here, and not yet in its other places.
+    /// Returns true if a shared value was set here, and not yet in its other places.
     pub fn is_ahead(&self) -> bool {
         self.sharing.is_ahead()
     }
 }
 
-/// What a shared value is in all its places.
+/// The latest state of a shared value, for all its places.
 #[derive(Clone, Copy)]
 struct Latest<'a> {
     shared: Shared,
