@@ -203,7 +203,7 @@ impl<'a> Arena<'a> {
         self.add(name.into(), text.to_owned().into(), (false, inside))
     }
 
-    /// Takes a text in that is no file of its own: an inline patch, the output of a plugin.
+    /// Takes a text in that is not a file of its own: an inline patch, the output of a plugin.
     pub fn add_source(self, name: impl Into<String>, text: String) -> &'a Source {
         self.add(name.into(), text.into(), (false, None))
     }

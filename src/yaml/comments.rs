@@ -11,7 +11,7 @@ use super::tree::node::Style;
 use crate::meter::FastMap;
 use std::ops::Range;
 
-/// The comments of one node. Each may have several lines, and is empty if there is none.
+/// The comments of one node. Each may have several lines, or is empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
     /// Above the node.
@@ -29,7 +29,7 @@ pub(super) struct Comments {
     pub document: Notes,
     /// By the offset of the scalar. Below a key stands what is below its value.
     pub scalars: FastMap<usize, Notes>,
-    /// Those of mappings and lists, by the offset of the first key, dash or bracket.
+    /// The comments of mappings and lists, by the offset of the first key, dash or bracket.
     pub collections: FastMap<usize, Notes>,
 }
 
@@ -383,7 +383,7 @@ struct Parser {
     comments: std::collections::VecDeque<Comment>,
     /// The comments that no node has yet.
     pending: Notes,
-    /// What stands above an item that is a mapping or list.
+    /// The comment above an item that is a mapping or list.
     stem: String,
     found: Comments,
 }

@@ -35,7 +35,7 @@ pub fn documents<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Node<'a
 /// of it is parsed, so that only the first YAML document of each piece counts.
 ///
 /// # Errors
-/// The first piece that is no YAML, or a separator line with something behind its dashes.
+/// The first piece that is not YAML, or a separator line with something behind its dashes.
 ///
 /// Cost: O(text), on all cores if the text is large.
 pub fn read_documents<'a, R: Send>(

@@ -29,7 +29,7 @@ type Emit<T = ()> = Result<T, Unprintable>;
 /// Appends one document, without a separator, to `out`. It ends in one line break.
 ///
 /// # Errors
-/// A key given twice, a key below the top that is no string, a number that JSON cannot hold,
+/// A key given twice, a key below the top that is not a string, a number that JSON cannot hold,
 /// control characters.
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
@@ -133,7 +133,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// What stands behind `- ` or `: `: a list or mapping starts on the same line.
+    /// Prints the value behind `- ` or `: `: a list or mapping starts on the same line.
     fn item(&mut self, value: &Node<'_>, indent: usize) -> Emit {
         match &value.value {
             Value::Mapping(m) if !m.is_empty() => self.mapping(m, indent + 2, true, false),
@@ -468,7 +468,7 @@ pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && c != '\u{feff}'
 }
 
-/// What a character means to the printer.
+/// The meaning of a character to the printer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Fits,
@@ -529,7 +529,7 @@ impl Class {
     }
 }
 
-/// What the characters of a text allow.
+/// The styles that the characters of a text allow.
 struct Analysis {
     multiline: bool,
     plain_allowed: bool,

@@ -29,7 +29,7 @@ const MAX_KEY: usize = 1_022;
 const TABBED: &str = "a text in a block begins with a tab, which the reference cannot print";
 
 /// The text of a string after go-yaml v3 has printed and read it; `in_braces` says whether it
-/// stands in a mapping that is written in braces.
+/// is in a mapping that is written in braces.
 ///
 /// # Errors
 /// The text is printed as a block and begins with a tab, which cannot be read; or it is tagged as
@@ -149,10 +149,10 @@ fn read_folded(lines: &str, original: &str) -> String {
 }
 
 /// Refuses keys that cannot be decoded: one that its mapping has already, a null, and one that is
-/// no string below the top.
+/// not a string below the top.
 ///
 /// # Errors
-/// What is wrong with the key.
+/// The message names the fault of the key.
 #[inline]
 pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     if previous.is_some_and(|p| p.same_text(key)) {
@@ -197,7 +197,7 @@ pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
 /// is too long to be read back.
 ///
 /// # Errors
-/// What is wrong with the key.
+/// The message names the fault of the key.
 #[cold]
 pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     check_key(key, previous, is_top)?;
@@ -470,12 +470,12 @@ fn check_parts(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
     }
 }
 
-/// What a detour does to the parts of a tree.
+/// The changes that a detour makes to the parts of a tree.
 struct Parts<K, S> {
     /// Refuses a key, which comes with the one before it and whether it is a key of the tree
     /// itself.
     key: K,
-    /// Edits a scalar; the flag says whether it stands in braces.
+    /// Edits a scalar; the flag says whether it is in braces.
     scalar: S,
     /// Whether a mapping is written in braces afterwards, and a list in brackets: from whether it
     /// was, and whether it is empty.

@@ -1,4 +1,4 @@
-//! A YAML text printed anew after a change, as go-yaml v3 prints what it has read: order and
+//! A YAML text printed again after a change, as go-yaml v3 prints what it has read: order and
 //! comments stay, styles too, blank lines go, two blanks indent a mapping and none a list.
 
 use super::comments::{Comments, Notes};
@@ -9,7 +9,7 @@ use super::{Entry, Source};
 use super::{emit, json, reprint};
 use std::ops::Range;
 
-/// What a tree does not say of its text: the comments.
+/// The part of a text that its tree does not hold: the comments.
 #[derive(Debug)]
 pub struct Layout<'a> {
     source: &'a Source,

@@ -6,7 +6,7 @@ use super::{COMPLEX_KEY, Kind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, 
 use crate::yaml::{Key, Node, Scalar, Style, Tag};
 use std::cmp::Ordering;
 
-/// What stands before a node of a block.
+/// The token before a node of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     /// Nothing: it is the root.
@@ -246,7 +246,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A node whose first token stands on this line. `outer` are the properties on lines before,
+    /// A node whose first token is on this line. `outer` are the properties on lines before,
     /// `own` those on this one, which starts at `start`.
     fn content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;

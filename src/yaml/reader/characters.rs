@@ -4,7 +4,7 @@ use super::{Malformed, Reader, Source};
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
-/// What a look over the whole text has found.
+/// The result of a look over the whole text.
 pub(super) struct Survey {
     /// True if there may be line breaks other than LF.
     pub has_rare_breaks: bool,
@@ -53,7 +53,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         self.bytes.get(self.at).copied()
     }
 
-    /// The length of the line break at an offset; 0 if there is none.
+    /// The length of the line break at an offset; 0 without one.
     #[inline(always)]
     pub(super) fn break_len(&self, at: usize) -> usize {
         if !RARE {

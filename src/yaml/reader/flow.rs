@@ -4,11 +4,11 @@ use super::property::Properties;
 use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader};
 use crate::yaml::{Node, Style, Value, reprint};
 
-/// What may come next between brackets.
+/// The tokens that may come next between brackets.
 enum Next {
     /// An item, a key or the closing bracket.
     Entry,
-    /// What follows the colon of a key.
+    /// The value behind the colon of a key.
     Value,
     /// A comma or the closing bracket.
     Separator,

@@ -70,7 +70,7 @@ pub fn parse<'a>(
     root.map_err(|malformed| *malformed)
 }
 
-/// What a list or mapping that is open is written as.
+/// The form in which an open list or mapping is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     BlockMapping,

@@ -1,4 +1,4 @@
-//! What is said of a node besides its value: anchors, tags and merge keys.
+//! The properties of a node: anchors, tags and merge keys.
 
 use super::{Malformed, Package, Read, Reader};
 use crate::meter::FastMap;
@@ -255,7 +255,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Checks that the value of a `<<` key can be merged: it is a mapping, or a list of mappings
-    /// that is no alias.
+    /// that is not an alias.
     pub(super) fn check_merge(&self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
         if !is_merge(key) {
             return Ok(());

@@ -22,7 +22,7 @@ impl Stop {
     }
 }
 
-/// What becomes of the line breaks at the end of a block scalar.
+/// The treatment of the line breaks at the end of a block scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
     Clip,

@@ -49,7 +49,7 @@ impl<'a> Node<'a> {
     }
 
     /// Sets the text of a scalar and makes it untyped, as kustomize does with what it sets: the
-    /// type follows from style and text, and whatever is put there later is typed anew.
+    /// type follows from style and text, and whatever is put there later is typed again.
     pub fn set_untyped(&mut self, text: &'a str, by: Pos) {
         self.set_text(text, Tag::Untyped, by);
     }
