@@ -12,8 +12,7 @@ const BEHIND: usize = 120;
 /// The mark for a part of a line that is not shown.
 const LEFT_OUT: char = '…';
 
-/// The line of a source text that has a fault. A very long line is cut at both ends. A value that
-/// may be secret is left out.
+/// The line of a source text that has a fault. A very long line is cut at both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     line: String,
@@ -23,14 +22,15 @@ pub struct Excerpt {
 
 impl Excerpt {
     /// The line that has the byte at `offset` of a text, where a key or value begins; `None` if the
-    /// line has nothing that may be shown. O(size of the text).
+    /// line may hold a secret: its field has a name such as `password`, or its document is about
+    /// a Secret, which may have one in any line. O(size of the text).
     pub fn of(text: &str, offset: usize) -> Option<Excerpt> {
         let offset = text.floor_char_boundary(offset);
         let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
         let line = text[start..].lines().next().unwrap_or_default();
         let at = (offset - start).min(line.len());
         if names_a_secret(line) || may_be_secret(document(text, start)) {
-            return Excerpt::without_value(line, at);
+            return None;
         }
         let end = (at + extent(&line[at..])).min(line.len());
         if line.len() <= LONG {
@@ -41,21 +41,6 @@ impl Excerpt {
         let line = format!("{LEFT_OUT}{}{LEFT_OUT}", &line[first..last]);
         let moved = |i: usize| i - first + LEFT_OUT.len_utf8();
         Some(Excerpt { line, marked: moved(at)..moved(end.min(last)), is_cut: true })
-    }
-
-    /// The key of a line, and a mark in the column of `at` in place of its value; `None` if the
-    /// line has no key.
-    fn without_value(line: &str, at: usize) -> Option<Excerpt> {
-        let key = line.find(':')? + 1;
-        if at < key {
-            let end = (at + extent(&line[at..])).min(key);
-            return Some(Excerpt { line: format!("{} {LEFT_OUT}", &line[..key]), marked: at..end, is_cut: false });
-        }
-        let blanks = line[key..at].chars().count().min(LONG);
-        let mut shown = format!("{}{}", &line[..key], " ".repeat(blanks));
-        let marked = shown.len()..shown.len() + LEFT_OUT.len_utf8();
-        shown.push(LEFT_OUT);
-        Some(Excerpt { line: shown, marked, is_cut: false })
     }
 
     /// True if the columns of [`Excerpt::line`] are not those of the file.
@@ -152,15 +137,19 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secrets_are_left_out() {
-        check("kind: Secret\ndata:\n  key: hunter2\n", "hunter2", "  key: …", "…");
-        check("kind: Secret\ndata:\n  key: hunter2\n", "key", "  key: …", "key");
-        check("kind: ConfigMap\n---\ndata: {key: hunter2}\nkind: \"Secret\"\n", "key", "data:  …", "…");
-        check("{\"kind\":\"Secret\",\"data\":{\"a\":\"hunter2\"}}", "Secret", "{\"kind\": …", "…");
-        check("secretGenerator:\n- name: a\n  literals: [a=hunter2]\n", "a=", "  literals:  …", "…");
-        check("kind: App\napi_key: hunter2\n", "hunter2", "api_key: …", "…");
-        check("kind: SealedSecret\nspec: hunter2\n", "hunter2", "spec: …", "…");
-        assert_eq!(Excerpt::of("secretGenerator:\n- literals:\n  - a=hunter2\n", 32), None);
+    fn lines_that_may_hold_a_secret_are_not_shown() {
+        for text in [
+            "kind: Secret\ndata:\n  key: hunter2\n",
+            "kind: Secret\nstringData:\n  key: |\n    hunter2: x\n",
+            "kind: ConfigMap\n---\ndata: {key: hunter2}\nkind: \"Secret\"\n",
+            "{\"kind\":\"Secret\",\"data\":{\"a\":\"hunter2\"}}",
+            "secretGenerator:\n- name: a\n  literals: [a=hunter2]\n",
+            "secretGenerator:\n- literals:\n  - a=hunter2\n",
+            "kind: App\napi_key: hunter2\n",
+            "kind: SealedSecret\nspec: hunter2\n",
+        ] {
+            assert_eq!(Excerpt::of(text, text.find("hunter2").unwrap()), None, "{text}");
+        }
         check("kind: ConfigMap\ndata: {a: 1}\n---\nkind: Secret\n", "1", "data: {a: 1}", "1");
     }
 }
