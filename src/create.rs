@@ -25,9 +25,9 @@ pub struct Wanted {
     pub labels: String,
     /// `key:value` pairs, separated by commas.
     pub annotations: String,
-    /// Whether the files with resources below the working directory are added.
+    /// True if the files with resources in the working directory are added.
     pub detects: bool,
-    /// Whether they are looked for in directories, too.
+    /// True if the files of all directories below are added, too.
     pub is_recursive: bool,
 }
 
@@ -100,7 +100,7 @@ fn detect(directory: &str, is_recursive: bool, found: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-/// Whether all documents of a text are resources. A text without documents passes.
+/// Returns true if all documents of a text are resources. A text without documents passes.
 fn has_resources(name: &str, bytes: Vec<u8>) -> bool {
     let heap = Heap::new();
     let arena = heap.arena();

@@ -383,24 +383,29 @@ const COMMANDS: [&str; 9] = [
     "fix",
 ];
 
-/// The kustomization files of real projects: each command gives what it gives in kustomize, and no
-/// comment is lost.
-#[test]
-fn real_kustomizations() {
+/// The kustomization files of real projects, and whether kustomize is in PATH to compare with; `None`
+/// without these projects.
+fn real_files() -> Option<(Vec<PathBuf>, bool)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/realworld/src");
-    if !root.is_dir() {
-        return skip("real kustomizations are not here");
-    }
+    let Ok(root) = root.canonicalize() else {
+        skip("real kustomizations are not here");
+        return None;
+    };
     let is_compared = in_path("kustomize").is_some();
     if !is_compared {
         println!("not compared: no kustomize in PATH");
     }
     let is_file = |path: &PathBuf| path.file_name().is_some_and(|name| is_kustomization(&name.to_string_lossy()));
-    let mut texts: Vec<(PathBuf, String)> = files(&root, "")
-        .into_iter()
-        .filter(is_file)
-        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
-        .collect();
+    Some((files(&root, "").into_iter().filter(is_file).collect(), is_compared))
+}
+
+/// The kustomization files of real projects: each command gives what it gives in kustomize, and no
+/// comment is lost.
+#[test]
+fn real_kustomizations() {
+    let Some((paths, is_compared)) = real_files() else { return };
+    let texts = paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap()));
+    let mut texts: Vec<(PathBuf, String)> = texts.collect();
     texts.sort_by(|a, b| a.1.cmp(&b.1));
     texts.dedup_by(|a, b| a.1 == b.1);
     assert!(texts.len() > 300, "{} files", texts.len());
@@ -451,17 +456,9 @@ fn real_kustomizations_build_the_same_after_an_edit() {
         "set image nginx=*:2",
         "fix",
     ];
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/realworld/src");
-    if !root.is_dir() {
-        return skip("real kustomizations are not here");
-    }
-    let is_compared = in_path("kustomize").is_some();
-    if !is_compared {
-        println!("not compared: no kustomize in PATH");
-    }
-    let is_file = |path: &PathBuf| path.file_name().is_some_and(|name| is_kustomization(&name.to_string_lossy()));
+    let Some((paths, is_compared)) = real_files() else { return };
     let (mut count, mut faults) = (0, Vec::new());
-    for path in files(&root.canonicalize().unwrap(), "").into_iter().filter(is_file) {
+    for path in paths {
         let text = fs::read_to_string(&path).unwrap();
         let Ok(before) = built(&path, &text) else { continue };
         count += 1;

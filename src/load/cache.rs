@@ -56,9 +56,10 @@ impl Cache {
         Shelf { cache: self.clone(), name: host::without_user(name), directory }
     }
 
-    /// Whether nobody else can change a directory of the cache, or put another one into its place:
-    /// it and all above it, as far as they exist, are directories of this user that others may not
-    /// write to. The place that was named may be a link, and one where only owners rename entries.
+    /// Returns true if nobody else can change a directory of the cache, or put another one into its
+    /// place: it and all above it, as far as they exist, are directories of this user that others
+    /// may not write to. The place that was named may be a link, and one where only owners rename
+    /// entries.
     pub fn is_private(&self, path: &Path) -> bool {
         let below = path.ancestors().take_while(|above| *above != self.0);
         below.into_iter().all(is_mine) && is_sound(&self.0)

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What an entry that holds resources may be.
+/// The hint about entries that hold resources.
 pub const K8S_RESOURCE_HINT: &str = "an entry is the path of a file with objects, or objects as text";
 
 /// Makes the copy.

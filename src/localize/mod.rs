@@ -30,7 +30,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tree::Tree;
 
-/// What is asked for.
+/// The arguments of `localize`.
 pub struct Request<'r> {
     /// A directory or a repository.
     pub target: &'r str,
@@ -38,7 +38,7 @@ pub struct Request<'r> {
     pub scope: &'r str,
     /// The directory of the copy; empty for one that is named by the target.
     pub destination: &'r str,
-    /// Whether the original and the copy are built and compared.
+    /// True if the original and the copy are built and compared.
     pub is_verified: bool,
     /// How the original and the copy are built, and what the copy may fetch.
     pub options: &'r Options,

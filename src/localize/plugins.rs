@@ -12,7 +12,7 @@ const BUILTIN: &str = "builtin";
 /// The kind that runs helm.
 const HELM: &str = "HelmChartInflationGenerator";
 
-/// What a field of a configuration names.
+/// The kind of place that a field of a configuration names.
 #[derive(Clone, Copy)]
 enum Names {
     File,

@@ -50,7 +50,7 @@ impl Tree {
         fs::create_dir_all(place).map_err(|fault| unusable(&format!("unable to create root \"{path}\""), &fault))
     }
 
-    /// Whether the copy has something at a path.
+    /// Returns true if the copy has a file or directory at a path.
     ///
     /// # Errors
     /// The path leads out of the copy.

@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
         Ok(written)
     }
 
-    /// What is written for a field that is not given.
+    /// The value that is written for a field that the file does not have.
     fn nothing(&self, record: &str, field: &Field) -> Result<Node<'a>> {
         Ok(match &field.shape {
             Shape::Record(inner) if record == "Var" => self.record(inner, &Node::null())?.into(),
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether a field is kept when it is given and has nothing in it.
+/// Returns true if a field with an empty value is written.
 fn is_pointer(record: &Record, name: &str) -> bool {
     let field = record.fields.iter().find(|field| field.name == name);
     name == "sourceValue" || field.is_some_and(|field| matches!(field.shape, Shape::Record(record) if !record.is_open))

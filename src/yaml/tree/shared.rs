@@ -101,7 +101,7 @@ pub fn settle(root: &mut Node<'_>) {
     }
 }
 
-/// What the places of one value have to become; `None` if they are that already.
+/// The value that all places of a shared value have to get; `None` if all have it already.
 fn outdated<'a>(places: &[Place<'a>]) -> Option<Latest<'a>> {
     let latest = places.iter().rev().find(|place| place.is_ahead)?.value;
     let is_up_to_date = |place: &Place<'_>| {
