@@ -56,8 +56,8 @@ pub struct Resource<'a> {
     pub behavior: Option<Behavior>,
     /// Whether the name gets a hash of the content at the end.
     pub needs_hash: bool,
-    /// True if the node is known to be in the form that a detour through JSON gives it: an edit ends
-    /// that.
+    /// True if the node is known to be in the form that a detour through JSON gives it: an edit
+    /// ends that.
     json_form: bool,
     /// Whether `data` and `binaryData` are known to hold texts as a generator writes them: an edit
     /// ends that.
