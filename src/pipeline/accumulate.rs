@@ -21,7 +21,7 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
-use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResMap, Resource};
+use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::trace::{Step, trace_read, traced};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
@@ -238,8 +238,9 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
         }
         (Found::None, _) => map.append(arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
+            let replaced = *map.get(i).id();
             map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));
-            Ok(())
+            check_replaced(map, i, &replaced).map_err(|e| e.at(pos))
         }
         (Found::One(_), _) => {
             let message = format!(
@@ -253,6 +254,20 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
             Err(Error::input(format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")))
                 .at(pos))
         }
+    }
+}
+
+/// Checks that a generated object at a place has the id of the object that it has replaced, and that
+/// no other object has it: upstream looks for that id once more.
+fn check_replaced<'a>(map: &mut ResMap<'a>, place: usize, replaced: &ResId<'a>) -> Result<()> {
+    let id = *map.get(place).id();
+    let others = map.find_current(&id).into_iter().filter(|&i| i != place).count();
+    match (id == *replaced, others) {
+        (true, 0) => Ok(()),
+        (false, 0) => Err(Error::input(format!("cannot find resource with id {id} to replace"))
+            .hint(format!("its kind was changed: it is now {replaced}"))),
+        (false, 1) => Err(Error::input(format!("the resource {id} was once another one: it cannot be replaced"))),
+        (is_own, others) => Err(Error::input(format!("id {id} matched {} resources", others + usize::from(is_own)))),
     }
 }
 

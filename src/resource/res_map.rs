@@ -190,6 +190,13 @@ impl<'a> ResMap<'a> {
         }
     }
 
+    /// The places of the resources that have an id now, in order. O(1), once the index is there.
+    pub fn find_current(&mut self, id: &ResId<'a>) -> Vec<usize> {
+        let mut places = self.ids.any(id, &self.resources);
+        places.retain(|&i| self.resources[i].id() == id);
+        places
+    }
+
     /// Empties the map: where each id stood, and the resources in order. O(n).
     ///
     /// # Errors

@@ -589,6 +589,11 @@ impl Analysis {
     }
 }
 
+/// Returns true if the printer can write a string without quotes. O(length of the text).
+pub(super) fn may_be_plain(text: &str) -> bool {
+    Analysis::of(text).plain_allowed
+}
+
 fn is_blank(c: char) -> bool {
     c == ' ' || c == '\t' || is_break(c)
 }

@@ -3,7 +3,7 @@
 use super::scalar::{self, Int, Kind};
 use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
-use super::{Arena, Entries, Entry, Items, Malformed};
+use super::{Arena, Entries, Entry, Items, Malformed, emit};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -181,24 +181,12 @@ pub fn fresh_string(text: &str) -> Scalar<'_> {
         Style::Plain
     } else if memchr::memchr(b'\n', text.as_bytes()).is_some() {
         Style::Literal
-    } else if scalar::resolve_v2(text) != Kind::Str || scalar::is_base60(text) || !is_plain_syntax(text) {
+    } else if scalar::resolve_v2(text) != Kind::Str || scalar::is_base60(text) || !emit::may_be_plain(text) {
         Style::Double
     } else {
         Style::Plain
     };
     Scalar { text, style, tag: Tag::Str }
-}
-
-pub(super) fn is_plain_syntax(text: &str) -> bool {
-    let starts =
-        !text.starts_with(['#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ']);
-    let dashes = text.starts_with("---") || text.starts_with("...") || text.starts_with("- ") || text.starts_with("? ");
-    starts
-        && !dashes
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.ends_with([' ', ':'])
-        && !text.contains('\t')
 }
 
 /// Reads strict JSON. Integers keep their digits, other numbers are written as Go reads them.

@@ -496,13 +496,10 @@ impl<K, S> Parts<K, S> {
         K: FnMut(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>,
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
     {
+        // A value that is read again is shared with no other place.
+        node.sharing = Sharing::NONE;
         match &mut node.value {
-            Value::Scalar(s) => {
-                (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos })?;
-                // What is read again is a value of its own.
-                node.sharing = Sharing::NONE;
-                Ok(())
-            }
+            Value::Scalar(s) => (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
             Value::Sequence(items) => {
                 let is_inside = in_braces || items.is_in_brackets();
                 items.set_brackets((self.in_braces)(items.is_in_brackets(), items.is_empty()));

@@ -6,7 +6,7 @@ use super::scalar::{self, Kind};
 use super::tree::mapping::Mapping;
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::{Entry, Source};
-use super::{emit, json, reprint};
+use super::{emit, reprint};
 use std::ops::Range;
 
 /// The part of a text that its tree does not hold: the comments.
@@ -611,7 +611,11 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
 /// Returns true if a text may stand without quotes.
 fn fits_plain(text: &str, in_brackets: bool) -> bool {
     let ends_there = |c| matches!(c, ',' | '?' | '[' | ']' | '{' | '}' | ':');
-    json::is_plain_syntax(text) && !(in_brackets && text.contains(ends_there))
+    let starts_with_sign =
+        text.starts_with(['#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ']);
+    let starts_with_mark = ["---", "...", "- ", "? "].iter().any(|mark| text.starts_with(mark));
+    let has_sign = text.contains(": ") || text.contains(" #") || text.contains('\t') || text.ends_with([' ', ':']);
+    !starts_with_sign && !starts_with_mark && !has_sign && !(in_brackets && text.contains(ends_there))
 }
 
 /// Returns true if a text keeps all its characters in single quotes.

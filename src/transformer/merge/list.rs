@@ -20,6 +20,7 @@ use crate::diag::{Error, Result};
 use crate::meter::{FastMap, FastSet, List};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
+use crate::yaml::shared::Shared;
 use crate::yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
 
 type Keys<'s> = &'s [&'s str];
@@ -167,6 +168,21 @@ fn each<'a>(items: &mut [Node<'a>], mut edit: impl FnMut(&mut Node<'a>) -> Resul
     items.iter_mut().try_for_each(|item| edit(item).map(drop))
 }
 
+/// Puts the items of a list into a pool: those that are one mapping once. Returns their numbers in
+/// the pool.
+fn pooled<'a>(list: Items<'a>, pool: &mut Vec<Node<'a>>) -> Vec<u32> {
+    let mut known: FastMap<Shared, u32> = FastMap::default();
+    let mut number = |item: Node<'a>| {
+        let new = pool.len() as u32;
+        let number = item.shared_item().map_or(new, |shared| *known.entry(shared).or_insert(new));
+        if number == new {
+            pool.push(item);
+        }
+        number
+    };
+    list.into_iter().map(&mut number).collect()
+}
+
 /// One merge of lists. Items are known by their numbers in a pool: those of the base first, then
 /// those of the patch.
 struct Merge<'k, 'a> {
@@ -184,9 +200,10 @@ struct Merge<'k, 'a> {
 impl<'k, 'a> Merge<'k, 'a> {
     fn new(base: Items<'a>, patch: Option<Items<'a>>, keys: Keys<'k>) -> Self {
         let keys = if keys.is_empty() { OWN_TEXT } else { keys };
-        let base_len = base.len();
-        let has_patch = patch.is_some();
-        let pool: Vec<Node<'a>> = base.into_iter().chain(patch.into_iter().flatten()).collect();
+        let mut pool: Vec<Node<'a>> = Vec::with_capacity(base.len() + patch.as_ref().map_or(0, Items::len));
+        let base = pooled(base, &mut pool);
+        let base_len = pool.len();
+        let patch = patch.map(|patch| pooled(patch, &mut pool));
         let (from_base, from_patch) = pool.split_at(base_len);
         let mut tuples = Tuples::of(from_patch.iter().chain(from_base), keys);
         if keys.len() > 1 {
@@ -194,13 +211,12 @@ impl<'k, 'a> Merge<'k, 'a> {
         }
         let used = tuples.keep_used();
         let keys: Vec<&str> = used.into_iter().map(|i| keys[i]).collect();
-        let elements = |range: std::ops::Range<usize>| {
+        let elements = |items: Vec<u32>| {
             let mut elements = Elements::new(&keys);
-            range.for_each(|item| elements.push(&pool, item as u32));
+            items.into_iter().for_each(|item| elements.push(&pool, item));
             elements
         };
-        let (base, patch) = (elements(0..base_len), has_patch.then(|| elements(base_len..pool.len())));
-        let result = elements(0..0);
+        let (base, patch, result) = (elements(base), patch.map(&elements), elements(Vec::new()));
         Merge { keys, tuples, pool, base_len, base, patch, is_patch_too: false, result }
     }
 
@@ -320,6 +336,9 @@ impl<'k, 'a> Merge<'k, 'a> {
         let result = self.result.items();
         let mut uses = vec![0usize; self.pool.len()];
         result.iter().chain(&left).for_each(|&item| uses[item as usize] += 1);
+        for ((number, node), &uses) in self.pool.iter_mut().enumerate().zip(&uses) {
+            node.share_item((uses > 1).then_some(number));
+        }
         let mut pool: Vec<Option<Node<'a>>> = self.pool.into_iter().map(Some).collect();
         let mut copies = Copies::default();
         let mut node = |item: u32| {

@@ -10,7 +10,7 @@ use super::node::{Node, Pos, Scalar, Value};
 use std::num::NonZero;
 
 /// The number of a shared value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shared(NonZero<u32>);
 
 impl Shared {
@@ -57,6 +57,20 @@ impl<'a> Node<'a> {
     /// One of the places of a shared value. Without a number the node is a value of its own.
     pub fn shared_scalar(scalar: Scalar<'a>, pos: Pos, shared: Option<Shared>) -> Self {
         Node { sharing: shared.map_or(Sharing::NONE, Sharing::from), ..Node::new(scalar, pos) }
+    }
+
+    /// Says whether other items of the same list are the same mapping as this item: all of them have
+    /// one number, which is unique in their list. A later merge of the list edits them as one.
+    pub fn share_item(&mut self, number: Option<usize>) {
+        if let Value::Mapping(_) = self.value {
+            let number = number.and_then(|n| Shared::nth(n.try_into().ok()?));
+            self.sharing = number.map_or(Sharing::NONE, Sharing::from);
+        }
+    }
+
+    /// The number of the mapping that several items of a list are, if this item is one of them.
+    pub fn shared_item(&self) -> Option<Shared> {
+        self.as_mapping().and_then(|_| self.shared())
     }
 
     /// The shared value that stands here, if it is one.
@@ -129,8 +143,13 @@ fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
 
 /// Makes every place a value of its own, as a copy or a detour through another format does.
 /// O(nodes).
-pub fn unshare(root: &mut Node<'_>) {
-    each_shared(root, &mut |_, node| node.sharing = Sharing::NONE);
+pub fn unshare(node: &mut Node<'_>) {
+    node.sharing = Sharing::NONE;
+    match &mut node.value {
+        Value::Scalar(_) => {}
+        Value::Sequence(items) => items.iter_mut().for_each(unshare),
+        Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| unshare(value)),
+    }
 }
 
 fn each_shared<'a>(node: &mut Node<'a>, visit: &mut dyn FnMut(Shared, &mut Node<'a>)) {
