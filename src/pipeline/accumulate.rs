@@ -257,8 +257,8 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     }
 }
 
-/// Checks that a generated object at a place has the id of the object that it has replaced, and that
-/// no other object has it: upstream looks for that id once more.
+/// Checks that a generated object has the id of the object that it has replaced, and that no other
+/// object has it: kustomize looks for that id once more.
 fn check_replaced<'a>(map: &mut ResMap<'a>, place: usize, replaced: &ResId<'a>) -> Result<()> {
     let id = *map.get(place).id();
     let others = map.find_current(&id).into_iter().filter(|&i| i != place).count();

@@ -3,7 +3,7 @@
 use super::scalar::{self, Int, Kind};
 use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
-use super::{Arena, Entries, Entry, Items, Malformed, emit};
+use super::{Arena, Entries, Entry, Items, Malformed, style};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -181,7 +181,7 @@ pub fn fresh_string(text: &str) -> Scalar<'_> {
         Style::Plain
     } else if memchr::memchr(b'\n', text.as_bytes()).is_some() {
         Style::Literal
-    } else if scalar::resolve_v2(text) != Kind::Str || scalar::is_base60(text) || !emit::may_be_plain(text) {
+    } else if scalar::resolve_v2(text) != Kind::Str || scalar::is_base60(text) || !style::may_be_plain(text) {
         Style::Double
     } else {
         Style::Plain

@@ -3,7 +3,8 @@
 //! * [`tree`]: a document's values, borrowing their text from an [`Arena`] and its [`texts`].
 //! * [`encoding`]: bytes into text; [`document`]: a file's text into documents; [`reader`]: a
 //!   document into a tree.
-//! * [`scalar`]: the types of plain scalars; [`natural`]: the order of keys.
+//! * [`scalar`]: the types of plain scalars; `style`: the styles that a text may have; [`natural`]:
+//!   the order of keys.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
 //!   JSON;
 //!   [`rewrite`]: a text with its `comments`, as go-yaml v3 prints it.
@@ -22,6 +23,7 @@ mod reader;
 pub mod reprint;
 pub mod rewrite;
 pub mod scalar;
+mod style;
 pub mod texts;
 pub mod tree;
 

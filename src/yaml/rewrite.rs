@@ -6,7 +6,7 @@ use super::scalar::{self, Kind};
 use super::tree::mapping::Mapping;
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::{Entry, Source};
-use super::{emit, reprint};
+use super::{emit, reprint, style};
 use std::ops::Range;
 
 /// The part of a text that its tree does not hold: the comments.
@@ -559,7 +559,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.put("\"");
         let all = text.starts_with('\u{feff}');
         for c in text.chars() {
-            match all || !emit::is_printable(c) || matches!(c, '\n' | '"' | '\\') {
+            match all || !style::is_printable(c) || matches!(c, '\n' | '"' | '\\') {
                 true => emit::escape(&mut self.out, c),
                 false => self.out.push(c),
             }
@@ -615,7 +615,7 @@ fn fits_plain(text: &str, in_brackets: bool) -> bool {
         text.starts_with(['#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ' ']);
     let starts_with_mark = ["---", "...", "- ", "? "].iter().any(|mark| text.starts_with(mark));
     let has_sign = text.contains(": ") || text.contains(" #") || text.contains('\t') || text.ends_with([' ', ':']);
-    !starts_with_sign && !starts_with_mark && !has_sign && !(in_brackets && text.contains(ends_there))
+    !(starts_with_sign || starts_with_mark || has_sign || in_brackets && text.contains(ends_there))
 }
 
 /// Returns true if a text keeps all its characters in single quotes.
@@ -629,7 +629,7 @@ fn fits_block(text: &str) -> bool {
 }
 
 fn is_simple(text: &str) -> bool {
-    !text.contains(" \n") && text.chars().all(|c| c == '\t' || emit::is_printable(c))
+    !text.contains(" \n") && text.chars().all(|c| c == '\t' || style::is_printable(c))
 }
 
 fn tag_of(kind: Kind) -> &'static str {

@@ -59,8 +59,8 @@ impl<'a> Node<'a> {
         Node { sharing: shared.map_or(Sharing::NONE, Sharing::from), ..Node::new(scalar, pos) }
     }
 
-    /// Says whether other items of the same list are the same mapping as this item: all of them have
-    /// one number, which is unique in their list. A later merge of the list edits them as one.
+    /// Notes that several items of a list are one mapping: all of them have one number, which is
+    /// unique in their list. A later merge of the list edits them as one.
     pub fn share_item(&mut self, number: Option<usize>) {
         if let Value::Mapping(_) = self.value {
             let number = number.and_then(|n| Shared::nth(n.try_into().ok()?));
