@@ -15,6 +15,7 @@ use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program, SharedObjectFile};
 use crate::atomic::Staged;
 use crate::diag::{Code, Error, Result};
+use crate::load::lock::quoted;
 use crate::process::{Call, Children, Failure, Limits};
 use regex::Regex;
 use sha2::{Digest, Sha256};
@@ -325,7 +326,7 @@ impl Go {
         let limits = Limits { timeout: None, output: options.output_limit, stderr: options.stderr };
         self.children.run(call, &limits).map(drop).map_err(|failed| match failed.failure {
             Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
-                .hint("what it says stands above"),
+                .hint("the output of Go is above"),
             failure => fault(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
         })
     }
@@ -406,7 +407,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     if let Some(module) = build.modules.iter().find(is_lost) {
         let message =
             format!("'{shown}' was built with a directory of its own as {}: nobody can build that again", module.path);
-        return Err(fault(message).hint("build the plugin's source: rustomize plugin build DIR"));
+        return Err(fault(message).hint(format!("build the plugin's source: {}", build_command(path))));
     }
     let Some(hosts) = &options.go_hosts else {
         return Err(fault("there is no cache directory to keep the program in".to_owned())
@@ -466,7 +467,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         &SharedObjectFile::placed(path.to_owned()),
         None,
     )
-    .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
+    .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?
     .modes()
     .to_vec();
     let folder = host.parent().unwrap_or(hosts);
@@ -502,19 +503,26 @@ pub fn not_adopted(path: &Path, build: &GoBuild, options: &PluginOptions) -> Err
         "the plugin '{shown}' is a Go plugin ({version}{api}{trimmed}) that was not adopted: only a Go program of just these versions can load it"
     ));
     error = error.hint(format!(
-        "build that program once: rustomize plugin adopt '{shown}', or let builds do it with --adopt-go-plugins"
+        "let builds make that program with --adopt-go-plugins, or make it once: rustomize plugin adopt {}",
+        quoted(&shown.to_string())
     ));
     if let Some(source) = source_of(path) {
-        let folder = source.parent().unwrap_or(Path::new(".")).display();
-        let source = source.display();
-        error = error.hint(format!(
-            "or build its source '{source}', which replaces the file: rustomize plugin build '{folder}'"
-        ));
+        let (source, build) = (source.display(), build_command(path));
+        error = error.hint(format!("or build its source '{source}', which replaces the file: {build}"));
     }
     let folder = path.parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
     match Go::find(folder, &options.children) {
         Ok(_) => error,
         Err(missing) => error.hint(format!("either needs Go and a C compiler on this machine: {missing}")),
+    }
+}
+
+/// The command that builds the source of a shared object, which seems to be beside it.
+fn build_command(path: &Path) -> String {
+    let source = source_of(path);
+    match source.as_deref().and_then(Path::parent) {
+        Some(folder) => format!("rustomize plugin build {}", quoted(&folder.to_string_lossy())),
+        None => "rustomize plugin build DIR".to_owned(),
     }
 }
 

@@ -202,9 +202,7 @@ fn of_directory(directory: &Path, wanted: &Wanted<'_>, options: &PluginOptions) 
         contents.retain(|(known, _)| known != platform);
         contents.push((platform.clone(), own));
     }
-    if !matches!(manifest.runtime, Runtime::Go | Runtime::Program(_) | Runtime::Bundle) && !files.contains_key(&entry) {
-        return Err(fault(format!("'{shown}' has no file '{entry}', which plugin.yaml names as its entry")));
-    }
+    manifest.check_entry(&own).map_err(|e| e.context(format!("packaging '{shown}'")))?;
     Ok(Subject { name: checked_name(&name)?, version, api: manifest.api, contents })
 }
 

@@ -260,8 +260,8 @@ impl<'i> Installer<'i> {
             if target.is_dir() {
                 let work = self.root.stage()?;
                 let manifest = Manifest::read(&target)?;
-                runtime::prepare(&manifest, &target, work.path(), self.options)?;
                 manifest.check_entry(&target)?;
+                runtime::prepare(&manifest, &target, work.path(), self.options)?;
                 self.link(&target, needs)?;
             }
             let description = self.describe(&target)?;
