@@ -5,7 +5,7 @@ use super::cache;
 use super::plugin_share::sync_environment;
 use super::switch::switch;
 use super::{managed, plugin_host, signals};
-use crate::manager::policy::environment::{Bundle, Environment};
+use crate::manager::policy::environment::{Environment, MachineBundle};
 use crate::manager::policy::{ADD_SOURCE, image};
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::plugin::engine::{self, Engine};
@@ -291,7 +291,7 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
     let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
-    let bundled: Vec<PathBuf> = bundles.iter().flat_map(Bundle::schemas).collect();
+    let bundled: Vec<PathBuf> = bundles.iter().flat_map(MachineBundle::schemas).collect();
     if let Some(synced) = environment.as_ref().map_or(Ok(None), Environment::synced_bundle)?
         && !synced.bundle.schemas().is_empty()
     {

@@ -63,10 +63,10 @@ fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// with the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
     let directory = directory.canonicalize().map_err(io("find", directory))?;
-    let source = Source::find(&directory)?;
+    let source = GoSource::find(&directory)?;
     let default = directory.join(format!("{}.so", source.kind));
     let output = output.unwrap_or(&default);
-    let go = Go::find(&directory, &options.children)?;
+    let go = GoTool::find(&directory, &options.children)?;
     let work =
         options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
     let write = |name: &str, text: &[u8]| {
@@ -166,7 +166,7 @@ fn with_go_line(text: &str) -> String {
 /// A module file with the one version of kustomize's packages that the plugin gets: the one that
 /// the file chooses, or that kustomize v5.8.1 is made of if it chooses none. Without a replacement
 /// Go would take another version for packages that this one lacks.
-fn with_api(go: &Go, directory: &Path, modfile: &Path) -> Result<String> {
+fn with_api(go: &GoTool, directory: &Path, modfile: &Path) -> Result<String> {
     let mut text = fs::read_to_string(modfile).map_err(io("read", modfile))?;
     let version = match go.api(directory, modfile)? {
         Some(version) => version,
@@ -204,15 +204,15 @@ fn module_file(go: &str) -> String {
 }
 
 /// The source of a plugin.
-struct Source {
+struct GoSource {
     /// The file that declares KustomizePlugin, and is named by the kind.
     file: PathBuf,
     kind: String,
     has_main: bool,
 }
 
-impl Source {
-    fn find(directory: &Path) -> Result<Source> {
+impl GoSource {
+    fn find(directory: &Path) -> Result<GoSource> {
         let declares = regex(r"(?m)^(var\s+|\s+)KustomizePlugin\b");
         let is_main = regex(r"(?m)^func\s+main\s*\(");
         let is_old = regex(r#"(?m)^(?:import)?\s+(?:\w+\s+)?"(sigs\.k8s\.io/kustomize/(?:v[23]|pkg|k8sdeps)/[^"]*)"#);
@@ -239,7 +239,7 @@ impl Source {
         match found.as_slice() {
             [file] => {
                 let kind = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                Ok(Source { file: file.clone(), kind, has_main })
+                Ok(GoSource { file: file.clone(), kind, has_main })
             }
             [] => Err(fault(format!("no Go file in '{}' declares 'var KustomizePlugin'", directory.display()))
                 .hint("name the directory with the source of one plugin")),
@@ -257,7 +257,7 @@ fn regex(pattern: &str) -> Regex {
 }
 
 /// The Go of this machine.
-struct Go {
+struct GoTool {
     /// As in `go1.26.8`.
     version: String,
     /// The module file that holds for a directory.
@@ -266,8 +266,8 @@ struct Go {
     children: Children,
 }
 
-impl Go {
-    fn find(directory: &Path, children: &Children) -> Result<Go> {
+impl GoTool {
+    fn find(directory: &Path, children: &Children) -> Result<GoTool> {
         let names = ["GOVERSION", "GOMOD", "CC"];
         let call = call(Path::new("go"), directory, ["env"].into_iter().chain(names).map(OsString::from).collect());
         let printed = children.run(call, &quiet()).map_err(|failed| match failed.failure {
@@ -293,7 +293,7 @@ impl Go {
             ))
             .hint("install gcc or clang, or name yours in the variable CC"));
         }
-        Ok(Go { version, module, children: children.clone() })
+        Ok(GoTool { version, module, children: children.clone() })
     }
 
     /// The version of kustomize's packages that a module file chooses; `None` if it has none, empty
@@ -436,7 +436,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     }
     let work =
         options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
-    let go = Go::find(work.path(), &options.children)?;
+    let go = GoTool::find(work.path(), &options.children)?;
     let sums = build.modules.iter().map(|m| m.replaced_by.as_deref().unwrap_or(m));
     let sums: String =
         sums.filter(|m| !m.sum.is_empty()).map(|m| format!("{} {} {}\n", m.path, m.version, m.sum)).collect();
@@ -511,7 +511,7 @@ pub fn not_adopted(path: &Path, build: &GoBuild, options: &PluginOptions) -> Err
         error = error.hint(format!("or build its source '{source}', which replaces the file: {build}"));
     }
     let folder = path.parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-    match Go::find(folder, &options.children) {
+    match GoTool::find(folder, &options.children) {
         Ok(_) => error,
         Err(missing) => error.hint(format!("either needs Go and a C compiler on this machine: {missing}")),
     }
@@ -533,7 +533,7 @@ pub fn source_of(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, host_module, module_file, with_go_line};
+    use super::{GoSource, host_module, module_file, with_go_line};
     use crate::plugin::classify::{GoBuild, GoModule};
 
     #[track_caller]
@@ -542,7 +542,7 @@ mod tests {
         for (name, text) in files {
             std::fs::write(directory.path().join(name), text).unwrap();
         }
-        Source::find(directory.path()).map(|source| (source.kind, source.has_main)).map_err(|e| e.to_string())
+        GoSource::find(directory.path()).map(|source| (source.kind, source.has_main)).map_err(|e| e.to_string())
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! (U09 to U12), or makes it a bundle of plugins and schemas (M02).
 
 use super::bundle;
-use super::client::{Client, clients};
+use super::client::{NeededPlugin, clients};
 use super::describe::{Component, Description, Protocol};
 use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
@@ -144,7 +144,7 @@ pub struct Manifest {
 }
 
 #[derive(Default, Decode)]
-struct Raw<'a> {
+struct RawManifest<'a> {
     api_version: &'a str,
     kind: &'a str,
     name: &'a str,
@@ -254,7 +254,7 @@ impl Manifest {
 
     /// The manifest of a bundle with what is in its directory.
     fn with_contents(mut self, directory: &Path) -> Result<Manifest> {
-        let bundle::Contents { components, is_native } = bundle::contents(directory)?;
+        let bundle::BundlePlugins { components, is_native } = bundle::contents(directory)?;
         let schemas = bundle::schemas(directory)
             .map_err(|e| Error::new(Code::Plugin, format!("its schemas cannot be read: {e}")))?;
         if components.is_empty() && schemas.is_empty() && self.dependencies.is_empty() {
@@ -292,7 +292,7 @@ impl Manifest {
         }
         // Pulumi's file says more than concerns us.
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
-        let mut raw = Raw::default();
+        let mut raw = RawManifest::default();
         raw.decode(node, &cx)?;
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         let wrong = |field: &str, message: String| cx.error(pos(field), message);
@@ -464,7 +464,7 @@ impl Manifest {
             Runtime::SharedObject | Runtime::Bundle => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
-        let of = |client: Client| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
+        let of = |client: NeededPlugin| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
         let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
         let environment = self.environment(directory);
         Command { program, args, directory: Some(directory.to_owned()), needs, environment }
