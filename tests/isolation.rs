@@ -165,6 +165,78 @@ fn what_a_go_plugin_may_is_less_too() {
     }
 }
 
+/// A program that becomes another one, to which the kernel has no Landlock.
+const WITHOUT_LANDLOCK: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int n, char **args) {
+    struct sock_filter of[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {4, of};
+    if (n < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 99;
+    execv(args[1], args + 1);
+    return 98;
+}
+"#;
+
+#[test]
+fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
+    if !can_isolate() {
+        return;
+    }
+    let mut tree = Tree::new(GENERATOR);
+    tree.write("../home/without.c", WITHOUT_LANDLOCK);
+    let without = tree.home().join("without");
+    if crate::shared_object::cc(&tree.home().join("without.c"), &without, &[]).is_none() {
+        return crate::support::skip("no C compiler");
+    }
+    let run = |tree: &Tree, args: &[&str]| {
+        let inner = tree.command(args);
+        let mut outer = crate::attack::sandbox::build_like(&inner, &without.to_string_lossy());
+        crate::support::run(outer.arg(inner.get_program()).args(inner.get_args()))
+    };
+    let report: serde_json::Value = serde_json::from_str(&run(&tree, &["doctor", "-o", "json"]).ok()).unwrap();
+    let missing = report["isolation"]["missing"].as_array().unwrap();
+    let missing: Vec<&str> = missing.iter().map(|missing| missing.as_str().unwrap()).collect();
+    for part in ["files are not restricted: ", "TCP is not", "devices can be", "signals to other"] {
+        assert!(missing.iter().any(|missing| missing.starts_with(part)), "{part}: {missing:?}");
+    }
+    let said = run(&tree, &["doctor"]).ok();
+    assert!(missing.iter().all(|missing| said.contains(missing)), "{said}");
+    let all = format!("strict isolation is not to be had here: {}", missing.join("; "));
+    let script = "#!/bin/sh\necho IT RUNS >&2\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n";
+    tree.plugin("Make", script);
+    let build = |tree: &Tree, level: &str| run(tree, &["build", "--enable-alpha-plugins", level, "."]);
+    let strict = build(&tree, "--plugin-isolation=strict").fails_with(&[&all]);
+    assert!(!strict.contains("IT RUNS"), "{strict}");
+    let auto = build(&tree, "--plugin-isolation=auto");
+    for missing in &missing {
+        assert!(auto.stderr.contains(&format!("Warning: plugin isolation: {missing}")), "{}", auto.stderr);
+    }
+    auto.ok();
+    // A plugin that is installed on the way is not asked what it does, either.
+    std::fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
+    let plugin = crate::manager::script_with("1.0.0", "x1.0", r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#, "v");
+    tree.write("app", &plugin.replacen('\n', "\necho IT RUNS >&2\n", 1));
+    crate::manager::require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    let strict = build(&tree, "--plugin-isolation=strict").fails_with(&["'describe' failed", &all]);
+    assert!(!strict.contains("IT RUNS"), "{strict}");
+    assert!(build(&tree, "--plugin-isolation=auto").ok().contains("name: made"));
+    // An installed plugin of which nothing is remembered is not asked, either.
+    tree.variables.insert("XDG_CACHE_HOME", tree.home().join("other").to_string_lossy().into_owned());
+    let strict = build(&tree, "--plugin-isolation=strict").fails_with(&[&all]);
+    assert!(!strict.contains("IT RUNS"), "{strict}");
+}
+
 #[test]
 fn the_doctor_reports() {
     let tree = Tree::new("");

@@ -305,7 +305,9 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
     }
     let directory = directory.to_owned();
     let (host, variable, children) = (plugin_host::program(), managed::variable, signals::children().clone());
-    let options = PluginOptions { host, variable, children, ..PluginOptions::default() };
+    // What is installed on the way is as strictly isolated as what runs.
+    let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
+    let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };
     let required = managed::schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
     // Of two schemas for one kind the later counts.
     let schemas = required.into_iter().chain(bundled).rev().collect();

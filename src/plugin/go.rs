@@ -533,8 +533,10 @@ pub fn source_of(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GoSource, host_module, module_file, with_go_line};
+    use super::{GoSource, build_command, host_module, module_file, not_adopted, with_go_line};
+    use crate::plugin::PluginOptions;
     use crate::plugin::classify::{GoBuild, GoModule};
+    use std::path::Path;
 
     #[track_caller]
     fn find(files: &[(&str, &str)]) -> Result<(String, bool), String> {
@@ -555,6 +557,24 @@ mod tests {
         assert!(find(&[plugin, grouped]).unwrap_err().contains("several files"));
         assert!(find(&[("a_test.go", "var KustomizePlugin plugin\n")]).unwrap_err().contains("no Go file"));
         assert!(find(&[("a.go", "// not a var: KustomizePlugin\n")]).unwrap_err().contains("no Go file"));
+    }
+
+    #[test]
+    fn hints_name_paths_as_words_of_the_shell() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("it's mine");
+        std::fs::create_dir(&folder).unwrap();
+        let path = folder.join("A.so");
+        std::fs::write(path.with_extension("go"), "package main\n").unwrap();
+        let error = not_adopted(&path, &GoBuild::default(), &PluginOptions::default());
+        let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
+        let ends = |command: &str, path: &Path| {
+            let end = format!("{command} {}", quoted(path));
+            assert!(error.hints().iter().any(|hint| hint.ends_with(&end)), "{end}: {error}");
+        };
+        ends("rustomize plugin adopt", &path);
+        ends("rustomize plugin build", &folder);
+        assert_eq!(build_command(&directory.path().join("B.so")), "rustomize plugin build DIR");
     }
 
     #[test]

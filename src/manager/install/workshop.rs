@@ -8,7 +8,7 @@
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
-use crate::plugin::isolation::{Isolation, Level, parts};
+use crate::plugin::isolation::{Isolation, parts};
 use crate::process::{Call, Failed, Failure, Limits};
 use std::ffi::OsString;
 use std::fs;
@@ -203,10 +203,7 @@ impl<'w> Workshop<'w> {
 
     /// What a step may do. It is in a sandbox also where installed plugins run without one.
     fn isolation(&self, step: &ToolRun<'_>) -> Isolation {
-        let level = match self.options.isolation.installed {
-            Level::Strict => Level::Strict,
-            Level::Auto | Level::Off => Level::Auto,
-        };
+        let level = self.options.isolation.installed.at_least_auto();
         let value = |name: &&str| (self.options.variable)(name).filter(|value| !value.is_empty());
         let named = |names: &[&str]| -> Vec<(String, Option<OsString>)> {
             names.iter().map(|name| ((*name).to_owned(), value(name))).collect()
