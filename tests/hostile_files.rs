@@ -88,9 +88,7 @@ fn each_field_of_a_trust_file() {
     let trusted = "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: '**', from: '**'}]\n";
     tree.write("../home/.config/rustomize/trust.yaml", trusted);
     tree.run(&["plugin", "install", "h.io/acme/app", "--path", "app"]).ok();
-    each_field(&tree, "../home/.config/rustomize/trust.yaml", &forms, &|| {
-        tree.run(&["plugin", "list", "-o", "json"])
-    });
+    each_field(&tree, "../home/.config/rustomize/trust.yaml", &forms, &|| tree.run(&["plugin", "list", "-o", "json"]));
 }
 
 #[test]
@@ -213,7 +211,7 @@ fn each_field_of_a_lock() {
             if value.is_null() && optional.contains(&name) {
                 build();
             } else if kind(&value) == kind(&was) {
-                // A value of the right type may be wrong; it is no surprise.
+                // A value of the right type may be wrong: it is an error then, and no panic.
                 let run = build();
                 assert!(matches!(run.status, Some(0 | 1)) && !run.stderr.contains("panicked"), "{}", run.stderr);
             } else {

@@ -262,7 +262,7 @@ fn the_doctor_reports() {
     tree.run(&["doctor", "--output", "xml"]).fails_with(&["xml"]);
 }
 
-/// A plugin that notes what gets through of the network, of UNIX sockets, of the terminal, of a
+/// A plugin that notes which of these it reaches: the network, of UNIX sockets, of the terminal, of a
 /// call that is not on the list, and whether it is in the session of its parent. It says that where
 /// it describes itself, where it runs, and where it is the program of a runtime.
 const PROBE: &str = r#"
@@ -329,7 +329,7 @@ fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
     if crate::shared_object::cc(&tree.home().join("probe.c"), &probe, &["-Wall", "-Werror"]).is_none() {
         return crate::support::skip("no C compiler");
     }
-    // What gets through without a sandbox, but for the terminal, which the test may lack.
+    // Without a sandbox all of it gets through. The test may have no terminal.
     tree.plugin("Made", "");
     let placed = tree.home().join(".config/kustomize/plugin/ex.io/v1/made/Made");
     std::fs::copy(&probe, &placed).unwrap();
@@ -351,7 +351,7 @@ fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
     tree.run(&["plugin", "install", "h.io/acme/tools", "--path", "tools"]).ok();
     says(tree.build(&[]), "got");
     std::fs::remove_dir_all(crate::manager::root(&tree)).unwrap();
-    // What was synced.
+    // A synced plugin.
     let host = Tree::new("");
     host.write("../home/.config/rustomize/environments/prod/modules/one/plugin/ex.io/v1/made/Made", "");
     let made = crate::environment::environments(&host).join("prod/modules/one/plugin/ex.io/v1/made/Made");

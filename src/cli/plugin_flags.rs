@@ -305,7 +305,7 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
     }
     let directory = directory.to_owned();
     let (host, variable, children) = (plugin_host::program(), managed::variable, signals::children().clone());
-    // What is installed on the way is as strictly isolated as what runs.
+    // A plugin that the build installs has the isolation of a plugin that runs.
     let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
     let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };
     let required = managed::schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
