@@ -262,8 +262,8 @@ fn the_doctor_reports() {
     tree.run(&["doctor", "--output", "xml"]).fails_with(&["xml"]);
 }
 
-/// A plugin that notes which of these it reaches: the network, of UNIX sockets, of the terminal, of a
-/// call that is not on the list, and whether it is in the session of its parent. It says that where
+/// A plugin that notes which of these it reaches: the network, UNIX sockets, the terminal, a call
+/// that is not on the list, and the session of its parent. It prints them where
 /// it describes itself, where it runs, and where it is the program of a runtime.
 const PROBE: &str = r#"
 #define _GNU_SOURCE

@@ -21,8 +21,9 @@
 //! 6. [`LockedPlugin`](policy::lock::LockedPlugin): its entry in `plugins.lock`, with a
 //!    [`LockedDownload`](policy::lock::LockedDownload) for each platform.
 //!
-//! A build begins with an object, which is a [`PluginRequest`](resolve::PluginRequest) for
-//! the resolver. The answer is a [`Resolution`](resolve::Resolution) with a [`Chosen`](resolve::Chosen) plugin.
+//! A build begins with an object, which is a [`PluginRequest`](resolve::PluginRequest) for the
+//! resolver. The answer is a [`Resolution`](resolve::Resolution) with a
+//! [`Chosen`](resolve::Chosen) plugin.
 
 pub mod id;
 
