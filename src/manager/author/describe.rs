@@ -94,9 +94,9 @@ impl Component {
     }
 }
 
-/// The field of a kustomization that can list a component. The SDK for Rust has the same three words
-/// as `rustomize_plugin::Role`: it is a crate of its own, so that a plugin does not depend on this
-/// one. The variable RUSTOMIZE_PLUGIN_ROLE carries the word from this program to the SDK.
+/// The field of a kustomization that can list a component. The SDK for Rust has the same three
+/// words as `rustomize_plugin::Role`: it is a crate of its own, so that a plugin does not depend on
+/// this one. The variable RUSTOMIZE_PLUGIN_ROLE carries the word from this program to the SDK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -29,8 +29,8 @@ use std::time::{Duration, SystemTime};
 const PLATFORMS: [(&str, &str); 5] =
     [("linux", "amd64"), ("linux", "arm64"), ("darwin", "amd64"), ("darwin", "arm64"), ("windows", "amd64")];
 
-/// A file, an archive or a directory that can be fetched: a version of a plugin for one platform, or
-/// for any. A server, a lock file or a requirement names it.
+/// A file, an archive or a directory that can be fetched: a version of a plugin for one platform,
+/// or for any. A server, a lock file or a requirement names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Download {
     pub platform: Platform,
