@@ -199,17 +199,17 @@ pub mod internal {
         pub use crate::manager::fetch::{FetchLimits, Transfer};
         pub use crate::manager::id::location::Location;
         pub use crate::manager::id::name::{FileName, Platform};
-        pub use crate::manager::id::pattern::Pattern;
+        pub use crate::manager::id::pattern::SourcePattern;
         pub use crate::manager::id::source::Source;
         pub use crate::manager::id::version::{Constraint, Version};
         pub use crate::manager::policy::Policy;
         pub use crate::manager::policy::amend::Amendment;
-        pub use crate::manager::policy::environment::{Bundle, Environment};
+        pub use crate::manager::policy::environment::{Environment, MachineBundle};
         pub use crate::manager::policy::lock::Lock;
         pub use crate::manager::policy::requirements::{Requirements, with};
         pub use crate::manager::policy::trust::Trust;
         pub use crate::manager::resolve::inputs::Inputs;
         pub use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
-        pub use crate::manager::resolve::{Chosen, Request, Resolver};
+        pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver};
     }
 }

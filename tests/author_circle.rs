@@ -202,7 +202,7 @@ fn what_cannot_be_installed_is_not_packaged() {
         (full.replace("label", "rustomize-label"), "--name label"),
         (full.replace("label", "a/b"), "is not a name for a plugin"),
         (full.replace("ex.io/v1", "''"), "no apiVersion"),
-        (format!("{full}entry: none.sh\n"), "has no file 'none.sh'"),
+        (format!("{full}entry: none.sh\n"), "the entry 'none.sh' does not exist"),
         (format!("{full}dependencies: {{b: {{source: h.io/a/b, from: ../b}}}}\n"), "a place of this machine"),
         (format!("{full}schema: {{}}\n"), "unknown field"),
         (full.replace("kind: Made", "kind: Made, schema: none.json"), "cannot be read"),

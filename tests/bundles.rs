@@ -206,6 +206,61 @@ fn each_project_has_its_own_version_of_a_bundle() {
 }
 
 #[test]
+fn two_versions_of_a_bundle_in_one_build_are_those_of_their_projects_or_an_error() {
+    let tree = Tree::new("-- kustomization.yaml --\nresources: [north, south]\n");
+    for (site, version) in [("north", "1.0.0"), ("south", "2.0.0")] {
+        for (name, text) in crate::support::split(TREE).1 {
+            let suffix = if name == "kustomization.yaml" { format!("nameSuffix: -{site}\n") } else { String::new() };
+            tree.write(&format!("{site}/{name}"), &format!("{text}{suffix}"));
+        }
+        write(&tree, &format!("{site}/tools"), &bundle("tools", version));
+        let text = "apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires: {tools: {source: h.io/acme/tools, from: ./tools}}\n";
+        tree.write(&format!("{site}/plugins.yaml"), text);
+        tree.run(&["plugin", "install", "--directory", site]).ok();
+    }
+    let out = tree.build(&["--frozen"]).ok();
+    let of = |site: &str| {
+        let made = format!("name: made-{site}\n");
+        out.split("---\n").find(|document| document.contains(&made)).unwrap_or_else(|| panic!("{out}"))
+    };
+    assert!(of("north").contains("v: 1.0.0\n") && of("south").contains("v: 2.0.0\n"), "{out}");
+    // Two bundles of one project that need two versions of a third one do not get two.
+    for (name, version) in [("one", "1.0.0"), ("two", "2.0.0")] {
+        let need =
+            format!("dependencies: {{tools: {{source: h.io/acme/tools, version: {version}, from: ../tools}}}}\n");
+        tree.write(&format!("{name}/plugin.yaml"), &format!("{}{need}", manifest(name, "1.0.0")));
+    }
+    write(&tree, "tools", &bundle("tools", "1.0.0"));
+    require(&tree, "{one: {source: h.io/acme/one, from: ./one}, two: {source: h.io/acme/two, from: ./two}}");
+    tree.run(&["plugin", "install"]).fails_with(&["2.0.0 is required here, and v1.0.0 elsewhere", "one version"]);
+    assert!(!tree.path().join("plugins.lock").exists());
+}
+
+/// The lock of an earlier version had each kind of a bundle once for each role.
+#[test]
+fn a_lock_with_the_roles_of_a_bundle_is_read_and_written_anew() {
+    let tree = Tree::new(TREE);
+    write(&tree, "tools", &bundle("tools", "1.0.0"));
+    require(&tree, "{tools: {source: h.io/acme/tools, from: ./tools}}");
+    tree.run(&["plugin", "install"]).ok();
+    let new = fs::read(tree.path().join("plugins.lock")).unwrap();
+    let mut old = lock(&tree);
+    let roles = ["generator", "transformer", "validator"];
+    let provides = roles.map(|role| serde_json::json!({"role": role, "apiVersion": "ex.io/v1", "kind": "Made"}));
+    old["plugins"]["h.io/acme/tools"]["provides"] = provides.as_slice().into();
+    tree.write("plugins.lock", &serde_json::to_string_pretty(&old).unwrap());
+    assert_known(&tree.build(&["--frozen"]).ok(), "1.0.0");
+    assert!(tree.run(&["plugin", "verify"]).ok().ends_with(": ok\n"));
+    tree.run(&["plugin", "lock", "--check"]).fails_with(&["does not match", "rustomize plugin lock"]);
+    tree.run(&["plugin", "lock"]).ok();
+    assert_eq!(fs::read(tree.path().join("plugins.lock")).unwrap(), new);
+    // A role that no version has is an error with its place.
+    old["plugins"]["h.io/acme/tools"]["provides"][0]["role"] = "mutator".into();
+    tree.write("plugins.lock", &serde_json::to_string_pretty(&old).unwrap());
+    tree.build(&["--frozen"]).fails_with(&["is not a valid lock file", "unknown variant `mutator`", "plugins.lock:"]);
+}
+
+#[test]
 fn two_that_provide_one_kind_are_an_error_as_with_plugins() {
     let tree = Tree::new(TREE);
     write(&tree, "tools", &bundle("tools", "1.0.0"));

@@ -96,15 +96,18 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     use rustomize::ResId;
     use rustomize::internal::Placed;
     use rustomize::internal::manager::Role;
-    use rustomize::internal::manager::{Bundle, Environment};
-    use rustomize::internal::manager::{Chosen, Inputs, Policy, Request, Resolver};
+    use rustomize::internal::manager::{Chosen, Inputs, PluginRequest, Policy, Resolver};
+    use rustomize::internal::manager::{Environment, MachineBundle};
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");
     let configuration = tree.home().join(".config/rustomize");
     let inputs = ["one", "two"].map(|name| {
         let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
-        Inputs { bundles: environment.bundles().unwrap().iter().map(Bundle::home).collect(), ..Inputs::default() }
+        Inputs {
+            bundles: environment.bundles().unwrap().iter().map(MachineBundle::home).collect(),
+            ..Inputs::default()
+        }
     });
     let id = ResId::new(Gvk::new("ex.io/v1", "Made"), "g", "");
     for _ in 0..2 {
@@ -113,7 +116,7 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
             let resolver = Resolver { inputs, policy: &policy, options: &options };
             let directory = &tree.path();
             let (role, component, is_function, clone) = (Role::Generator, None, false, None);
-            let request = Request { id: &id, role, component, is_function, directory, clone };
+            let request = PluginRequest { id: &id, role, component, is_function, directory, clone };
             match resolver.resolve(&request, false).chosen.unwrap() {
                 Some(Chosen::Placed(_, Placed::Executable(path))) => path,
                 other => panic!("{other:?}"),

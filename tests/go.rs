@@ -235,14 +235,18 @@ fn a_genuine_go_plugin_is_refused_with_what_to_do_and_can_be_adopted() {
     let Some((mut tree, path)) = genuine() else { return };
     let file = path.to_string_lossy().into_owned();
     let adopts = format!(
-        "build that program once: rustomize plugin adopt '{file}', or let builds do it with --adopt-go-plugins"
+        "let builds make that program with --adopt-go-plugins, or make it once: rustomize plugin adopt {file}\n"
     );
     let said = tree.build(&[]).fails_with(&[
         "t.yaml:1:1",
         "is a Go plugin (go1.",
         "sigs.k8s.io/kustomize/api v0.21.1, -trimpath) that was not adopted",
         &adopts,
-        "StringPrefixer.go', which replaces the file: rustomize plugin build '",
+        &format!(
+            "{}', which replaces the file: rustomize plugin build {}",
+            path.with_extension("go").display(),
+            path.parent().unwrap().display()
+        ),
     ]);
     assert!(!said.contains("needs Go"), "{said}");
     fs::remove_file(path.with_extension("go")).unwrap();

@@ -35,10 +35,10 @@ requires:
 const BUILD: [&str; 4] = ["build", "--enable-alpha-plugins", "--offline", "my shop"];
 const LOCK: [&str; 4] = ["plugin", "lock", "--directory", "my shop"];
 
-/// The commands in an error: each from the word `rustomize`, or from `rm` before it, to the end of
+/// The commands in an error: each from the word `rustomize`, or from `rm` or `chmod`, to the end of
 /// its line.
 fn commands(stderr: &str) -> Vec<&str> {
-    let start = |line: &str| line.find(": rustomize ").or_else(|| line.find(": rm "));
+    let start = |line: &str| [": rustomize ", ": rm ", ": chmod "].iter().find_map(|begin| line.find(begin));
     stderr.lines().filter_map(|line| Some(&line[start(line)? + 2..])).collect()
 }
 
@@ -95,6 +95,19 @@ fn installed(tree: &Tree) -> std::path::PathBuf {
 #[test]
 fn a_required_plugin_that_is_not_installed_is_installed_by_the_hint() {
     mended(&Tree::new(SHOP), &BUILD, "is required and not installed");
+}
+
+#[test]
+fn a_placed_plugin_that_cannot_run_is_made_executable_by_the_hint() {
+    let mut tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata: {name: g}\n",
+    );
+    let plugins = "../home/it's my config/kustomize/plugin/ex.io/v1/make/Make";
+    tree.variables.insert("XDG_CONFIG_HOME", tree.home().join("it's my config").to_string_lossy().into_owned());
+    let script = "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n";
+    tree.write(plugins, script);
+    fs::set_permissions(tree.path().join(plugins), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    mended(&tree, &["build", "--enable-alpha-plugins"], "unexecutable plugin");
 }
 
 #[test]

@@ -12,13 +12,13 @@ use std::os::unix::fs::symlink;
 const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: Plugin\n";
 
 /// A text that is larger than a manifest and a description may be.
-fn huge() -> String {
+pub fn huge() -> String {
     "x".repeat(2 << 20)
 }
 
 /// The error of a run, which is one and neither a panic nor a signal.
 #[track_caller]
-fn refused(run: Run, words: &[&str]) -> String {
+pub fn refused(run: Run, words: &[&str]) -> String {
     let said = run.fails_with(words);
     assert!(!said.contains("panicked") && said.len() < 4000, "{said}");
     said
@@ -28,17 +28,18 @@ fn describe(tree: &Tree) -> Run {
     tree.run(&["plugin", "describe", "app", "--offline"])
 }
 
-/// The fields that a place of a manifest may have, as the tool itself lists them.
-fn known_fields(tree: &Tree, manifest: &str) -> BTreeSet<String> {
-    tree.write("app/plugin.yaml", manifest);
-    let said = refused(describe(tree), &["unknown field \"qqqqqqqqqqqqqqq\"", "the fields here are: "]);
+/// The fields that a place of a file may have, as the tool itself lists them in the error of a file
+/// with an unknown field there.
+#[track_caller]
+pub fn known_fields(run: Run) -> BTreeSet<String> {
+    let said = refused(run, &["unknown field \"qqqqqqqqqqqqqqq\"", "the fields here are: "]);
     let list = said.split("the fields here are: ").nth(1).unwrap().lines().next().unwrap();
     list.split(", ").map(str::to_owned).collect()
 }
 
 /// A field of a manifest: a value that is right, values that are not, and the words of the error
 /// where it is missing; no words where it may be.
-type FieldCase = (&'static str, &'static str, &'static [&'static str], &'static str);
+pub type FieldCase = (&'static str, &'static str, &'static [&'static str], &'static str);
 
 const MANIFEST: [FieldCase; 15] = [
     ("apiVersion", "rustomize.dev/v1", &["v2", "[]", "{}", "3"], "missing field \"apiVersion\""),
@@ -67,7 +68,7 @@ const COMPONENT: [FieldCase; 5] = [
 ];
 
 /// A manifest of some fields, or a component of one, with one field left out or replaced.
-fn with(cases: &[FieldCase], but: &str, value: Option<&str>) -> String {
+pub fn with(cases: &[FieldCase], but: &str, value: Option<&str>) -> String {
     let text = |(name, right, ..): &FieldCase| match (*name == but, value) {
         (true, None) => String::new(),
         (true, Some(value)) => format!("{name}: {value}\n"),
@@ -85,10 +86,13 @@ fn each_field_of_a_manifest_missing_wrong_huge_and_unknown() {
     };
     // A field that is new is in the table too.
     let unknown = "qqqqqqqqqqqqqqq: 1\n";
-    let known = known_fields(&tree, &format!("{HEAD}{unknown}"));
-    assert_eq!(known, MANIFEST.iter().map(|(name, ..)| (*name).to_owned()).collect());
-    let known = known_fields(&tree, &of_component(unknown));
-    assert_eq!(known, COMPONENT.iter().map(|(name, ..)| (*name).to_owned()).collect());
+    let known = |manifest: &str| {
+        tree.write("app/plugin.yaml", manifest);
+        known_fields(describe(&tree))
+    };
+    let of_manifest = known(&format!("{HEAD}{unknown}"));
+    assert_eq!(of_manifest, MANIFEST.iter().map(|(name, ..)| (*name).to_owned()).collect());
+    assert_eq!(known(&of_component(unknown)), COMPONENT.iter().map(|(name, ..)| (*name).to_owned()).collect());
     for (cases, whole) in [(&MANIFEST[..], &str::to_owned as &dyn Fn(&str) -> String), (&COMPONENT[..], &of_component)]
     {
         let write = |but: &str, value: Option<&str>| tree.write("app/plugin.yaml", &whole(&with(cases, but, value)));
@@ -411,10 +415,40 @@ fn an_error_of_a_manifest_names_the_file_that_the_author_can_edit() {
 fn a_plugin_without_the_file_that_its_runtime_runs_is_not_installed() {
     let tree = Tree::new("");
     let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\n";
-    for runtime in ["bash", "python", "so"] {
-        let rest = format!("runtime: {runtime}\nentry: gone\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n");
+    let install = |runtime: &str, entry: &str| {
+        let rest = format!("runtime: {runtime}\nentry: {entry}\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n");
         tree.write("app/plugin.yaml", &format!("{manifest}{rest}"));
+        tree.run(&["plugin", "package", "app", "-o", "dist"]).fails_with(&["the entry '"]);
         tree.run(&["plugin", "install", "h.io/acme/app", "--path", "app"])
-            .fails_with(&["the entry 'gone' does not exist"]);
+    };
+    for runtime in ["bash", "python", "so", "nodejs", "deno", "upper"] {
+        install(runtime, "gone").fails_with(&["the entry 'gone' does not exist", &format!("{runtime} runs that file")]);
+    }
+    install("go", "./gone").fails_with(&["the entry './gone' has no Go file"]);
+    // A test is not the plugin.
+    tree.write("app/folder/main_test.go", "package main\n");
+    install("go", "./folder").fails_with(&["the entry './folder' has no Go file"]);
+    install("go", "gone.go").fails_with(&["the entry 'gone.go' has no Go file"]);
+    install("bash", "folder").fails_with(&["the entry 'folder' does not exist"]);
+}
+
+#[test]
+fn node_finds_an_entry_by_its_name_without_the_ending() {
+    if crate::support::in_path("node").is_none() {
+        return crate::support::skip("no node");
+    }
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n",
+    );
+    let program = "console.log(JSON.stringify({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'made'}}))\n";
+    tree.write("app/main.js", program);
+    tree.write("app/lib/index.js", program);
+    for entry in ["main.js", "main", "lib", "./lib"] {
+        let manifest = format!(
+            "{HEAD}name: app\nversion: 1.0.0\nruntime: nodejs\nentry: {entry}\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"
+        );
+        tree.write("app/plugin.yaml", &manifest);
+        tree.run(&["plugin", "install", "h.io/acme/app", "--path", "app"]).ok();
+        assert!(tree.build(&[]).ok().contains("name: made"), "{entry}");
     }
 }

@@ -6,7 +6,7 @@ use crate::shared_object::cc;
 use crate::support::Tree;
 use rustomize::PluginOptions;
 use rustomize::internal::manager::ManagedPlugins;
-use rustomize::internal::manager::{Bundle, Environment};
+use rustomize::internal::manager::{Environment, MachineBundle};
 use rustomize::internal::manager::{Inputs, Managed, Policy};
 use rustomize::load::Disk;
 use rustomize::{Options, Workspace, build};
@@ -330,7 +330,7 @@ fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() 
             let inputs = Inputs {
                 root: plugins.clone(),
                 environment: Some(environment.directory.clone()),
-                bundles: environment.bundles()?.iter().map(Bundle::home).collect(),
+                bundles: environment.bundles()?.iter().map(MachineBundle::home).collect(),
                 ..Inputs::default()
             };
             Ok((inputs, Policy::default()))

@@ -165,6 +165,78 @@ fn what_a_go_plugin_may_is_less_too() {
     }
 }
 
+/// A program that becomes another one, to which the kernel has no Landlock.
+const WITHOUT_LANDLOCK: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int n, char **args) {
+    struct sock_filter of[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {4, of};
+    if (n < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 99;
+    execv(args[1], args + 1);
+    return 98;
+}
+"#;
+
+#[test]
+fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
+    if !can_isolate() {
+        return;
+    }
+    let mut tree = Tree::new(GENERATOR);
+    tree.write("../home/without.c", WITHOUT_LANDLOCK);
+    let without = tree.home().join("without");
+    if crate::shared_object::cc(&tree.home().join("without.c"), &without, &[]).is_none() {
+        return crate::support::skip("no C compiler");
+    }
+    let run = |tree: &Tree, args: &[&str]| {
+        let inner = tree.command(args);
+        let mut outer = crate::attack::sandbox::build_like(&inner, &without.to_string_lossy());
+        crate::support::run(outer.arg(inner.get_program()).args(inner.get_args()))
+    };
+    let report: serde_json::Value = serde_json::from_str(&run(&tree, &["doctor", "-o", "json"]).ok()).unwrap();
+    let missing = report["isolation"]["missing"].as_array().unwrap();
+    let missing: Vec<&str> = missing.iter().map(|missing| missing.as_str().unwrap()).collect();
+    for part in ["files are not restricted: ", "TCP is not", "devices can be", "signals to other"] {
+        assert!(missing.iter().any(|missing| missing.starts_with(part)), "{part}: {missing:?}");
+    }
+    let said = run(&tree, &["doctor"]).ok();
+    assert!(missing.iter().all(|missing| said.contains(missing)), "{said}");
+    let all = format!("strict isolation is not to be had here: {}", missing.join("; "));
+    let script = "#!/bin/sh\necho IT RUNS >&2\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n";
+    tree.plugin("Make", script);
+    let build = |tree: &Tree, level: &str| run(tree, &["build", "--enable-alpha-plugins", level, "."]);
+    let strict = build(&tree, "--plugin-isolation=strict").fails_with(&[&all]);
+    assert!(!strict.contains("IT RUNS"), "{strict}");
+    let auto = build(&tree, "--plugin-isolation=auto");
+    for missing in &missing {
+        assert!(auto.stderr.contains(&format!("Warning: plugin isolation: {missing}")), "{}", auto.stderr);
+    }
+    auto.ok();
+    // A plugin that is installed on the way is not asked what it does, either.
+    std::fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
+    let plugin = crate::manager::script_with("1.0.0", "x1.0", r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#, "v");
+    tree.write("app", &plugin.replacen('\n', "\necho IT RUNS >&2\n", 1));
+    crate::manager::require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    let strict = build(&tree, "--plugin-isolation=strict").fails_with(&["'describe' failed", &all]);
+    assert!(!strict.contains("IT RUNS"), "{strict}");
+    assert!(build(&tree, "--plugin-isolation=auto").ok().contains("name: made"));
+    // An installed plugin of which nothing is remembered is not asked, either.
+    tree.variables.insert("XDG_CACHE_HOME", tree.home().join("other").to_string_lossy().into_owned());
+    let strict = build(&tree, "--plugin-isolation=strict").fails_with(&[&all]);
+    assert!(!strict.contains("IT RUNS"), "{strict}");
+}
+
 #[test]
 fn the_doctor_reports() {
     let tree = Tree::new("");
@@ -188,4 +260,117 @@ fn the_doctor_reports() {
     assert_eq!(report["isolation"]["enforced"], lacking.is_empty());
     assert!(report["programs"].as_array().unwrap().iter().all(|program| program["path"].is_null()));
     tree.run(&["doctor", "--output", "xml"]).fails_with(&["xml"]);
+}
+
+/// A plugin that notes which of these it reaches: the network, UNIX sockets, the terminal, a call
+/// that is not on the list, and the session of its parent. It prints them where
+/// it describes itself, where it runs, and where it is the program of a runtime.
+const PROBE: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+static char got[256] = "got";
+static void note(const char *what, long result) { if (result >= 0) { strcat(got, "-"); strcat(got, what); } }
+int main(int n, char **args) {
+    const char *first = n > 1 ? args[1] : "";
+    note("inet", socket(AF_INET, SOCK_STREAM, 0));
+    note("unix", socket(AF_UNIX, SOCK_STREAM, 0));
+    note("terminal", open("/dev/tty", O_RDWR));
+    note("typed", ioctl(0, TIOCSTI, "x"));
+    note("shm", syscall(SYS_shmget, 7, 4096, 0600 | IPC_CREAT));
+    note("session", getsid(0) == getsid(getppid()) ? 0 : -1);
+    if (!strcmp(first, "describe"))
+        printf("{\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"sdk_version\": \"%s\", "
+               "\"generators\": [{\"apiVersion\": \"ex.io/v1\", \"kind\": \"Made\"}]}\n", got);
+    else if (!strcmp(first, "steps"))
+        puts("fetch-deps install-deps");
+    else if (!strcmp(first, "fetch-deps") || !strcmp(first, "install-deps")) {
+        char path[4096];
+        const char *place = first[0] == 'f' ? args[3] : args[2];
+        snprintf(path, sizeof path, first[0] == 'f' ? "%s/got" : "%s/.rustomize/got", place);
+        FILE *to = fopen(path, "w");
+        if (!to) return 9;
+        fputs(got, to);
+        fclose(to);
+        if (first[0] == 'i') {
+            char fetched[256] = "", more[4096];
+            snprintf(path, sizeof path, "%s/got", args[3]);
+            FILE *from = fopen(path, "r");
+            if (!from || !fgets(fetched, sizeof fetched, from)) return 8;
+            snprintf(more, sizeof more, "%s/.rustomize/fetched", args[2]);
+            to = fopen(more, "w");
+            fputs(fetched, to);
+            fclose(to);
+        }
+    } else
+        printf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made\ndata:\n  v: %s\n", got);
+    return 0;
+}
+"#;
+
+/// Describing, the steps of an installation, calls, synced and bundled plugins: each is confined,
+/// and only a step that fetches has the network.
+#[test]
+fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
+    if !can_isolate() {
+        return;
+    }
+    let mut tree = crate::manager::tree();
+    tree.write("../home/probe.c", PROBE);
+    let probe = tree.home().join("probe");
+    if crate::shared_object::cc(&tree.home().join("probe.c"), &probe, &["-Wall", "-Werror"]).is_none() {
+        return crate::support::skip("no C compiler");
+    }
+    // Without a sandbox all of it gets through. The test may have no terminal.
+    tree.plugin("Made", "");
+    let placed = tree.home().join(".config/kustomize/plugin/ex.io/v1/made/Made");
+    std::fs::copy(&probe, &placed).unwrap();
+    let free = tree.build(&[]).ok();
+    assert!(["inet-unix", "shm", "session"].iter().all(|what| free.contains(what)), "{free}");
+    std::fs::remove_file(&placed).unwrap();
+    // A description, and a call of what was installed.
+    let path = probe.to_string_lossy().into_owned();
+    let described: serde_json::Value = serde_json::from_str(&tree.run(&["plugin", "describe", &path]).ok()).unwrap();
+    assert_eq!(described["sdk_version"], "got");
+    tree.run(&["plugin", "install", "h.io/acme/app", "--path", &path]).ok();
+    says(tree.build(&[]), "got");
+    std::fs::remove_dir_all(crate::manager::root(&tree)).unwrap();
+    // A bundle that is installed.
+    for (name, text) in crate::bundles::bundle("tools", "1.0.0") {
+        tree.write(&format!("tools/{name}"), &text);
+    }
+    std::fs::copy(&probe, tree.path().join("tools/plugin/ex.io/v1/made/Made")).unwrap();
+    tree.run(&["plugin", "install", "h.io/acme/tools", "--path", "tools"]).ok();
+    says(tree.build(&[]), "got");
+    std::fs::remove_dir_all(crate::manager::root(&tree)).unwrap();
+    // A synced plugin.
+    let host = Tree::new("");
+    host.write("../home/.config/rustomize/environments/prod/modules/one/plugin/ex.io/v1/made/Made", "");
+    let made = crate::environment::environments(&host).join("prod/modules/one/plugin/ex.io/v1/made/Made");
+    std::fs::copy(&probe, made).unwrap();
+    let server = crate::environment::Server::start(&host, "prod");
+    crate::environment::environment(&tree, "prod", &format!("sync: {}\n", server.url));
+    says(tree.build(&["--environment", "prod"]), "got");
+    // The two steps of a language.
+    let bin = tree.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::copy(&probe, bin.join("rustomize-runtime-probe")).unwrap();
+    let variable = std::env::var_os("PATH").unwrap().into_string().unwrap();
+    tree.variables.insert("PATH", format!("{}:{variable}", bin.display()));
+    let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: probe\ngenerators: [{apiVersion: ex.io/v1, kind: Made}]\n";
+    tree.write("app/plugin.yaml", manifest);
+    tree.write("app/main", "");
+    tree.run(&["plugin", "install", "h.io/acme/app", "--path", "app"]).ok();
+    let made = crate::manager::root(&tree).join("h.io/acme/app/rustomize-plugin-app_v1.0.0_x1.0_any_any/.rustomize");
+    let read = |name: &str| std::fs::read_to_string(made.join(name)).unwrap();
+    assert_eq!((read("fetched").as_str(), read("got").as_str()), ("got-inet", "got"));
+    says(tree.build(&[]), "got");
 }

@@ -30,6 +30,7 @@ mod helm;
 mod hints;
 mod hostile;
 mod hostile_author;
+mod hostile_files;
 mod images;
 mod install;
 mod installed;

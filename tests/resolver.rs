@@ -106,6 +106,20 @@ fn a_file_above_the_root_belongs_to_the_user_or_is_refused() {
     fs::create_dir(&file).unwrap();
     build(&tree, "base").fails_with(&["is above the kustomization and is not a regular file"]);
     fs::remove_dir(&file).unwrap();
+    std::os::unix::fs::symlink("nowhere", &file).unwrap();
+    build(&tree, "base").fails_with(&["is above the kustomization and is not a regular file"]);
+    fs::remove_file(&file).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RWXU).unwrap();
+    build(&tree, "base").fails_with(&["is above the kustomization and is not a regular file"]);
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, [b'a', 0xff, 0xfe]).unwrap();
+    build(&tree, "base").fails_with(&["cannot read", "plugins.yaml"]);
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    if fs::File::open(&file).is_err() {
+        build(&tree, "base").fails_with(&["cannot read", "plugins.yaml"]);
+    }
+    fs::remove_file(&file).unwrap();
     fs::copy(tree.path().join("real.yaml"), &file).unwrap();
     if std::os::unix::fs::chown(&file, Some(12345), None).is_err() {
         return skip("a file cannot be given to another user: not run as root");

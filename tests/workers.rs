@@ -144,6 +144,9 @@ def frame(kind, content):
 made = b'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "made"}}\n'
 def answer(number, kind=0, content=made):
     frame(kind, number.to_bytes(8, "little") + content)
+def half(content, announced=100):
+    sys.stdout.buffer.write(bytes([0]) + announced.to_bytes(8, "little") + content)
+    sys.stdout.buffer.flush()
 HELLO
 number = 0
 while head := sys.stdin.buffer.read(9):
@@ -160,7 +163,7 @@ fn a_worker_that_breaks_the_rules_costs_one_clear_error() {
     let tree = Tree::new(TREE);
     tree.write("kustomization.yaml", "generators: [one.yaml, two.yaml]\n");
     let hello = "frame(0, b'{}')";
-    let cases: [(&str, &str, &[&str]); 11] = [
+    let cases: [(&str, &str, &[&str]); 17] = [
         (hello, "os._exit(3)", &["ended in the middle of a call: exit status: 3"]),
         (hello, "os.abort()", &["ended in the middle of a call: signal: 6"]),
         (hello, "answer(number); answer(number)", &["broke the rules of workers", "answered"]),
@@ -172,6 +175,13 @@ fn a_worker_that_breaks_the_rules_costs_one_clear_error() {
         (hello, "frame(0, b'x' * (3 << 20))", &["printed more than 1048576 bytes"]),
         ("frame(0, b'no object')", "answer(number)", &["its first frame is not a JSON object"]),
         ("sys.exit(4)", "answer(number)", &["ended in the middle of a call: exit status: 4"]),
+        (hello, "answer(number); os._exit(5)", &["ended in the middle of a call: exit status: 5", "two.yaml"]),
+        (hello, "half(b'x'); os._exit(6)", &["ended in the middle of a call: exit status: 6"]),
+        (hello, "half(b'x'); time.sleep(600)", &["took longer than 2 s"]),
+        (hello, "half(b'', 1 << 63)", &["printed more than 1048576 bytes"]),
+        (hello, "os.close(1); time.sleep(600)", &["it closed the pipe that its answers come through"]),
+        // A child of the worker has its pipe, and answers when the worker has ended.
+        (hello, "os.fork() or (time.sleep(60), answer(number)); os._exit(7)", &["exit status: 7"]),
     ];
     for (hello, answer, words) in cases {
         install(&tree, &BY_HAND.replace("HELLO", hello).replace("ANSWER", answer), "worker: true\n").ok();

@@ -5,8 +5,8 @@
 pub mod txtar;
 
 use rustomize::internal::manager::{
-    self, Amendment, Constraint, Description, FileName, Location, Lock, Manifest, Origin, Pattern, Platform,
-    Requirements, Source, Trust, Version,
+    self, Amendment, Constraint, Description, FileName, Location, Lock, Manifest, Origin, Platform, Requirements,
+    Source, SourcePattern, Trust, Version,
 };
 use rustomize::internal::{Build, Context, Frame, GitCommand, GoRegex, Permissions, Schemas, emit, merge, wire};
 use rustomize::load::{Memory, RepoSpec};
@@ -103,9 +103,9 @@ pub fn reference(input: &[u8]) {
     if let Ok(source) = text.parse::<Source>() {
         assert_eq!(source.to_string(), text);
         assert!(source.directory().components().all(|c| matches!(c, Component::Normal(_))), "{source}");
-        assert!(Pattern::parse(text).is_ok_and(|pattern| pattern.is_for(text)), "{source}");
+        assert!(SourcePattern::parse(text).is_ok_and(|pattern| pattern.is_for(text)), "{source}");
     }
-    let _ = Pattern::parse(text).map(|pattern| pattern.is_above("github.com/acme/app/releases"));
+    let _ = SourcePattern::parse(text).map(|pattern| pattern.is_above("github.com/acme/app/releases"));
     let _ = Location::parse(text);
     if let (Ok(constraint), Ok(version)) = (text.parse::<Constraint>(), "1.2.3".parse::<Version>()) {
         let _ = constraint.allows(&version);
@@ -145,7 +145,7 @@ pub fn record(input: &[u8]) {
         b't' => {
             let (Some(text), path) = (of_text(), Path::new("trust.yaml")) else { return };
             let amendment = Amendment {
-                pattern: Pattern::parse("example.com/added/*").expect("a pattern"),
+                pattern: SourcePattern::parse("example.com/added/*").expect("a pattern"),
                 from: None,
                 is_denied: false,
                 keys: Vec::new(),

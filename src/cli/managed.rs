@@ -6,7 +6,7 @@ use crate::diag::{self, Code, Error};
 use crate::load::Root;
 use crate::load::client::token_variable;
 use crate::manager::policy::Policy;
-use crate::manager::policy::environment::{Bundle, Environment};
+use crate::manager::policy::environment::{Environment, MachineBundle};
 use crate::manager::policy::trust::{self, Trust};
 use crate::manager::resolve;
 use crate::manager::resolve::inputs::Inputs;
@@ -118,7 +118,7 @@ pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Poli
     if let Some(environment) = environment {
         inputs.environment = Some(environment.directory.clone());
         let bundles = environment.bundles()?;
-        inputs.bundles = bundles.iter().filter(|bundle| !bundle.is_synced()).map(Bundle::home).collect();
+        inputs.bundles = bundles.iter().filter(|bundle| !bundle.is_synced()).map(MachineBundle::home).collect();
         inputs.synced = environment.synced_bundle()?;
     }
     Ok(inputs)

@@ -55,8 +55,8 @@ pub fn run(args: &PluginCommand) -> Result<()> {
                 Language::C => scaffold::Language::C,
             };
             let new = match bundle {
-                true => scaffold::New::Bundle,
-                false => scaffold::New::Plugin(language, (*role).into()),
+                true => scaffold::NewPlugin::Bundle,
+                false => scaffold::NewPlugin::Plugin(language, (*role).into()),
             };
             for path in scaffold::scaffold(directory, new)? {
                 report.add(path.display().to_string(), json!({ "path": path }));

@@ -8,9 +8,9 @@ use super::plugin_install::install_one;
 use super::report::Report;
 use crate::diag::{Code, Error};
 use crate::manager::author::describe::Description;
-use crate::manager::author::export::{self, Head};
+use crate::manager::author::export::{self, ManifestFields};
 use crate::manager::author::manifest::Manifest;
-use crate::manager::author::package::{self, Wanted};
+use crate::manager::author::package::{self, PackageOptions};
 use crate::manager::author::sign::SigningKey;
 use crate::manager::id::name::Platform;
 use crate::manager::store::discover::{candidates, choose};
@@ -183,7 +183,7 @@ fn as_manifest(described: &Described) -> Result<String> {
         if manifest.is_bundle() {
             return Ok(export::bundle_manifest(&manifest)?);
         }
-        let head = Head { name, runtime: manifest.runtime.name(), entry: &manifest.entry };
+        let head = ManifestFields { name, runtime: manifest.runtime.name(), entry: &manifest.entry };
         return Ok(export::manifest(&head, description)?);
     }
     let entry = file_name(path);
@@ -192,7 +192,7 @@ fn as_manifest(described: &Described) -> Result<String> {
         let hint = format!("a compiled plugin installs as it is: rustomize plugin package {}", path.display());
         return Err(Error::new(Code::Usage, message).hint(hint).into());
     };
-    Ok(export::manifest(&Head { name, runtime, entry: &entry }, description)?)
+    Ok(export::manifest(&ManifestFields { name, runtime, entry: &entry }, description)?)
 }
 
 /// The runtime that runs a script, by its first line.
@@ -240,7 +240,7 @@ pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result
         })
     };
     let key = args.key.as_deref().map(|path| SigningKey::read(path, password)).transpose()?;
-    let wanted = Wanted {
+    let wanted = PackageOptions {
         what: &args.what,
         name: args.name.as_deref(),
         files: &args.platforms,

@@ -5,7 +5,7 @@ use super::cache;
 use super::plugin_share::sync_environment;
 use super::switch::switch;
 use super::{managed, plugin_host, signals};
-use crate::manager::policy::environment::{Bundle, Environment};
+use crate::manager::policy::environment::{Environment, MachineBundle};
 use crate::manager::policy::{ADD_SOURCE, image};
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::plugin::engine::{self, Engine};
@@ -291,7 +291,7 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
             .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
     }
     let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
-    let bundled: Vec<PathBuf> = bundles.iter().flat_map(Bundle::schemas).collect();
+    let bundled: Vec<PathBuf> = bundles.iter().flat_map(MachineBundle::schemas).collect();
     if let Some(synced) = environment.as_ref().map_or(Ok(None), Environment::synced_bundle)?
         && !synced.bundle.schemas().is_empty()
     {
@@ -305,7 +305,9 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
     }
     let directory = directory.to_owned();
     let (host, variable, children) = (plugin_host::program(), managed::variable, signals::children().clone());
-    let options = PluginOptions { host, variable, children, ..PluginOptions::default() };
+    // A plugin that the build installs has the isolation of a plugin that runs.
+    let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
+    let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };
     let required = managed::schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
     // Of two schemas for one kind the later counts.
     let schemas = required.into_iter().chain(bundled).rev().collect();

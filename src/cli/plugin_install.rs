@@ -11,13 +11,13 @@ use super::signals;
 use crate::manager::fetch::{FetchLimits, Transfer};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::{in_directory, quoted};
-use crate::manager::install::project::{Addition, Relock, Upgrade, required, sufficient};
-use crate::manager::install::{Event, Installer};
+use crate::manager::install::project::{Addition, RelockOptions, Upgrade, required, sufficient};
+use crate::manager::install::{InstallEvent, Installer};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{self, Lock};
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::Installed;
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
@@ -30,9 +30,9 @@ use std::path::Path;
 ///
 /// # Errors
 /// The directory does not exist and cannot be made.
-pub fn locked_root() -> Result<LockedRoot> {
+pub fn locked_root() -> Result<ExclusiveRoot> {
     let waiting = || drop(writeln!(std::io::stderr(), "Waiting until another installation ends"));
-    Ok(LockedRoot::lock(&root::root(variable)?, waiting)?)
+    Ok(ExclusiveRoot::lock(&root::root(variable)?, waiting)?)
 }
 
 /// Makes the client that fetches files, with the tokens of the environment.
@@ -58,7 +58,7 @@ fn installing<T>(
     let root = locked_root()?;
     let progress = Progress::new();
     let transfer = transfer(flags.offline, flags.size_limit, Some(&progress));
-    let tell = |event: Event<'_>| progress.tell(event);
+    let tell = |event: InstallEvent<'_>| progress.tell(event);
     let mut installer = Installer::new(&root, &transfer, options, policy, &tell);
     installer.parallel = flags.parallel;
     let given = install(&mut installer)?;
@@ -165,7 +165,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     let policy = policy(Some(args.check))?;
     let images = images(directory, &args.image, (upgrade, args.check), args.transfer)?;
     let (_, lock, is_other) = installing(args.transfer, &policy, options, |installer| {
-        installer.lock_project(directory, &Relock { upgrade, is_check: args.check, images })
+        installer.lock_project(directory, &RelockOptions { upgrade, is_check: args.check, images })
     })?;
     if !args.check {
         return locked(&lock).print(is_json);
@@ -190,7 +190,7 @@ pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<(
     let before = Lock::read(&args.directory)?.unwrap_or_default();
     let images = images(&args.directory, &[], (upgrade, false), args.transfer)?;
     let (_, lock, _) = installing(args.transfer, &policy(Some(false))?, options, |installer| {
-        installer.lock_project(&args.directory, &Relock { upgrade, is_check: false, images })
+        installer.lock_project(&args.directory, &RelockOptions { upgrade, is_check: false, images })
     })?;
     let mut report = Report::default();
     for (source, locked) in &lock.plugins {

@@ -9,7 +9,7 @@ use crate::manager::id::name::Platform;
 use crate::manager::policy::lock::Lock;
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
-use crate::manager::resolve::overview::{Row, State};
+use crate::manager::resolve::overview::{PluginRow, PluginState};
 use crate::manager::store::discover::{Candidate, Refusal, all};
 use crate::manager::store::place;
 use crate::plugin::PluginOptions;
@@ -40,7 +40,7 @@ pub fn list(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<
     }
     for (row, cells) in rows.iter().zip(&cells) {
         report.add(line(cells), row_value(row));
-        if let State::Present(why) | State::Refused(why) = &row.state {
+        if let PluginState::Present(why) | PluginState::Refused(why) = &row.state {
             report.head(format!("  {why}"));
         }
     }
@@ -48,21 +48,21 @@ pub fn list(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<
 }
 
 /// The cells of a row of `plugin list`.
-fn cells(row: &Row) -> [String; 5] {
+fn cells(row: &PluginRow) -> [String; 5] {
     let path = || row.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let name = row.source.as_ref().map_or_else(path, ToString::to_string);
     let required_by = row.required_by.iter().map(|(file, _)| file.display().to_string());
     let (version, state, provides) = match &row.state {
-        State::Installed(details) => (format!("v{}", details.version), "installed", details.summary()),
-        State::Present(_) => (String::new(), "present", String::new()),
-        State::Refused(_) => (String::new(), "refused", String::new()),
-        State::Absent(constraint) => (constraint.clone(), "absent", String::new()),
+        PluginState::Installed(details) => (format!("v{}", details.version), "installed", details.summary()),
+        PluginState::Present(_) => (String::new(), "present", String::new()),
+        PluginState::Refused(_) => (String::new(), "refused", String::new()),
+        PluginState::Absent(constraint) => (constraint.clone(), "absent", String::new()),
     };
     [name, version, state.to_owned(), provides, required_by.collect::<Vec<_>>().join(", ")]
 }
 
 /// A row of `plugin list` for programs.
-fn row_value(row: &Row) -> Value {
+fn row_value(row: &PluginRow) -> Value {
     let mut value = json!({
         "source": row.source.as_ref().map(ToString::to_string),
         "name": row.source.as_ref().map(|source| source.name().to_owned()),
@@ -70,16 +70,16 @@ fn row_value(row: &Row) -> Value {
         "requiredBy": row.required_by.iter().map(|(file, name)| json!({ "file": file, "name": name })).collect::<Vec<_>>(),
     });
     let more = match &row.state {
-        State::Installed(details) => json!({
+        PluginState::Installed(details) => json!({
             "state": "installed", "version": details.version.to_string(), "apiVersion": details.api.to_string(),
             "sha256": details.sum, "schemas": details.schemas,
             "provides": details.provides.iter().map(|(role, c)| json!({
                 "role": role, "name": c.name, "apiVersion": c.api_version, "kind": c.kind,
             })).collect::<Vec<_>>(),
         }),
-        State::Present(why) => json!({ "state": "present", "reason": why }),
-        State::Refused(why) => json!({ "state": "refused", "reason": why }),
-        State::Absent(constraint) => json!({ "state": "absent", "constraint": constraint }),
+        PluginState::Present(why) => json!({ "state": "present", "reason": why }),
+        PluginState::Refused(why) => json!({ "state": "refused", "reason": why }),
+        PluginState::Absent(constraint) => json!({ "state": "absent", "constraint": constraint }),
     };
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
         value.extend(more);
@@ -105,9 +105,9 @@ pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Resul
             (None, None) => names.collect::<Vec<_>>().join(", "),
         };
         let reason = match &row.state {
-            State::Installed(_) => None,
-            State::Present(why) | State::Refused(why) => Some(why.clone()),
-            State::Absent(_) => Some("it is required and not installed".to_owned()),
+            PluginState::Installed(_) => None,
+            PluginState::Present(why) | PluginState::Refused(why) => Some(why.clone()),
+            PluginState::Absent(_) => Some("it is required and not installed".to_owned()),
         };
         wrong += usize::from(reason.is_some());
         let value = json!({ "what": what, "isRight": reason.is_none(), "reason": reason });

@@ -9,7 +9,7 @@ use crate::manager::fetch::FetchLimits;
 use crate::manager::policy::environment::Environment;
 use crate::manager::policy::{ADD_SOURCE, Policy};
 use crate::manager::resolve::Resolver;
-use crate::manager::share::sync::{self, Synced};
+use crate::manager::share::sync::{self, SyncCounts};
 use crate::manager::share::{export, placement};
 use crate::manager::store::root;
 use crate::plugin::PluginOptions;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 pub fn export(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(mounts) = &args.mounts {
         let environment = existing(args.environment.as_deref())?;
-        let export::Exported { written, removed } = export::export(&environment, mounts)?;
+        let export::ExportChanges { written, removed } = export::export(&environment, mounts)?;
         return changes(&written, &removed).print(is_json);
     }
     let (Some(placement), directory) = (&args.placement, args.directory.as_path()) else {
@@ -101,7 +101,7 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     let policy = policy(args.frozen)?;
     let what = format!("a bundle that is synced for '{}'", environment.name);
     policy.check_unlocked(&what, ADD_SOURCE, &args.directory)?;
-    let Synced { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
+    let SyncCounts { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
     let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
     let mut report = Report::default();
     report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);
@@ -112,7 +112,7 @@ pub fn sync(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
 ///
 /// # Errors
 /// The server is not trusted or cannot be asked, or a file cannot be written.
-pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy) -> Result<Synced> {
+pub fn sync_environment(environment: &Environment, server: &str, policy: &Policy) -> Result<SyncCounts> {
     let server = server.trim_end_matches('/');
     policy.trust.check_server(server, &environment.name)?;
     let Some(place) = &environment.synced else {

@@ -5,7 +5,7 @@ use super::plugin_args::Trust;
 use super::report::Report;
 use crate::atomic;
 use crate::manager::fetch::origin::Origin;
-use crate::manager::id::pattern::Pattern;
+use crate::manager::id::pattern::SourcePattern;
 use crate::manager::id::source::SourceError;
 use crate::manager::policy::amend::{Amended, Amendment};
 use crate::plugin::permissions::Permissions;
@@ -43,7 +43,7 @@ pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
         bail!("{fault}");
     }
     let amendment = Amendment {
-        pattern: Pattern::parse(source).map_err(wrong)?,
+        pattern: SourcePattern::parse(source).map_err(wrong)?,
         from: Origin::of_rule(source, args.from.as_deref().unwrap_or_default(), Path::new("."))?,
         is_denied: args.deny,
         keys: args.keys.clone(),

@@ -11,8 +11,8 @@ use crate::manager::id::shell::in_directory;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::inputs::Inputs;
-use crate::manager::resolve::overview::State;
-use crate::manager::resolve::{COMPONENT, Request, Resolution, Resolver, Tier};
+use crate::manager::resolve::overview::PluginState;
+use crate::manager::resolve::{COMPONENT, PluginRequest, Resolution, Resolver, Tier};
 use crate::plugin::function::is_function;
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::ResId;
@@ -71,7 +71,7 @@ fn asked(what: &str) -> Result<Asked> {
 fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
     let directory = args.directory.canonicalize().with_context(|| format!("'{}'", args.directory.display()))?;
     let id = ResId::new(Gvk::new(&asked.api_version, &asked.kind), "any", "");
-    let request = |role| Request {
+    let request = |role| PluginRequest {
         id: &id,
         role,
         component: asked.component.as_deref(),
@@ -119,7 +119,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
 }
 
 /// The head of a tier's lines.
-fn title(tier: Tier, request: &Request<'_>) -> String {
+fn title(tier: Tier, request: &PluginRequest<'_>) -> String {
     match tier {
         Tier::Function => "The function that the object names".to_owned(),
         Tier::Placed => "Placed by hand".to_owned(),
@@ -162,10 +162,12 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
     for row in resolver.rows()? {
         let Some(path) = row.path else { continue };
         let state = match row.state {
-            State::Installed(details) => {
+            PluginState::Installed(details) => {
                 format!("v{}, for {}", details.version, details.summary())
             }
-            State::Present(why) | State::Refused(why) | State::Absent(why) => format!("refused: {why}"),
+            PluginState::Present(why) | PluginState::Refused(why) | PluginState::Absent(why) => {
+                format!("refused: {why}")
+            }
         };
         let value = json!({ "tier": "installed", "what": path, "verdict": state });
         report.add(format!("  {}: {state}", path.display()), value);

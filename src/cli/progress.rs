@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use crate::load::http::Watch;
-use crate::manager::install::Event;
+use crate::manager::install::InstallEvent;
 use crate::manager::policy::trust::grant;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -41,12 +41,12 @@ impl Progress {
     }
 
     /// Tells what happens.
-    pub fn tell(&self, event: Event<'_>) {
+    pub fn tell(&self, event: InstallEvent<'_>) {
         let line = match event {
-            Event::Fetching { .. } if self.bars.is_some() => return,
-            Event::Fetching { url } => format!("Fetching {url}"),
-            Event::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
-            Event::Asks { source, origin, beyond } => {
+            InstallEvent::Fetching { .. } if self.bars.is_some() => return,
+            InstallEvent::Fetching { url } => format!("Fetching {url}"),
+            InstallEvent::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
+            InstallEvent::Asks { source, origin, beyond } => {
                 let command = grant(source, origin, beyond);
                 format!("{source} asks for {beyond}, and does not run before that is granted: {command}")
             }

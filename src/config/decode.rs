@@ -112,6 +112,17 @@ pub fn read_alone<T>(
     document.and_then(|node| read(arena, node.as_ref())).map_err(|e| e.located(&heap))
 }
 
+/// How many characters of a value an error shows.
+const MOST_SHOWN: usize = 200;
+
+/// The beginning of a value, for errors.
+fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_SHOWN) {
+        None => text.into(),
+        Some((end, _)) => format!("{}...", &text[..end]).into(),
+    }
+}
+
 impl<'a> Decoder<'a> {
     /// For kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
@@ -141,7 +152,7 @@ impl<'a> Decoder<'a> {
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
         let found = match node.value() {
-            Value::Scalar(s) => format!("{} ({})", self.kind(s.style(), s.tag(), s.text()).word(), s.text()),
+            Value::Scalar(s) => format!("{} ({})", self.kind(s.style(), s.tag(), s.text()).word(), clipped(s.text())),
             _ => node.shape().to_owned(),
         };
         let error = self.error(node.pos(), format!("expected {wanted}, found {found}"));

@@ -9,6 +9,21 @@
 //! * [`resolve`]: which plugin a configuration object is for.
 //! * [`install`]: from a requirement to a plugin that runs.
 //! * [`share`]: bundles for other machines, installed plugins for kustomize.
+//!
+//! A plugin takes these forms, in this order:
+//!
+//! 1. [`Requirement`](id::requirement::Requirement): `plugins.yaml` or another plugin asks for it.
+//! 2. [`Location`](id::location::Location): the place that it is fetched from.
+//! 3. `VersionChoice`: a version that the requirement allows, with one
+//!    [`Download`](fetch::Download) for each platform.
+//! 4. `StagedPlugin`: the download of this machine, unpacked and compared with its sums.
+//! 5. [`Installed`](store::discover::Installed): the plugin in its directory below the root.
+//! 6. [`LockedPlugin`](policy::lock::LockedPlugin): its entry in `plugins.lock`, with a
+//!    [`LockedDownload`](policy::lock::LockedDownload) for each platform.
+//!
+//! A build begins with an object, which is a [`PluginRequest`](resolve::PluginRequest) for the
+//! resolver. The answer is a [`Resolution`](resolve::Resolution) with a
+//! [`Chosen`](resolve::Chosen) plugin.
 
 pub mod id;
 

@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Permissions that decide which calls a process may make.
 #[derive(Clone, Copy, Debug)]
-pub struct Choice {
+pub struct CallPermissions {
     /// True if it may have sockets of IP.
     pub network: bool,
     /// True if it may have UNIX sockets, beside pairs.
@@ -30,7 +30,7 @@ pub struct Choice {
 ///
 /// # Errors
 /// The system does not have filters, or not for this architecture.
-pub fn restrict(choice: Choice) -> Result<()> {
+pub fn restrict(choice: CallPermissions) -> Result<()> {
     let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
     let install = |rules, otherwise, then| -> Result<()> {
         let filter: BpfProgram = SeccompFilter::new(rules, otherwise, then, architecture)?.try_into()?;
@@ -49,7 +49,7 @@ pub fn restrict(choice: Choice) -> Result<()> {
 const UNKNOWN: std::ops::RangeInclusive<c_long> = 463..=511;
 
 /// Each call that is allowed, with the rules of which one must hold; without a rule, always.
-fn allowed(choice: Choice) -> Result<BTreeMap<c_long, Vec<SeccompRule>>> {
+fn allowed(choice: CallPermissions) -> Result<BTreeMap<c_long, Vec<SeccompRule>>> {
     let modes = if choice.modes { MODES } else { &[] };
     let groups = ALWAYS.iter().chain(OF_ARCHITECTURE).chain(modes);
     let mut calls: BTreeMap<c_long, Vec<SeccompRule>> =
@@ -459,7 +459,7 @@ const OF_ARCHITECTURE: &[Group] = &[];
 
 #[cfg(test)]
 mod tests {
-    use super::{ALWAYS, Choice, MODES, OF_ARCHITECTURE, UNKNOWN, allowed};
+    use super::{ALWAYS, CallPermissions, MODES, OF_ARCHITECTURE, UNKNOWN, allowed};
     use std::collections::BTreeSet;
 
     #[test]
@@ -474,8 +474,9 @@ mod tests {
 
     #[test]
     fn sockets_and_modes_are_chosen() {
-        let has =
-            |network, modes, call| allowed(Choice { network, modes, sockets: false }).unwrap().contains_key(&call);
+        let has = |network, modes, call| {
+            allowed(CallPermissions { network, modes, sockets: false }).unwrap().contains_key(&call)
+        };
         assert!(has(true, false, libc::SYS_socket) && !has(false, true, libc::SYS_socket));
         assert!(has(false, true, libc::SYS_fchmod) && !has(true, false, libc::SYS_fchmod));
         assert!(!has(true, true, libc::SYS_mount) && !has(true, true, libc::SYS_shmget));

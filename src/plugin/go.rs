@@ -15,6 +15,7 @@ use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program, SharedObjectFile};
 use crate::atomic::Staged;
 use crate::diag::{Code, Error, Result};
+use crate::load::lock::quoted;
 use crate::process::{Call, Children, Failure, Limits};
 use regex::Regex;
 use sha2::{Digest, Sha256};
@@ -62,10 +63,10 @@ fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// with the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
     let directory = directory.canonicalize().map_err(io("find", directory))?;
-    let source = Source::find(&directory)?;
+    let source = GoSource::find(&directory)?;
     let default = directory.join(format!("{}.so", source.kind));
     let output = output.unwrap_or(&default);
-    let go = Go::find(&directory, &options.children)?;
+    let go = GoTool::find(&directory, &options.children)?;
     let work =
         options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
     let write = |name: &str, text: &[u8]| {
@@ -165,7 +166,7 @@ fn with_go_line(text: &str) -> String {
 /// A module file with the one version of kustomize's packages that the plugin gets: the one that
 /// the file chooses, or that kustomize v5.8.1 is made of if it chooses none. Without a replacement
 /// Go would take another version for packages that this one lacks.
-fn with_api(go: &Go, directory: &Path, modfile: &Path) -> Result<String> {
+fn with_api(go: &GoTool, directory: &Path, modfile: &Path) -> Result<String> {
     let mut text = fs::read_to_string(modfile).map_err(io("read", modfile))?;
     let version = match go.api(directory, modfile)? {
         Some(version) => version,
@@ -203,15 +204,15 @@ fn module_file(go: &str) -> String {
 }
 
 /// The source of a plugin.
-struct Source {
+struct GoSource {
     /// The file that declares KustomizePlugin, and is named by the kind.
     file: PathBuf,
     kind: String,
     has_main: bool,
 }
 
-impl Source {
-    fn find(directory: &Path) -> Result<Source> {
+impl GoSource {
+    fn find(directory: &Path) -> Result<GoSource> {
         let declares = regex(r"(?m)^(var\s+|\s+)KustomizePlugin\b");
         let is_main = regex(r"(?m)^func\s+main\s*\(");
         let is_old = regex(r#"(?m)^(?:import)?\s+(?:\w+\s+)?"(sigs\.k8s\.io/kustomize/(?:v[23]|pkg|k8sdeps)/[^"]*)"#);
@@ -238,7 +239,7 @@ impl Source {
         match found.as_slice() {
             [file] => {
                 let kind = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                Ok(Source { file: file.clone(), kind, has_main })
+                Ok(GoSource { file: file.clone(), kind, has_main })
             }
             [] => Err(fault(format!("no Go file in '{}' declares 'var KustomizePlugin'", directory.display()))
                 .hint("name the directory with the source of one plugin")),
@@ -256,7 +257,7 @@ fn regex(pattern: &str) -> Regex {
 }
 
 /// The Go of this machine.
-struct Go {
+struct GoTool {
     /// As in `go1.26.8`.
     version: String,
     /// The module file that holds for a directory.
@@ -265,8 +266,8 @@ struct Go {
     children: Children,
 }
 
-impl Go {
-    fn find(directory: &Path, children: &Children) -> Result<Go> {
+impl GoTool {
+    fn find(directory: &Path, children: &Children) -> Result<GoTool> {
         let names = ["GOVERSION", "GOMOD", "CC"];
         let call = call(Path::new("go"), directory, ["env"].into_iter().chain(names).map(OsString::from).collect());
         let printed = children.run(call, &quiet()).map_err(|failed| match failed.failure {
@@ -292,7 +293,7 @@ impl Go {
             ))
             .hint("install gcc or clang, or name yours in the variable CC"));
         }
-        Ok(Go { version, module, children: children.clone() })
+        Ok(GoTool { version, module, children: children.clone() })
     }
 
     /// The version of kustomize's packages that a module file chooses; `None` if it has none, empty
@@ -325,7 +326,7 @@ impl Go {
         let limits = Limits { timeout: None, output: options.output_limit, stderr: options.stderr };
         self.children.run(call, &limits).map(drop).map_err(|failed| match failed.failure {
             Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
-                .hint("what it says stands above"),
+                .hint("the output of Go is above"),
             failure => fault(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
         })
     }
@@ -406,7 +407,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     if let Some(module) = build.modules.iter().find(is_lost) {
         let message =
             format!("'{shown}' was built with a directory of its own as {}: nobody can build that again", module.path);
-        return Err(fault(message).hint("build the plugin's source: rustomize plugin build DIR"));
+        return Err(fault(message).hint(format!("build the plugin's source: {}", build_command(path))));
     }
     let Some(hosts) = &options.go_hosts else {
         return Err(fault("there is no cache directory to keep the program in".to_owned())
@@ -435,7 +436,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     }
     let work =
         options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
-    let go = Go::find(work.path(), &options.children)?;
+    let go = GoTool::find(work.path(), &options.children)?;
     let sums = build.modules.iter().map(|m| m.replaced_by.as_deref().unwrap_or(m));
     let sums: String =
         sums.filter(|m| !m.sum.is_empty()).map(|m| format!("{} {} {}\n", m.path, m.version, m.sum)).collect();
@@ -466,7 +467,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         &SharedObjectFile::placed(path.to_owned()),
         None,
     )
-    .map_err(|e| e.hint("only the source helps then: rustomize plugin build DIR"))?
+    .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?
     .modes()
     .to_vec();
     let folder = host.parent().unwrap_or(hosts);
@@ -502,19 +503,26 @@ pub fn not_adopted(path: &Path, build: &GoBuild, options: &PluginOptions) -> Err
         "the plugin '{shown}' is a Go plugin ({version}{api}{trimmed}) that was not adopted: only a Go program of just these versions can load it"
     ));
     error = error.hint(format!(
-        "build that program once: rustomize plugin adopt '{shown}', or let builds do it with --adopt-go-plugins"
+        "let builds make that program with --adopt-go-plugins, or make it once: rustomize plugin adopt {}",
+        quoted(&shown.to_string())
     ));
     if let Some(source) = source_of(path) {
-        let folder = source.parent().unwrap_or(Path::new(".")).display();
-        let source = source.display();
-        error = error.hint(format!(
-            "or build its source '{source}', which replaces the file: rustomize plugin build '{folder}'"
-        ));
+        let (source, build) = (source.display(), build_command(path));
+        error = error.hint(format!("or build its source '{source}', which replaces the file: {build}"));
     }
     let folder = path.parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-    match Go::find(folder, &options.children) {
+    match GoTool::find(folder, &options.children) {
         Ok(_) => error,
         Err(missing) => error.hint(format!("either needs Go and a C compiler on this machine: {missing}")),
+    }
+}
+
+/// The command that builds the source of a shared object, which seems to be beside it.
+fn build_command(path: &Path) -> String {
+    let source = source_of(path);
+    match source.as_deref().and_then(Path::parent) {
+        Some(folder) => format!("rustomize plugin build {}", quoted(&folder.to_string_lossy())),
+        None => "rustomize plugin build DIR".to_owned(),
     }
 }
 
@@ -525,8 +533,10 @@ pub fn source_of(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, host_module, module_file, with_go_line};
+    use super::{GoSource, build_command, host_module, module_file, not_adopted, with_go_line};
+    use crate::plugin::PluginOptions;
     use crate::plugin::classify::{GoBuild, GoModule};
+    use std::path::Path;
 
     #[track_caller]
     fn find(files: &[(&str, &str)]) -> Result<(String, bool), String> {
@@ -534,7 +544,7 @@ mod tests {
         for (name, text) in files {
             std::fs::write(directory.path().join(name), text).unwrap();
         }
-        Source::find(directory.path()).map(|source| (source.kind, source.has_main)).map_err(|e| e.to_string())
+        GoSource::find(directory.path()).map(|source| (source.kind, source.has_main)).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -547,6 +557,24 @@ mod tests {
         assert!(find(&[plugin, grouped]).unwrap_err().contains("several files"));
         assert!(find(&[("a_test.go", "var KustomizePlugin plugin\n")]).unwrap_err().contains("no Go file"));
         assert!(find(&[("a.go", "// not a var: KustomizePlugin\n")]).unwrap_err().contains("no Go file"));
+    }
+
+    #[test]
+    fn hints_name_paths_as_words_of_the_shell() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("it's mine");
+        std::fs::create_dir(&folder).unwrap();
+        let path = folder.join("A.so");
+        std::fs::write(path.with_extension("go"), "package main\n").unwrap();
+        let error = not_adopted(&path, &GoBuild::default(), &PluginOptions::default());
+        let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
+        let ends = |command: &str, path: &Path| {
+            let end = format!("{command} {}", quoted(path));
+            assert!(error.hints().iter().any(|hint| hint.ends_with(&end)), "{end}: {error}");
+        };
+        ends("rustomize plugin adopt", &path);
+        ends("rustomize plugin build", &folder);
+        assert_eq!(build_command(&directory.path().join("B.so")), "rustomize plugin build DIR");
     }
 
     #[test]

@@ -30,6 +30,17 @@ pub enum Level {
     Strict,
 }
 
+impl Level {
+    /// The level at which a plugin describes itself, and at which the tools run that install it:
+    /// those have a sandbox in any case, and a strict one where plugins have a strict one.
+    pub fn at_least_auto(self) -> Level {
+        match self {
+            Level::Strict => Level::Strict,
+            Level::Auto | Level::Off => Level::Auto,
+        }
+    }
+}
+
 /// How plugins are isolated, and what they are granted.
 #[derive(Clone, Debug, Default)]
 pub struct Isolation {

@@ -5,6 +5,7 @@ use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use super::shared_object::{Program, SharedObjectFile};
 use super::{PluginOptions, go};
 use crate::diag::{Code, Error, Result};
+use crate::load::lock::quoted;
 use crate::resource::ResId;
 use std::env::consts::EXE_SUFFIX;
 use std::fs::Metadata;
@@ -88,7 +89,8 @@ fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speake
     }
     if executable == Some(false) {
         let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
-        return Err(error.hint(format!("make it executable: chmod +x '{}'", path.display())));
+        let file = quoted(&path.to_string_lossy());
+        return Err(error.hint(format!("make it executable: chmod +x {file}")));
     }
     Ok(None)
 }

@@ -1,6 +1,6 @@
 //! How a process gives up the rights that a sandbox does not grant it, on Linux.
 
-use super::calls::{self, Choice};
+use super::calls::{self, CallPermissions};
 use super::confine::{Part, Sandbox};
 use super::mounts;
 use std::io;
@@ -36,7 +36,8 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
     let view = mounts::read_only_but(&sandbox.write)?;
     let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));
     let files = restrict_files(sandbox);
-    let choice = Choice { network: sandbox.network, sockets: sandbox.sockets, modes: view.is_ok() || sandbox.modes };
+    let choice =
+        CallPermissions { network: sandbox.network, sockets: sandbox.sockets, modes: view.is_ok() || sandbox.modes };
     let calls = calls::restrict(choice).err();
     let modes = view.as_ref().err().filter(|_| calls.is_some() || sandbox.modes);
     let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));

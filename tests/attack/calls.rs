@@ -49,6 +49,8 @@ const MODES: &str = "int f = open(\"g.yaml\", O_RDONLY); char own[4096]; struct 
     note(\"chown\", chown(\"g.yaml\", geteuid(), getegid())); note(\"fchown\", fchown(f, geteuid(), getegid())); \
     note(\"utimes\", utimes(\"g.yaml\", t)); note(\"futimens\", futimens(f, 0)); \
     note(\"xattr\", setxattr(\"g.yaml\", \"user.a\", \"b\", 1, 0)); note(\"fxattr\", fsetxattr(f, \"user.a\", \"b\", 1, 0)); \
+    long flags = 0; ioctl(f, FS_IOC_GETFLAGS, &flags); flags ^= FS_NODUMP_FL; \
+    note(\"flags\", ioctl(f, FS_IOC_SETFLAGS, &flags)); \
     note(\"home\", chmod(\"../home/key\", 0644)); note(\"null\", fchmod(0, 0666)); note(\"exe\", chmod(\"/proc/self/exe\", 0755)); \
     for (int i = 3; i < 64; i++) if (i != f) note(\"inherited\", fchmod(i, 0755)); \
     sprintf(own, \"%s/own\", getenv(\"TMPDIR\")); close(open(own, O_CREAT | O_WRONLY, 0600)); \

@@ -180,10 +180,11 @@ fn c3_a_line_of_requirements_is_a_version_with_hashes() {
             line if line.contains("--hash") || line.starts_with('-') => line.to_owned(),
             line => format!("{line} --hash=sha256:{hash}"),
         };
-        let tree = tree("python", &[("requirements.txt", &format!("# pinned\n\n{line}\n"))]);
+        let requirements = format!("# pinned\n\n{line}\n");
+        let tree = tree("python", &[("main.py", PYTHON), ("requirements.txt", &requirements)]);
         tree.run(&["plugin", "install"]).fails_with(&["requirements.txt:3", "pip-compile --generate-hashes"]);
     }
-    let tree = tree("python", &[("requirements.txt", "\nbad==1.0\n")]);
+    let tree = tree("python", &[("main.py", PYTHON), ("requirements.txt", "\nbad==1.0\n")]);
     tree.run(&["plugin", "install"]).fails_with(&["requirements.txt:2", "--hash"]);
 }
 
@@ -254,6 +255,15 @@ fn c5_a_repository_in_the_archive_is_not_asked_for_a_stamp() {
     installs(&tree, |run| {
         run.fails_with(&["refused", ".git"]);
     });
+    // A repository around the plugin is not asked, either: the user may keep the home in one.
+    git(&tree.home(), &["init", "-q", "-b", "main"]);
+    git(&tree.home(), &["config", "core.fsmonitor", &act]);
+    for (name, text) in &files {
+        tree.write(&format!("plugins/app/{name}"), text);
+    }
+    require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    assert!(!mark(&tree).exists(), "git ran in the repository around the plugin");
 }
 
 #[test]
@@ -392,6 +402,10 @@ fn s2_only_what_fetches_has_the_network_and_it_writes_nothing_that_is_kept() {
     let port = server.rsplit_once(':').unwrap().1;
     for (runtime, (program, script, files, log), want) in STAND_INS {
         let mut tree = tree(runtime, &[]);
+        // The entry of each runtime.
+        for name in ["index.js", "main.go", "main.py", "main.ts", "main"] {
+            tree.write(&format!("plugins/app/{name}"), "");
+        }
         for name in files {
             let is_lock = *name == "package-lock.json";
             let text = if is_lock { "{\"lockfileVersion\": 3, \"packages\": {}}" } else { "{}" };

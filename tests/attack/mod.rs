@@ -6,6 +6,6 @@ mod budgets;
 mod calls;
 mod commands;
 mod installing;
-mod sandbox;
+pub mod sandbox;
 mod secrets;
 mod trust;

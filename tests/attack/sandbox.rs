@@ -83,9 +83,14 @@ fn h3_calls_of_the_system_are_refused_to_root_too() {
         note(\"uts\", unshare(CLONE_NEWUTS)); note(\"ipc\", unshare(CLONE_NEWIPC)); \
         note(\"chroot\", chroot(\"/\")); note(\"nice\", setpriority(PRIO_PROCESS, 0, -5))";
     gets(act, "");
-    let clone = "long pid = syscall(SYS_clone, CLONE_NEWUTS | SIGCHLD, 0, 0, 0, 0); if (pid == 0) _exit(0); \
-        note(\"clone\", pid)";
-    gets(clone, "");
+    // A namespace of users needs no right of root.
+    for namespace in ["CLONE_NEWUTS", "CLONE_NEWUSER"] {
+        let clone = format!(
+            "long pid = syscall(SYS_clone, {namespace} | SIGCHLD, 0, 0, 0, 0); if (pid == 0) _exit(0); \
+             note(\"clone\", pid)"
+        );
+        gets(&clone, "");
+    }
 }
 
 #[test]

@@ -54,6 +54,12 @@ fn s1_a_file_is_never_written_through_a_link() {
     assert!(tree.build(&[]).ok().contains("v: local"));
     assert_eq!(fs::read_to_string(tree.home().join(".bashrc")).unwrap(), "mine\n");
     assert!(tree.path().join("plugins.lock").is_file());
+    // The place of the file itself is a link.
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    symlink(tree.home().join("made-through-a-link"), tree.path().join("plugins.lock")).unwrap();
+    tree.run(&["plugin", "lock"]).ok();
+    assert!(!tree.home().join("made-through-a-link").exists(), "a lock was written through a link");
+    assert!(tree.path().join("plugins.lock").symlink_metadata().unwrap().is_file());
     // The directories on the way to what is laid, too.
     let _ = tree.run(&["plugin", "sync", "--placement", "laid"]);
     assert!(!tree.home().join("made-through-a-link").exists(), "a lock file was made through a link");
@@ -304,10 +310,15 @@ fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
     assert!(tree.build(&[]).ok().contains("v: bundle"));
     tree.variables.insert("CI", "1".to_owned());
     tree.build(&[]).fails_with(&words);
-    // A locked requirement is used, and so is a placed plugin.
+    // A requirement that is installed and not locked is not used; a locked one is, and so is a
+    // placed plugin.
     directory(&tree, "plugins/app", "");
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
     tree.run(&["plugin", "lock"]).ok();
+    let lock = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
+    tree.build(&["--offline"]).fails_with(&["is required and not locked"]);
+    tree.write("plugins.lock", &lock);
     assert!(tree.build(&[]).ok().contains("v: local"));
     tree.run(&["plugin", "sync", "--placement", "laid"]).ok();
     tree.plugin(

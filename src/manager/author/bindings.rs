@@ -65,7 +65,7 @@ pub fn python(name: &str, description: &Description) -> String {
     let protocol = if description.protocol == Protocol::Krm { "krm" } else { "exec" };
     let format = serde_json::to_value(description.format).unwrap_or_default();
     let head = HEAD.replace("@PROTOCOL@", protocol).replace("@FORMAT@", format.as_str().unwrap_or("yaml"));
-    let mut client = Client { text: head.replace("@NAME@", &shown), known: BTreeSet::new() };
+    let mut client = ClientText { text: head.replace("@NAME@", &shown), known: BTreeSet::new() };
     for name in ["Failed", "dataclasses", "json", "os", "subprocess", "tempfile", "typing"] {
         client.known.insert(name.to_owned());
     }
@@ -86,7 +86,7 @@ pub fn python(name: &str, description: &Description) -> String {
 }
 
 /// The text of a client, as far as it is written.
-struct Client {
+struct ClientText {
     text: String,
     /// The names of its classes, and others that a class may not have.
     known: BTreeSet<String>,
@@ -102,7 +102,7 @@ struct Field {
     doc: Option<String>,
 }
 
-impl Client {
+impl ClientText {
     /// A name for a class that no other class has.
     fn class_name(&mut self, wanted: &str) -> String {
         let capital = capital(wanted);
@@ -119,7 +119,7 @@ impl Client {
     fn kind(&mut self, name: &str, component: &Component, roles: &[Role]) {
         let schema = component.schema.as_ref().and_then(|schema| schema.text().as_object());
         let fields = schema.map(|schema| {
-            let mut inner = Types { whole: schema, client: self, known: BTreeMap::new() };
+            let mut inner = ClassTypes { whole: schema, client: self, known: BTreeMap::new() };
             inner.fields(schema, name, &["apiVersion", "kind", "metadata"], 0)
         });
         let mut class = format!("\n\n@dataclasses.dataclass\nclass {name}:\n");
@@ -150,15 +150,15 @@ impl Client {
 }
 
 /// The types of a schema.
-struct Types<'c> {
+struct ClassTypes<'c> {
     whole: &'c Map<String, Value>,
-    client: &'c mut Client,
+    client: &'c mut ClientText,
     /// The types that references lead to. A type in itself has no end: its inner values may be
     /// anything.
     known: BTreeMap<String, String>,
 }
 
-impl Types<'_> {
+impl ClassTypes<'_> {
     /// The fields of an object but for `without`, those that it must have first.
     fn fields(&mut self, schema: &Map<String, Value>, class: &str, without: &[&str], depth: usize) -> Vec<Field> {
         let required: Vec<&str> =

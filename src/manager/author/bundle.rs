@@ -43,7 +43,7 @@ pub fn schemas(directory: &Path) -> io::Result<Vec<(String, PathBuf)>> {
 
 /// The plugins of a bundle that has a manifest.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(super) struct BundlePlugins {
     /// Each kind, with the file that is the plugin for it.
     pub components: Vec<Component>,
     /// True if a plugin is compiled for one kind of machines.
@@ -55,7 +55,7 @@ pub(super) struct Contents {
 /// # Errors
 /// A plugin is not executable, a kind has two plugins, or the directory cannot be read or has
 /// something else than files and directories.
-pub(super) fn contents(directory: &Path) -> Result<Contents> {
+pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
     let home = directory.join(PLUGINS);
     let fault = |path: &str, why: &str| Error::new(Code::Plugin, format!("'{PLUGINS}/{path}' {why}"));
     let cannot = |e: io::Error| {
@@ -70,7 +70,7 @@ pub(super) fn contents(directory: &Path) -> Result<Contents> {
     // A directory for a kind comes before those in it.
     files.sort_by_key(|(path, _)| path.matches('/').count());
     // By directory and kind: the executable or the shared object.
-    let mut found: BTreeMap<(String, String), Plugin> = BTreeMap::new();
+    let mut found: BTreeMap<(String, String), BundlePlugin> = BTreeMap::new();
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (path, file) in files {
         let Some((folder, kind)) = kind_of(&path) else { continue };
@@ -82,7 +82,7 @@ pub(super) fn contents(directory: &Path) -> Result<Contents> {
         let opened = File::open(&file).map_err(cannot)?;
         let is_shared_object = path.ends_with(SHARED_OBJECT);
         let runs = is_shared_object || content::is_executable(&opened).map_err(cannot)?;
-        let plugin = Plugin { runs, is_native: is_shared_object || is_binary(&opened), path };
+        let plugin = BundlePlugin { runs, is_native: is_shared_object || is_binary(&opened), path };
         match found.remove(&(folder.clone(), kind.clone())) {
             Some(other) if other.runs && plugin.runs => {
                 let why = format!("is for the same kind as '{PLUGINS}/{}'", other.path);
@@ -92,7 +92,7 @@ pub(super) fn contents(directory: &Path) -> Result<Contents> {
             _ => found.insert((folder, kind), plugin),
         };
     }
-    let mut contents = Contents::default();
+    let mut contents = BundlePlugins::default();
     for ((folder, kind), plugin) in found {
         if !plugin.runs {
             let command = format!("make it executable: chmod +x {PLUGINS}/{}", plugin.path);
@@ -112,7 +112,7 @@ pub(super) fn contents(directory: &Path) -> Result<Contents> {
 }
 
 /// A file that is named for a kind.
-struct Plugin {
+struct BundlePlugin {
     /// Below the directory of plugins.
     path: String,
     runs: bool,
@@ -183,7 +183,7 @@ fn sorted_out(home: &Path) -> io::Result<SortedOut> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Contents, contents};
+    use super::{BundlePlugins, contents};
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
@@ -228,7 +228,7 @@ mod tests {
         assert!(contents(folder.path()).unwrap().is_native);
         assert!(!contents(bundle(&[("v1/made/Made", "#!")]).path()).unwrap().is_native);
         let none = contents(tempfile::tempdir().unwrap().path()).unwrap();
-        assert!(matches!(none, Contents { ref components, is_native: false } if components.is_empty()));
+        assert!(matches!(none, BundlePlugins { ref components, is_native: false } if components.is_empty()));
     }
 
     #[test]

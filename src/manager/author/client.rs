@@ -1,4 +1,4 @@
-//! [`Client`]: a plugin that another plugin needs, as the other plugin's directory names it.
+//! [`NeededPlugin`]: a plugin that another plugin needs, as the other plugin's directory names it.
 
 use super::describe::Description;
 use crate::manager::id::content::MADE;
@@ -14,7 +14,7 @@ pub const CLIENT: &str = "plugin.json";
 
 /// One plugin that another one needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Client {
+pub struct NeededPlugin {
     pub source: String,
     pub version: String,
     /// Where it is installed.
@@ -28,14 +28,14 @@ pub struct Client {
 }
 
 /// The clients in a plugin's directory, and those of their plugins in turn; each once.
-pub fn clients(directory: &Path) -> Vec<Client> {
-    let mut all: Vec<Client> = Vec::new();
+pub fn clients(directory: &Path) -> Vec<NeededPlugin> {
+    let mut all: Vec<NeededPlugin> = Vec::new();
     let mut queue = vec![directory.to_owned()];
     while let Some(directory) = queue.pop() {
         let entries = fs::read_dir(directory.join(MADE).join(SDK)).into_iter().flatten();
         for entry in entries.filter_map(std::result::Result::ok) {
             let text = fs::read(entry.path().join(CLIENT)).unwrap_or_default();
-            let Ok(client) = serde_json::from_slice::<Client>(&text) else { continue };
+            let Ok(client) = serde_json::from_slice::<NeededPlugin>(&text) else { continue };
             if !all.contains(&client) {
                 queue.push(client.path.clone());
                 all.push(client);

@@ -10,8 +10,8 @@
 //! *Cost*: every look of a subschema at a value is a step, and so is each byte that is compared or
 //! matched. There are at most [`MOST_STEPS`], so a schema that branches without end is an error.
 
-use super::fault::{At, Fault, Faults, MOST_FAULTS, Seen, Step};
-use super::rules::{Choice, Counts, Number, Rules, Types, canonical_text, clipped, near};
+use super::fault::{At, Fault, Faults, MOST_FAULTS, PathStep, Seen};
+use super::rules::{Counts, ExpectedValues, Number, Rules, TypeSet, canonical_text, clipped, near};
 use super::schema::Schema;
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
@@ -105,7 +105,7 @@ fn check<'a>(node: &Node<'a>, pos: Pos, schema: &Schema, faults: &mut Faults) ->
     };
     let hidden = OF_EVERY_OBJECT.iter().filter(|name| !is_mentioned(name)).copied().collect();
     let mut checker = Checker { rules, marks: schema.has_unevaluated(), hidden, steps: 0, depth: 0 };
-    let at = At { node, above: None, step: Step::Top, pos };
+    let at = At { node, above: None, step: PathStep::Top, pos };
     checker.rules(0, &at, faults, &mut Seen::default())
 }
 
@@ -137,11 +137,11 @@ fn number(scalar: &crate::yaml::Scalar<'_>) -> Option<Number> {
     }
 }
 
-fn types(node: &Node<'_>) -> Types {
+fn types(node: &Node<'_>) -> TypeSet {
     match node.value() {
-        Value::Scalar(scalar) => Types::of_scalar(scalar.kind(), number(scalar)),
-        Value::Sequence(_) => Types::ARRAY,
-        Value::Mapping(_) => Types::OBJECT,
+        Value::Scalar(scalar) => TypeSet::of_scalar(scalar.kind(), number(scalar)),
+        Value::Sequence(_) => TypeSet::ARRAY,
+        Value::Mapping(_) => TypeSet::OBJECT,
     }
 }
 
@@ -344,12 +344,12 @@ impl<'s> Checker<'s> {
         for (number, item) in items.iter().enumerate() {
             let Some(to) = rules.prefix.get(number).copied().or(rules.items) else { break };
             self.mark(seen, number);
-            self.rules(to, &at.below(item, Step::Item(number)), faults, &mut Seen::default())?;
+            self.rules(to, &at.below(item, PathStep::Item(number)), faults, &mut Seen::default())?;
         }
         if let Some(contains) = rules.contains {
             let mut count = 0;
             for (number, item) in items.iter().enumerate() {
-                if self.is(contains, &at.below(item, Step::Item(number)), &mut Seen::default())? {
+                if self.is(contains, &at.below(item, PathStep::Item(number)), &mut Seen::default())? {
                     self.mark(seen, number);
                     count += 1;
                 }
@@ -363,7 +363,7 @@ impl<'s> Checker<'s> {
                 canonical(&mut own, item);
                 self.steps(own.len())?;
                 if let Some(first) = known.insert(own, number) {
-                    let item = at.below(item, Step::Item(number));
+                    let item = at.below(item, PathStep::Item(number));
                     faults.add(|| item.fault(format!("expected items that differ: it is the same as item [{first}]")));
                 }
             }
@@ -373,7 +373,7 @@ impl<'s> Checker<'s> {
 
     /// The entries of a mapping that are checked, each with its number.
     fn entries<'n, 'a>(&self, at: &At<'n, 'a>) -> Vec<(usize, &'n Entry<'a>)> {
-        let is_top = matches!(at.step, Step::Top);
+        let is_top = matches!(at.step, PathStep::Top);
         let is_own = |entry: &&Entry<'_>| !is_top || !self.hidden.contains(&entry.key().text());
         let entries = at.node.as_mapping().into_iter().flat_map(|mapping| mapping.iter());
         entries.filter(is_own).enumerate().collect()
@@ -408,10 +408,10 @@ impl<'s> Checker<'s> {
         }
         for (number, entry) in entries {
             let name = entry.key().text();
-            let value = at.below(entry.value(), Step::Field(name));
+            let value = at.below(entry.value(), PathStep::Field(name));
             if let Some(to) = rules.names {
                 let node = Node::string(name);
-                let key = At { node: &node, above: Some(at), step: Step::Field(name), pos: key_pos(entry, at) };
+                let key = At { node: &node, above: Some(at), step: PathStep::Field(name), pos: key_pos(entry, at) };
                 let mut found = Faults { is_kept: faults.is_kept, ..Faults::kept() };
                 self.rules(to, &key, &mut found, &mut Seen::default())?;
                 for fault in &mut found.list {
@@ -452,7 +452,7 @@ impl<'s> Checker<'s> {
     ) -> std::result::Result<(), TooMuch> {
         let name = entry.key().text();
         if self.rules[to].always != Some(false) {
-            self.rules(to, &at.below(entry.value(), Step::Field(name)), faults, &mut Seen::default())?;
+            self.rules(to, &at.below(entry.value(), PathStep::Field(name)), faults, &mut Seen::default())?;
             return Ok(());
         }
         let all = self.rules;
@@ -593,7 +593,7 @@ impl<'s> Checker<'s> {
             for (number, item) in items.iter().enumerate() {
                 if !seen.has(number) {
                     seen.mark(number);
-                    self.rules(to, &at.below(item, Step::Item(number)), faults, &mut Seen::default())?;
+                    self.rules(to, &at.below(item, PathStep::Item(number)), faults, &mut Seen::default())?;
                 }
             }
         }
@@ -606,7 +606,7 @@ fn key_pos(entry: &Entry<'_>, at: &At<'_, '_>) -> Pos {
     if entry.key().pos().is_in_source() { entry.key().pos() } else { at.pos }
 }
 
-fn other_value(choice: &Choice, at: &At<'_, '_>) -> Fault {
+fn other_value(choice: &ExpectedValues, at: &At<'_, '_>) -> Fault {
     let message = match choice.words.as_slice() {
         [] => "no value is allowed here".to_owned(),
         [word] => format!("expected '{word}'"),

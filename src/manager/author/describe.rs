@@ -5,7 +5,7 @@ use super::rules::shape;
 use super::schema::Schema;
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
-use crate::plugin::isolation::{Isolation, Level};
+use crate::plugin::isolation::Isolation;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::process::{Call, Failed, Failure, Limits};
@@ -94,7 +94,9 @@ impl Component {
     }
 }
 
-/// Where a component can stand.
+/// The field of a kustomization that can list a component. The SDK for Rust has the same three
+/// words as `rustomize_plugin::Role`: it is a crate of its own, so that a plugin does not depend on
+/// this one. The variable RUSTOMIZE_PLUGIN_ROLE carries the word from this program to the SDK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -143,7 +145,10 @@ impl fmt::Display for DescribeError {
         match self {
             DescribeError::Failed(failed) => match &failed.failure {
                 Failure::NotStarted(e) => write!(f, "it cannot be started: {e}"),
-                Failure::Status(status) | Failure::Ended(status) => write!(f, "'describe' failed: {status}"),
+                Failure::Status(status) | Failure::Ended(status) => match last_line(&failed.stderr) {
+                    None => write!(f, "'describe' failed: {status}"),
+                    Some(line) => write!(f, "'describe' failed: {status}: {line}"),
+                },
                 Failure::TimedOut(t) => write!(f, "'describe' took longer than {} s", t.as_secs_f64()),
                 Failure::TooMuchOutput(n) => write!(f, "'describe' printed more than {n} bytes"),
                 Failure::Io(e) => write!(f, "'describe' failed: {e}"),
@@ -162,6 +167,11 @@ impl fmt::Display for DescribeError {
     }
 }
 
+/// The last line that a program has printed on stderr, which is the reason of many failures.
+fn last_line(stderr: &str) -> Option<&str> {
+    stderr.lines().map(str::trim).rfind(|line| !line.is_empty())
+}
+
 impl Description {
     /// Asks a plugin, which may read itself and the system, write nothing, and has no network. It
     /// gets an environment and a home of its own.
@@ -171,7 +181,8 @@ impl Description {
     pub fn ask(command: &Command, options: &PluginOptions) -> Result<Description, DescribeError> {
         let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
         let variables = options.isolation.variables.clone();
-        let isolation = Isolation { level: Level::Auto, is_apart: true, variables, ..Isolation::default() };
+        let level = options.isolation.installed.at_least_auto();
+        let isolation = Isolation { level, is_apart: true, variables, ..Isolation::default() };
         let mut args = command.args.clone();
         args.push("describe".into());
         let confined = options.confined(&isolation, &command.program, args, &command.files()).map_err(not_started)?;

@@ -15,7 +15,7 @@ const MOST_DEPTH: usize = 6;
 const MOST_FIELDS: usize = 500;
 
 /// What a manifest says beside what a description says.
-pub struct Head<'h> {
+pub struct ManifestFields<'h> {
     /// The plugin's name; empty for none.
     pub name: &'h str,
     /// The name of the runtime.
@@ -61,7 +61,7 @@ pub fn bundle_manifest(manifest: &Manifest) -> Result<String> {
 ///
 /// # Errors
 /// A text of the description cannot be written as YAML.
-pub fn manifest(head: &Head<'_>, description: &Description) -> Result<String> {
+pub fn manifest(head: &ManifestFields<'_>, description: &Description) -> Result<String> {
     let mut fields: Vec<(&str, Value)> = vec![
         ("apiVersion", crate::manager::id::head::API_VERSION.into()),
         ("kind", PLUGIN.into()),
@@ -205,7 +205,7 @@ pub fn page(name: &str, description: &Description) -> Result<String> {
         }
         let schema = component.schema.as_ref().map(|schema| schema.text());
         if let Some(schema) = schema {
-            let mut table = Table { root: schema, rows: Vec::new() };
+            let mut table = FieldTable { root: schema, rows: Vec::new() };
             table.fields(schema, "", 0);
             if !table.rows.is_empty() {
                 out.push_str("\n| field | type | required | default | |\n|---|---|---|---|---|\n");
@@ -257,12 +257,12 @@ fn code(text: &str) -> String {
 }
 
 /// The rows of a table of fields.
-struct Table<'s> {
+struct FieldTable<'s> {
     root: &'s Value,
     rows: Vec<String>,
 }
 
-impl<'s> Table<'s> {
+impl<'s> FieldTable<'s> {
     /// What a schema is without its reference.
     fn resolved(&self, mut schema: &'s Value) -> &'s Value {
         // A reference leads to a schema; circles were refused when it was compiled.
@@ -397,7 +397,7 @@ fn example(component: &Component, schema: Option<&Value>) -> Result<String> {
     out.push_str(&yaml(&json!({ "kind": component.kind }))?);
     let mut fields = match schema {
         Some(schema) => {
-            let table = Table { root: schema, rows: Vec::new() };
+            let table = FieldTable { root: schema, rows: Vec::new() };
             let own = table.resolved(schema);
             let examples = own.get("examples").and_then(Value::as_array);
             let first = examples.and_then(|all| all.first()).filter(|first| first.is_object());

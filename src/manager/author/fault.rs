@@ -71,7 +71,7 @@ impl Seen {
 
 /// The way to a value from the one that holds it.
 #[derive(Clone, Copy)]
-pub(super) enum Step<'p> {
+pub(super) enum PathStep<'p> {
     Top,
     Field(&'p str),
     Item(usize),
@@ -81,13 +81,13 @@ pub(super) enum Step<'p> {
 pub(super) struct At<'p, 'a> {
     pub(super) node: &'p Node<'a>,
     pub(super) above: Option<&'p At<'p, 'a>>,
-    pub(super) step: Step<'p>,
+    pub(super) step: PathStep<'p>,
     /// Its place, or that of what holds it where a build step has made it.
     pub(super) pos: Pos,
 }
 
 impl<'p, 'a> At<'p, 'a> {
-    pub(super) fn below(&'p self, node: &'p Node<'a>, step: Step<'p>) -> At<'p, 'a> {
+    pub(super) fn below(&'p self, node: &'p Node<'a>, step: PathStep<'p>) -> At<'p, 'a> {
         let pos = if node.pos().is_in_source() { node.pos() } else { self.pos };
         At { node, above: Some(self), step, pos }
     }
@@ -97,9 +97,9 @@ impl<'p, 'a> At<'p, 'a> {
         let (mut path, mut items, mut next) = (Vec::new(), String::new(), Some(self));
         while let Some(at) = next {
             match at.step {
-                Step::Top => {}
-                Step::Item(number) => items.insert_str(0, &format!("[{number}]")),
-                Step::Field(name) => path.push(format!("{}{}", clipped(name), std::mem::take(&mut items))),
+                PathStep::Top => {}
+                PathStep::Item(number) => items.insert_str(0, &format!("[{number}]")),
+                PathStep::Field(name) => path.push(format!("{}{}", clipped(name), std::mem::take(&mut items))),
             }
             next = at.above;
         }

@@ -2,7 +2,7 @@
 //! (U09 to U12), or makes it a bundle of plugins and schemas (M02).
 
 use super::bundle;
-use super::client::{Client, clients};
+use super::client::{NeededPlugin, clients};
 use super::describe::{Component, Description, Protocol};
 use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
@@ -144,7 +144,7 @@ pub struct Manifest {
 }
 
 #[derive(Default, Decode)]
-struct Raw<'a> {
+struct RawManifest<'a> {
     api_version: &'a str,
     kind: &'a str,
     name: &'a str,
@@ -254,7 +254,7 @@ impl Manifest {
 
     /// The manifest of a bundle with what is in its directory.
     fn with_contents(mut self, directory: &Path) -> Result<Manifest> {
-        let bundle::Contents { components, is_native } = bundle::contents(directory)?;
+        let bundle::BundlePlugins { components, is_native } = bundle::contents(directory)?;
         let schemas = bundle::schemas(directory)
             .map_err(|e| Error::new(Code::Plugin, format!("its schemas cannot be read: {e}")))?;
         if components.is_empty() && schemas.is_empty() && self.dependencies.is_empty() {
@@ -292,7 +292,7 @@ impl Manifest {
         }
         // Pulumi's file says more than concerns us.
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
-        let mut raw = Raw::default();
+        let mut raw = RawManifest::default();
         raw.decode(node, &cx)?;
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         let wrong = |field: &str, message: String| cx.error(pos(field), message);
@@ -416,20 +416,30 @@ impl Manifest {
         self.runtime == Runtime::Bundle
     }
 
-    /// Checks that the directory has the file that the runtime runs.
+    /// Checks that the directory has the file that the runtime runs; for Go, the package that it
+    /// compiles.
     ///
     /// # Errors
     /// It has none.
     pub fn check_entry(&self, directory: &Path) -> Result<()> {
-        let runs_a_file = match self.runtime {
-            Runtime::Bash | Runtime::Deno | Runtime::Python | Runtime::SharedObject => true,
-            // Node finds files without the end of their names; other programs have their own rules.
-            Runtime::Nodejs | Runtime::Go | Runtime::Bundle | Runtime::Program(_) => false,
+        let entry = directory.join(&self.entry);
+        let exists = match self.runtime {
+            // Its files are looked for when the manifest is read.
+            Runtime::Bundle => true,
+            Runtime::Go => is_import_path(&self.entry) || has_go_files(&entry),
+            Runtime::Nodejs => node_finds(&entry),
+            Runtime::Program(_) => entry.exists(),
+            Runtime::Bash | Runtime::Deno | Runtime::Python | Runtime::SharedObject => entry.is_file(),
         };
-        if !runs_a_file || directory.join(&self.entry).exists() {
+        if exists {
             return Ok(());
         }
-        let message = format!("the entry '{}' does not exist, and {} runs that file", self.entry, self.runtime.name());
+        let (entry, runtime) = (&self.entry, self.runtime.name());
+        let message = match (&self.runtime, entry.as_str()) {
+            (Runtime::Go, ".") => "the directory has no Go file, and its package is the plugin".to_owned(),
+            (Runtime::Go, _) => format!("the entry '{entry}' has no Go file, and that package is the plugin"),
+            _ => format!("the entry '{entry}' does not exist, and {runtime} runs that file"),
+        };
         Err(Error::new(Code::Plugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
     }
 
@@ -454,7 +464,7 @@ impl Manifest {
             Runtime::SharedObject | Runtime::Bundle => (directory.join(&self.entry), Vec::new()),
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
-        let of = |client: Client| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
+        let of = |client: NeededPlugin| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
         let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
         let environment = self.environment(directory);
         Command { program, args, directory: Some(directory.to_owned()), needs, environment }
@@ -482,6 +492,35 @@ impl Manifest {
     pub fn says_what(&self) -> bool {
         self.is_bundle() || self.description.components().next().is_some()
     }
+}
+
+/// Returns whether the entry of a Go plugin is a package by its import path, which Go looks up in
+/// the modules of the plugin. Other entries are directories and files of the plugin.
+fn is_import_path(entry: &str) -> bool {
+    entry != "." && !entry.starts_with("./") && !entry.ends_with(".go")
+}
+
+/// Returns whether Go finds a package: a Go file, or a directory with one.
+fn has_go_files(entry: &Path) -> bool {
+    let is_go = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".go") && !name.ends_with("_test.go") && path.is_file()
+    };
+    let mut inside = std::fs::read_dir(entry).into_iter().flatten().filter_map(std::result::Result::ok);
+    is_go(entry) || inside.any(|file| is_go(&file.path()))
+}
+
+/// Returns whether Node finds an entry: as a file, by its name without the ending, or as a
+/// directory with the file of a package.
+fn node_finds(entry: &Path) -> bool {
+    let with = |end: &str| {
+        let mut path = entry.as_os_str().to_owned();
+        path.push(end);
+        PathBuf::from(path)
+    };
+    let file = ["", ".js", ".json", ".node"].iter().any(|end| with(end).is_file());
+    let directory = ["package.json", "index.js", "index.json", "index.node"].iter();
+    file || directory.map(|name| entry.join(name)).any(|path| path.is_file())
 }
 
 /// The version of the interface that a text names; an empty one is that of this program.

@@ -34,7 +34,7 @@ const SUMS: &str = "_SHA256SUMS";
 const ANY_SYSTEM: u8 = 255;
 
 /// Options of a package.
-pub struct Wanted<'w> {
+pub struct PackageOptions<'w> {
     /// A directory with `plugin.yaml`, or with `plugin/plugin.yaml` or `bundle/plugin.yaml`, or an
     /// executable.
     pub what: &'w Path,
@@ -70,7 +70,7 @@ fn cannot(action: &str, path: &Path) -> impl Fn(io::Error) -> Error {
 ///
 /// # Errors
 /// The plugin could not be installed, or the files cannot be written.
-pub fn package(wanted: &Wanted<'_>, options: &PluginOptions) -> Result<Vec<PathBuf>> {
+pub fn package(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Vec<PathBuf>> {
     let subject = match directory_of(wanted.what) {
         Some(directory) => {
             check_outside(&directory, wanted)?;
@@ -108,7 +108,7 @@ fn directory_of(what: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses to package the files that packaging writes, and the key.
-fn check_outside(directory: &Path, wanted: &Wanted<'_>) -> Result<()> {
+fn check_outside(directory: &Path, wanted: &PackageOptions<'_>) -> Result<()> {
     let real = |path: &Path| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
@@ -139,7 +139,7 @@ fn checked_name(name: &str) -> Result<String> {
     Err(Error::new(Code::Usage, format!("'{name}' is not a name for a plugin")).hint(hint))
 }
 
-fn of_directory(directory: &Path, wanted: &Wanted<'_>, options: &PluginOptions) -> Result<Subject> {
+fn of_directory(directory: &Path, wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Subject> {
     let shown = directory.display();
     let manifest = Manifest::read(directory)?;
     let own = directory.canonicalize().map_err(cannot("read", directory))?;
@@ -202,9 +202,7 @@ fn of_directory(directory: &Path, wanted: &Wanted<'_>, options: &PluginOptions) 
         contents.retain(|(known, _)| known != platform);
         contents.push((platform.clone(), own));
     }
-    if !matches!(manifest.runtime, Runtime::Go | Runtime::Program(_) | Runtime::Bundle) && !files.contains_key(&entry) {
-        return Err(fault(format!("'{shown}' has no file '{entry}', which plugin.yaml names as its entry")));
-    }
+    manifest.check_entry(&own).map_err(|e| e.context(format!("packaging '{shown}'")))?;
     Ok(Subject { name: checked_name(&name)?, version, api: manifest.api, contents })
 }
 
@@ -230,7 +228,7 @@ fn version_of(shown: &str, said: &Description) -> Result<Version> {
         .map_err(|e: crate::manager::id::version::VersionError| fault(format!("'{shown}' says of its version: {e}")))
 }
 
-fn of_executables(wanted: &Wanted<'_>, options: &PluginOptions) -> Result<Subject> {
+fn of_executables(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Subject> {
     let shown = wanted.what.display();
     let host = Platform::host();
     let mut files: BTreeMap<Platform, PathBuf> = wanted.files.iter().cloned().collect();
@@ -320,7 +318,7 @@ fn check_installs(name: &str, bytes: &[u8], files: &BTreeMap<String, PathBuf>) -
 }
 
 /// Writes the files of a package, the sums last.
-fn write(wanted: &Wanted<'_>, mut files: Vec<(String, Vec<u8>)>) -> Result<Vec<PathBuf>> {
+fn write(wanted: &PackageOptions<'_>, mut files: Vec<(String, Vec<u8>)>) -> Result<Vec<PathBuf>> {
     let out = wanted.out;
     if let Some(key) = wanted.key {
         let mut signatures = Vec::new();

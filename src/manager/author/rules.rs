@@ -65,7 +65,7 @@ impl fmt::Display for Number {
 
 /// The types that a value may have, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Types(u8);
+pub(super) struct TypeSet(u8);
 
 pub(super) const TYPES: [(&str, &str); 7] = [
     ("null", "null"),
@@ -77,40 +77,40 @@ pub(super) const TYPES: [(&str, &str); 7] = [
     ("object", "a mapping"),
 ];
 
-impl Types {
-    pub(super) const ARRAY: Types = Types(1 << 5);
-    pub(super) const OBJECT: Types = Types(1 << 6);
-    const NUMBER: Types = Types(1 << 3);
+impl TypeSet {
+    pub(super) const ARRAY: TypeSet = TypeSet(1 << 5);
+    pub(super) const OBJECT: TypeSet = TypeSet(1 << 6);
+    const NUMBER: TypeSet = TypeSet(1 << 3);
 
     /// The types that a scalar has: an integer is a number too.
-    pub(super) fn of_scalar(kind: Kind, number: Option<Number>) -> Types {
+    pub(super) fn of_scalar(kind: Kind, number: Option<Number>) -> TypeSet {
         match kind {
-            Kind::Null => Types(1),
-            Kind::Bool => Types(1 << 1),
+            Kind::Null => TypeSet(1),
+            Kind::Bool => TypeSet(1 << 1),
             Kind::Int | Kind::Float => match number {
-                Some(Number::Int(_)) => Types(1 << 2 | 1 << 3),
+                Some(Number::Int(_)) => TypeSet(1 << 2 | 1 << 3),
                 // A whole number that is too large to be exact.
-                Some(Number::Float(f)) if f.fract() == 0.0 => Types(1 << 2 | 1 << 3),
-                _ => Types::NUMBER,
+                Some(Number::Float(f)) if f.fract() == 0.0 => TypeSet(1 << 2 | 1 << 3),
+                _ => TypeSet::NUMBER,
             },
-            Kind::Str | Kind::Binary | Kind::Timestamp => Types(1 << 4),
+            Kind::Str | Kind::Binary | Kind::Timestamp => TypeSet(1 << 4),
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Types> {
-        TYPES.iter().position(|(known, _)| *known == name).map(|at| Types(1 << at))
+    pub(super) fn named(name: &str) -> Option<TypeSet> {
+        TYPES.iter().position(|(known, _)| *known == name).map(|at| TypeSet(1 << at))
     }
 
     /// These types and others.
-    pub(super) fn or(self, other: Types) -> Types {
-        Types(self.0 | other.0)
+    pub(super) fn or(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 | other.0)
     }
 
     pub(super) fn is_any(self) -> bool {
         self.0 == 0
     }
 
-    pub(super) fn meets(self, other: Types) -> bool {
+    pub(super) fn meets(self, other: TypeSet) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -128,14 +128,14 @@ impl Types {
 
 /// A pattern and its text.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct TextPattern {
     pub(super) text: String,
     pub(super) regex: Regex,
 }
 
 /// Values of which one is expected: `enum` or `const`.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
+pub(super) struct ExpectedValues {
     /// Each as a text that only equal values have.
     pub(super) canonical: Vec<String>,
     pub(super) words: Vec<String>,
@@ -154,8 +154,8 @@ pub(super) struct Counts {
 pub(super) struct Rules {
     /// The schema `true` or `false`.
     pub(super) always: Option<bool>,
-    pub(super) types: Types,
-    pub(super) choices: Vec<Choice>,
+    pub(super) types: TypeSet,
+    pub(super) choices: Vec<ExpectedValues>,
     pub(super) minimum: Option<Number>,
     pub(super) maximum: Option<Number>,
     pub(super) above: Option<Number>,
@@ -165,9 +165,9 @@ pub(super) struct Rules {
     pub(super) items_count: Counts,
     pub(super) contains_count: Counts,
     pub(super) fields_count: Counts,
-    pub(super) pattern: Option<Pattern>,
+    pub(super) pattern: Option<TextPattern>,
     pub(super) properties: BTreeMap<String, usize>,
-    pub(super) pattern_properties: Vec<(Pattern, usize)>,
+    pub(super) pattern_properties: Vec<(TextPattern, usize)>,
     pub(super) additional: Option<usize>,
     pub(super) names: Option<usize>,
     pub(super) required: Vec<String>,

@@ -56,7 +56,7 @@ const TAKEN: [&str; 26] = [
 
 /// The thing that `plugin new` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum New {
+pub enum NewPlugin {
     Plugin(Language, Role),
     /// A bundle with a generator and a schema.
     Bundle,
@@ -67,7 +67,7 @@ pub enum New {
 ///
 /// # Errors
 /// The directory exists, its name is not a valid name of a plugin, or it cannot be written.
-pub fn scaffold(directory: &Path, new: New) -> Result<Vec<PathBuf>> {
+pub fn scaffold(directory: &Path, new: NewPlugin) -> Result<Vec<PathBuf>> {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     check_name(name)?;
     let usage = |message: String| Error::new(Code::Usage, message);
@@ -82,8 +82,8 @@ pub fn scaffold(directory: &Path, new: New) -> Result<Vec<PathBuf>> {
     let staged = tempfile::Builder::new().prefix(".rustomize-new-").tempdir_in(parent).map_err(cannot)?;
     let whole = staged.path().join(name);
     let files = match new {
-        New::Plugin(language, role) => files(name, language, role),
-        New::Bundle => bundle_files(name),
+        NewPlugin::Plugin(language, role) => files(name, language, role),
+        NewPlugin::Bundle => bundle_files(name),
     };
     for (path, text, is_executable) in &files {
         let path = whole.join(path);

@@ -9,7 +9,7 @@
 //! Keywords that would change a verdict and are not implemented are refused. Other unknown keywords
 //! are annotations, as the draft says, unless they look like a misspelled keyword.
 
-use super::rules::{Choice, Number, Pattern, Rules, TYPES, Types, canonical, clipped, near, shape};
+use super::rules::{ExpectedValues, Number, Rules, TYPES, TextPattern, TypeSet, canonical, clipped, near, shape};
 use percent_encoding::percent_decode_str;
 use regex::RegexBuilder;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -428,14 +428,14 @@ impl Compiler {
         items.map(&mut one).collect()
     }
 
-    fn pattern(&mut self, text: &str, place: &str) -> Result<Pattern, SchemaError> {
+    fn pattern(&mut self, text: &str, place: &str) -> Result<TextPattern, SchemaError> {
         self.patterns += 1;
         if self.patterns > MOST_PATTERNS {
             return wrong(place, format!("it has more than {MOST_PATTERNS} patterns"), None);
         }
         let regex = RegexBuilder::new(text).size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).build();
         match regex {
-            Ok(regex) => Ok(Pattern { text: text.to_owned(), regex }),
+            Ok(regex) => Ok(TextPattern { text: text.to_owned(), regex }),
             Err(regex::Error::CompiledTooBig(_)) => {
                 wrong(place, "the pattern is too large", Some("repeat less in it".to_owned()))
             }
@@ -522,10 +522,10 @@ fn check_form(form: Form, value: &Value, place: &str) -> Result<(), SchemaError>
     if is_right { Ok(()) } else { wrong(place, format!("expected {wanted}, found {}", shape(value)), None) }
 }
 
-fn types(value: &Value, place: &str) -> Result<Types, SchemaError> {
-    let mut all = Types::default();
+fn types(value: &Value, place: &str) -> Result<TypeSet, SchemaError> {
+    let mut all = TypeSet::default();
     for name in value.as_str().into_iter().chain(value.as_array().into_iter().flatten().filter_map(Value::as_str)) {
-        let Some(one) = Types::named(name) else {
+        let Some(one) = TypeSet::named(name) else {
             let names = TYPES.map(|(name, _)| name);
             let hint = match near(name, names.into_iter()) {
                 Some(near) => format!("did you mean '{near}'?"),
@@ -538,7 +538,7 @@ fn types(value: &Value, place: &str) -> Result<Types, SchemaError> {
     if all.is_any() { wrong(place, "expected at least one type", None) } else { Ok(all) }
 }
 
-fn choice(keyword: &str, value: &Value) -> Choice {
+fn choice(keyword: &str, value: &Value) -> ExpectedValues {
     let is_const = keyword == "const";
     let values = if is_const { std::slice::from_ref(value) } else { value.as_array().map_or(&[][..], Vec::as_slice) };
     let text = |value: &Value| {
@@ -550,7 +550,7 @@ fn choice(keyword: &str, value: &Value) -> Choice {
         Value::String(text) => clipped(text),
         other => clipped(&other.to_string()),
     };
-    Choice { canonical: values.iter().map(text).collect(), words: values.iter().map(word).collect(), is_const }
+    ExpectedValues { canonical: values.iter().map(text).collect(), words: values.iter().map(word).collect(), is_const }
 }
 
 fn num(value: &Value) -> Option<Number> {

@@ -29,9 +29,10 @@ use std::time::{Duration, SystemTime};
 const PLATFORMS: [(&str, &str); 5] =
     [("linux", "amd64"), ("linux", "arm64"), ("darwin", "amd64"), ("darwin", "arm64"), ("windows", "amd64")];
 
-/// A file, an archive or a directory with a version of a plugin, for one platform or for any.
+/// A file, an archive or a directory that can be fetched: a version of a plugin for one platform,
+/// or for any. A server, a lock file or a requirement names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
+pub struct Download {
     pub platform: Platform,
     /// Where it is: `https://...`, `oci://host/path@sha256:...`, `git::...?ref=<commit>` or a path.
     pub url: String,
@@ -44,13 +45,13 @@ pub struct Artifact {
 /// The fetched content, and its time of release, if the server gives one.
 #[derive(Debug)]
 pub struct Fetched {
-    pub content: Content,
+    pub content: FetchedContent,
     pub released: Option<SystemTime>,
 }
 
-/// The content of an artifact.
+/// The content of a download.
 #[derive(Debug)]
-pub enum Content {
+pub enum FetchedContent {
     /// The content of a file or an archive.
     Bytes(Vec<u8>),
     /// A directory that stays as it is; what git keeps in it does not belong to it. Its own
@@ -199,8 +200,8 @@ impl Transfer {
     ///
     /// # Errors
     /// It cannot be asked for, or there is nothing.
-    pub fn artifacts(&self, source: &Source, location: &Location, version: Option<&Version>) -> Result<Vec<Artifact>> {
-        let any = |url: String| Artifact { platform: Platform::any(), url, size: None, sha256: None };
+    pub fn downloads(&self, source: &Source, location: &Location, version: Option<&Version>) -> Result<Vec<Download>> {
+        let any = |url: String| Download { platform: Platform::any(), url, size: None, sha256: None };
         match location {
             Location::Local(path) => Ok(vec![any(path.display().to_string())]),
             Location::Git(spec) => {
@@ -217,7 +218,7 @@ impl Transfer {
                 let version = version.map(ToString::to_string).unwrap_or_default();
                 let tags = repository.tags()?;
                 let tag = tags.into_iter().find(|tag| tag.strip_prefix('v').unwrap_or(tag) == version);
-                oci::artifacts(&repository, &tag.ok_or_else(|| fault(format!("'oci://{name}' has no tag v{version}")))?)
+                oci::downloads(&repository, &tag.ok_or_else(|| fault(format!("'oci://{name}' has no tag v{version}")))?)
             }
             Location::Http(template) => self.templated(template, version),
             Location::Releases => {
@@ -233,7 +234,7 @@ impl Transfer {
     }
 
     /// The URLs that a template stands for.
-    fn templated(&self, template: &str, version: Option<&Version>) -> Result<Vec<Artifact>> {
+    fn templated(&self, template: &str, version: Option<&Version>) -> Result<Vec<Download>> {
         let mut url = template.to_owned();
         if template.contains("{version}") {
             let version = version.ok_or_else(|| {
@@ -242,18 +243,18 @@ impl Transfer {
             })?;
             url = url.replace("{version}", &version.to_string());
         }
-        let artifact = |url: String, platform| Artifact { platform, url, size: None, sha256: None };
+        let download = |url: String, platform| Download { platform, url, size: None, sha256: None };
         if !url.contains("{os}") && !url.contains("{arch}") {
-            return Ok(vec![artifact(url, Platform::any())]);
+            return Ok(vec![download(url, Platform::any())]);
         }
         let platforms = PLATFORMS.map(|(os, arch)| Platform { os: os.to_owned(), arch: arch.to_owned() });
         let host = Platform::host();
         let all = platforms.iter().cloned().chain((!platforms.contains(&host)).then_some(host));
-        Ok(all.map(|p| artifact(url.replace("{os}", &p.os).replace("{arch}", &p.arch), p)).collect())
+        Ok(all.map(|p| download(url.replace("{os}", &p.os).replace("{arch}", &p.arch), p)).collect())
     }
 
     /// The files of a release: its file of sums names them.
-    fn released(&self, source: &Source, version: &Version) -> Result<Vec<Artifact>> {
+    fn released(&self, source: &Source, version: &Version) -> Result<Vec<Download>> {
         let base = format!("{}/releases/download/v{version}", repository_url(source));
         let stem = format!("{PREFIX}{}_v{version}", source.name());
         let sums = self.get(&format!("{base}/{stem}_SHA256SUMS"))?;
@@ -264,14 +265,14 @@ impl Transfer {
             let bare = [".zip", ".tar.gz", ".tgz", ".exe"].iter().fold(name, |n, end| n.strip_suffix(end).unwrap_or(n));
             let (os, arch) = bare.strip_prefix(&stem)?.strip_prefix("_x")?.split_once('_')?.1.split_once('_')?;
             let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
-            is_sum.then(|| Artifact {
+            is_sum.then(|| Download {
                 platform: Platform { os: os.to_owned(), arch: arch.to_owned() },
                 url: format!("{base}/{name}"),
                 size: None,
                 sha256: Some(sum.to_ascii_lowercase()),
             })
         };
-        let found: Vec<Artifact> = sums.lines().filter_map(entry).collect();
+        let found: Vec<Download> = sums.lines().filter_map(entry).collect();
         if found.is_empty() {
             let message = format!("'{base}/{stem}_SHA256SUMS' does not name a file of this plugin");
             return Err(fault(message).hint(format!("its lines are '<sha256>  {stem}_x1.0_<os>_<arch>.zip'")));
@@ -279,13 +280,13 @@ impl Transfer {
         Ok(found)
     }
 
-    /// Fetches an artifact, held to the size and the sum that it is said to have. Relative paths
+    /// Fetches a download, held to the size and the sum that it is said to have. Relative paths
     /// are those of `base`.
     ///
     /// # Errors
     /// It cannot be fetched, or is something else.
-    pub fn fetch(&self, artifact: &Artifact, base: &Base) -> Result<Fetched> {
-        let url = &artifact.url;
+    pub fn fetch(&self, download: &Download, base: &Base) -> Result<Fetched> {
+        let url = &download.url;
         let mut released = None;
         let bytes = match url {
             _ if is_repository(url) => {
@@ -297,7 +298,7 @@ impl Transfer {
                 let within = Checkout { directory: directory.clone(), url: spec.url };
                 let whole = Base { directory, within: Some(within) };
                 let own = Base { directory: whole.resolve(&spec.path)?, ..whole };
-                return Ok(Fetched { content: Content::Directory(own), released });
+                return Ok(Fetched { content: FetchedContent::Directory(own), released });
             }
             _ if url.starts_with("oci://") => {
                 let (name, digest) = url["oci://".len()..].split_once('@').unwrap_or_default();
@@ -313,7 +314,7 @@ impl Transfer {
                 let path = base.resolve(url)?;
                 if path.is_dir() {
                     let own = Base { directory: path, within: base.within.clone() };
-                    return Ok(Fetched { content: Content::Directory(own), released });
+                    return Ok(Fetched { content: FetchedContent::Directory(own), released });
                 }
                 self.limit.read(&path).map_err(|e| {
                     let error = fault(format!("cannot read '{}': {e}", path.display()));
@@ -324,27 +325,27 @@ impl Transfer {
                 })?
             }
         };
-        if let Some(size) = artifact.size.filter(|size| *size != bytes.len() as u64) {
+        if let Some(size) = download.size.filter(|size| *size != bytes.len() as u64) {
             return Err(fault(format!("'{url}' has {} bytes, {size} were announced", bytes.len())));
         }
-        if let Some(want) = &artifact.sha256 {
+        if let Some(want) = &download.sha256 {
             check_sum(url, &bytes, want)?;
         }
-        Ok(Fetched { content: Content::Bytes(bytes), released })
+        Ok(Fetched { content: FetchedContent::Bytes(bytes), released })
     }
 
-    /// The signature of an artifact: `<URL>.minisig`, or in a registry the layer of the tag
+    /// The signature of a download: `<URL>.minisig`, or in a registry the layer of the tag
     /// `sha256-<sum>.minisig`.
     ///
     /// # Errors
-    /// It is missing, or such an artifact cannot have one.
-    pub fn signature(&self, artifact: &Artifact) -> Result<String> {
-        let url = &artifact.url;
+    /// It is missing, or such a download cannot have one.
+    pub fn signature(&self, download: &Download) -> Result<String> {
+        let url = &download.url;
         let bytes = match url.strip_prefix("oci://") {
             Some(rest) => {
                 let (name, digest) = rest.split_once('@').unwrap_or_default();
                 let repository = self.repository(name);
-                let layers = oci::artifacts(&repository, &format!("{}.minisig", digest.replace(':', "-")))?;
+                let layers = oci::downloads(&repository, &format!("{}.minisig", digest.replace(':', "-")))?;
                 let layer = layers.first().and_then(|layer| layer.url.split_once('@'));
                 let (_, digest) = layer.ok_or_else(|| fault(format!("'{url}' has no signature")))?;
                 repository.blob(digest)?
@@ -366,7 +367,7 @@ fn releases(source: &Source) -> Result<RepoSpec> {
     RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is not the address of a repository")))
 }
 
-/// Returns whether an artifact is a directory of a repository: see [`git_url`].
+/// Returns whether a download is a directory of a repository: see [`git_url`].
 pub(super) fn is_repository(url: &str) -> bool {
     url.starts_with("git::")
 }

@@ -12,7 +12,8 @@ use crate::manager::id::source::{Source, canonical};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// Where a plugin came from.
+/// Whether a plugin was fetched from the host of its source or from elsewhere. It is written beside
+/// an installed plugin, and trust rules ask for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The place that its source names.

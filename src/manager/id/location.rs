@@ -8,7 +8,8 @@ use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a plugin comes from.
+/// The place that a plugin is fetched from: the field `from` of a requirement, as it is read. Trust
+/// rules see it as an `Origin` of the group `fetch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// Releases of the repository that the source names, as GitHub lays them out.

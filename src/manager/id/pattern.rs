@@ -1,4 +1,4 @@
-//! [`Pattern`]: which sources a rule is for.
+//! [`SourcePattern`]: which sources a rule is for.
 
 use super::source::{MOST_PARTS, SourceError, check_spelling, prefixed};
 use crate::load::host;
@@ -6,17 +6,17 @@ use crate::plugin::permissions::is_like;
 
 /// A source in which `*` is any part or any text in one, and `**` at the end all that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(String);
+pub struct SourcePattern(String);
 
 /// All that follows.
 const REST: &str = "**";
 
-impl Pattern {
+impl SourcePattern {
     /// Reads a pattern.
     ///
     /// # Errors
     /// It cannot match any source.
-    pub fn parse(text: &str) -> Result<Pattern, SourceError> {
+    pub fn parse(text: &str) -> Result<SourcePattern, SourceError> {
         if text.contains("://") {
             return Err(SourceError::Scheme);
         }
@@ -39,7 +39,7 @@ impl Pattern {
         }
         match prefixed(last) {
             Some(raw) => Err(SourceError::Prefixed(raw.to_owned())),
-            None => Ok(Pattern(text.to_owned())),
+            None => Ok(SourcePattern(text.to_owned())),
         }
     }
 
@@ -60,7 +60,7 @@ impl Pattern {
     }
 
     /// Returns whether it is for all that another one is for.
-    pub fn covers(&self, other: &Pattern) -> bool {
+    pub fn covers(&self, other: &SourcePattern) -> bool {
         (self.0.ends_with(REST) || !other.0.ends_with(REST)) && self.is_for(&other.0)
     }
 }
@@ -83,10 +83,10 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::SourcePattern;
 
-    fn pattern(text: &str) -> Pattern {
-        Pattern::parse(text).unwrap()
+    fn pattern(text: &str) -> SourcePattern {
+        SourcePattern::parse(text).unwrap()
     }
 
     #[test]

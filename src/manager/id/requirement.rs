@@ -19,14 +19,14 @@ pub struct Requirement {
     /// The parameters that each call gets, as JSON; empty for none (U38).
     pub parameters: String,
     /// The kinds of configuration objects that ask for it; empty if the file does not say.
-    pub provides: Vec<Provided>,
+    pub provides: Vec<ObjectKind>,
     /// Where it stands, for messages.
     pub place: Option<Place>,
 }
 
-/// A kind of configuration objects.
+/// A kind of configuration objects, by its apiVersion and its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Provided {
+pub struct ObjectKind {
     pub api_version: String,
     pub kind: String,
 }
@@ -37,11 +37,11 @@ struct RawRequirement<'a> {
     version: &'a str,
     from: &'a str,
     parameters: Node<'a>,
-    provides: Vec<RawProvided<'a>>,
+    provides: Vec<RawKind<'a>>,
 }
 
 #[derive(Default, Decode)]
-struct RawProvided<'a> {
+struct RawKind<'a> {
     api_version: &'a str,
     kind: &'a str,
 }
@@ -97,7 +97,7 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
     };
     let provides = raw.provides.iter();
     let provides =
-        provides.map(|p| Provided { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
+        provides.map(|p| ObjectKind { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
     Location::parse(raw.from).map_err(|e| cx.error(node.pos(), e.to_string()))?;
     let from = raw.from.to_owned();
     let mut parameters = String::new();

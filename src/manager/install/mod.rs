@@ -16,28 +16,28 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{DescribeError, Description};
 use crate::manager::author::manifest::{Manifest, Runtime};
 use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Artifact, Base, Transfer, is_repository};
+use crate::manager::fetch::{Base, Download, Transfer, is_repository};
 use crate::manager::id::name::{FileName, ORIGIN_SUFFIX, Platform, SIGNED_SUFFIX};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::{Version, VersionError};
 use crate::manager::policy::Policy;
-use crate::manager::policy::lock::{Lock, Locked, Pinned, Provided};
+use crate::manager::policy::lock::{Lock, LockedComponent, LockedDownload, LockedPlugin};
 use crate::manager::store::beside::sum_name;
 use crate::manager::store::discover::Installed;
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::place;
 use crate::plugin::PluginOptions;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
-use prepare::{Choice, Preparer, Staged, base_of, is_local, is_of_this_machine, side_by_side};
+use prepare::{Preparer, StagedPlugin, VersionChoice, base_of, is_local, is_of_this_machine, side_by_side};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A step of an installation, for progress.
 #[derive(Debug)]
-pub enum Event<'e> {
+pub enum InstallEvent<'e> {
     /// Something is fetched.
     Fetching { url: &'e str },
     /// A plugin asks for what nothing grants yet.
@@ -46,19 +46,20 @@ pub enum Event<'e> {
     Skipped { source: &'e Source, why: &'e Error },
 }
 
-/// The parts of a requirement that decide which files are fetched for it.
+/// The parts of a requirement that decide which download is fetched for it. Requirements with equal
+/// keys share the download.
 #[derive(PartialEq, Eq, Hash)]
-struct Wanted {
+struct DownloadKey {
     source: Source,
     constraint: String,
     from: String,
     base: Base,
 }
 
-impl Wanted {
-    fn of(wanted: &Requirement, base: &Base) -> Wanted {
+impl DownloadKey {
+    fn of(wanted: &Requirement, base: &Base) -> DownloadKey {
         let (source, constraint) = (wanted.source.clone(), wanted.constraint.to_string());
-        Wanted { source, constraint, from: wanted.from.clone(), base: base.clone() }
+        DownloadKey { source, constraint, from: wanted.from.clone(), base: base.clone() }
     }
 }
 
@@ -67,7 +68,7 @@ pub const PARALLEL: usize = 4;
 
 /// Installs plugins below one root: it chooses a version, fetches it into a stage and commits it.
 pub struct Installer<'i> {
-    pub root: &'i LockedRoot,
+    pub root: &'i ExclusiveRoot,
     pub transfer: &'i Transfer,
     pub options: &'i PluginOptions,
     /// The rules of which plugins may be installed.
@@ -79,11 +80,11 @@ pub struct Installer<'i> {
     /// True if the new lock has all platforms; it has that of this machine alone otherwise.
     pub all_platforms: bool,
     /// Told what happens.
-    pub events: &'i (dyn Fn(Event<'_>) + Sync),
+    pub events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
     /// How many plugins are prepared at once.
     pub parallel: usize,
     /// The choices of requirements that were prepared side by side.
-    prepared: HashMap<Wanted, Result<Vec<Choice>>>,
+    prepared: HashMap<DownloadKey, Result<Vec<VersionChoice>>>,
     /// The lock of the plugins that were installed.
     pub lock: Lock,
     /// The installed plugins, by source.
@@ -97,11 +98,11 @@ fn fault(message: String) -> Error {
 impl<'i> Installer<'i> {
     /// One that has installed nothing yet, and that may lock what is not locked, for all platforms.
     pub fn new(
-        root: &'i LockedRoot,
+        root: &'i ExclusiveRoot,
         transfer: &'i Transfer,
         options: &'i PluginOptions,
         policy: &'i Policy,
-        events: &'i (dyn Fn(Event<'_>) + Sync),
+        events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
     ) -> Self {
         let (known, lock, done, prepared, project) = Default::default();
         let (all_platforms, parallel) = (true, PARALLEL);
@@ -142,7 +143,7 @@ impl<'i> Installer<'i> {
         if new.len() > 1 {
             let preparer = self.preparer();
             let prepared = side_by_side(self.parallel, &new, |wanted| preparer.prepare(wanted, base));
-            self.prepared.extend(new.iter().map(|wanted| Wanted::of(wanted, base)).zip(prepared));
+            self.prepared.extend(new.iter().map(|wanted| DownloadKey::of(wanted, base)).zip(prepared));
         }
         for requirement in wanted {
             let at = |e: Error| e.context(format!("installing '{}' ({})", requirement.name, requirement.source));
@@ -164,7 +165,7 @@ impl<'i> Installer<'i> {
             let message = format!("{} is required here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
-        let prepared = match self.prepared.remove(&Wanted::of(wanted, base)) {
+        let prepared = match self.prepared.remove(&DownloadKey::of(wanted, base)) {
             Some(prepared) => prepared,
             None => self.preparer().prepare(wanted, base),
         };
@@ -180,11 +181,11 @@ impl<'i> Installer<'i> {
                     self.done.insert(wanted.source.clone(), installed);
                     return Ok(());
                 }
-                Err(Tried::NotThis(why)) if choice.pinned.is_none() => {
-                    (self.events)(Event::Skipped { source: &wanted.source, why: &why });
+                Err(NotTaken::NotThis(why)) if choice.pinned.is_none() => {
+                    (self.events)(InstallEvent::Skipped { source: &wanted.source, why: &why });
                     last = Some(why);
                 }
-                Err(Tried::NotThis(why) | Tried::Failed(why)) => return Err(why),
+                Err(NotTaken::NotThis(why) | NotTaken::Failed(why)) => return Err(why),
             }
         }
         Err(last.unwrap_or_else(|| fault(format!("no version is {}", wanted.constraint))))
@@ -194,23 +195,23 @@ impl<'i> Installer<'i> {
     fn take(
         &mut self,
         wanted: &Requirement,
-        choice: &mut Choice,
+        choice: &mut VersionChoice,
         base: &Base,
         chain: &mut Vec<Source>,
-    ) -> std::result::Result<(Installed, Locked), Tried> {
+    ) -> std::result::Result<(Installed, LockedPlugin), NotTaken> {
         let host = Platform::host();
-        let Some(artifact) = choice.artifact().cloned() else {
-            let there: Vec<String> = choice.artifacts.iter().map(|a| a.platform.to_string()).collect();
-            return Err(Tried::NotThis(fault(format!("it has no file for {host}, only for {}", there.join(", ")))));
+        let Some(download) = choice.download().cloned() else {
+            let there: Vec<String> = choice.downloads.iter().map(|a| a.platform.to_string()).collect();
+            return Err(NotTaken::NotThis(fault(format!("it has no file for {host}, only for {}", there.join(", ")))));
         };
         let staged = match choice.staged.take() {
             Some(staged) => staged,
-            None => self.preparer().stage(wanted, choice, &artifact, base)?,
+            None => self.preparer().stage(wanted, choice, &download, base)?,
         };
         if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != staged.pinned.content) {
             let found = &staged.pinned.content;
             let message =
-                format!("'{}' is not what was locked: {found}, plugins.lock says {}", artifact.url, pinned.content);
+                format!("'{}' is not what was locked: {found}, plugins.lock says {}", download.url, pinned.content);
             let hint = match is_local(wanted) {
                 true => {
                     let command = in_directory("rustomize plugin lock", &self.project);
@@ -218,7 +219,7 @@ impl<'i> Installer<'i> {
                 }
                 false => "the file was changed since; nothing was installed".to_owned(),
             };
-            return Err(Tried::Failed(fault(message).hint(hint)));
+            return Err(NotTaken::Failed(fault(message).hint(hint)));
         }
         let needs = self.needs(&staged.path, &staged.pinned).map_err(|e| staged.named(e))?;
         let file = match &staged.kept {
@@ -227,7 +228,7 @@ impl<'i> Installer<'i> {
         };
         // A plugin that was not fetched is fetched only for dependencies in its own repository.
         let own = match staged.kept.is_some() && needs.iter().any(is_local) {
-            true => base_of(self.transfer.fetch(&artifact, base)?.content, base),
+            true => base_of(self.transfer.fetch(&download, base)?.content, base),
             false => staged.base.clone(),
         };
         self.install_below(&needs, &own, chain)?;
@@ -241,7 +242,7 @@ impl<'i> Installer<'i> {
             }
             None => self.commit(wanted, &staged, file, &needs)?,
         };
-        let locked = self.locked(wanted, &installed, description, needs, staged.pinned, &artifact, choice, base)?;
+        let locked = self.locked(wanted, &installed, description, needs, staged.pinned, &download, choice, base)?;
         Ok((installed, locked))
     }
 
@@ -250,7 +251,7 @@ impl<'i> Installer<'i> {
     fn commit(
         &self,
         wanted: &Requirement,
-        staged: &Staged,
+        staged: &StagedPlugin,
         file: FileName,
         needs: &[Requirement],
     ) -> Result<(Installed, Description)> {
@@ -260,8 +261,8 @@ impl<'i> Installer<'i> {
             if target.is_dir() {
                 let work = self.root.stage()?;
                 let manifest = Manifest::read(&target)?;
-                runtime::prepare(&manifest, &target, work.path(), self.options)?;
                 manifest.check_entry(&target)?;
+                runtime::prepare(&manifest, &target, work.path(), self.options)?;
                 self.link(&target, needs)?;
             }
             let description = self.describe(&target)?;
@@ -338,7 +339,7 @@ impl<'i> Installer<'i> {
     }
 
     /// The plugins that one needs. What was fetched names no place of this machine.
-    fn needs(&self, plugin: &Path, pinned: &Pinned) -> Result<Vec<Requirement>> {
+    fn needs(&self, plugin: &Path, pinned: &LockedDownload) -> Result<Vec<Requirement>> {
         let needs = if plugin.is_dir() { Manifest::read(plugin)?.dependencies } else { Vec::new() };
         let is_archive = pinned.archive.is_some();
         if let Some(need) =
@@ -364,11 +365,11 @@ impl<'i> Installer<'i> {
     fn file_name(
         &self,
         wanted: &Requirement,
-        choice: &Choice,
-        staged: &Staged,
-    ) -> std::result::Result<FileName, Tried> {
+        choice: &VersionChoice,
+        staged: &StagedPlugin,
+    ) -> std::result::Result<FileName, NotTaken> {
         let name = wanted.source.name().to_owned();
-        let not_this = |e: String| Tried::NotThis(fault(e));
+        let not_this = |e: String| NotTaken::NotThis(fault(e));
         let (said, api, platform) = if staged.path.is_dir() {
             let manifest = Manifest::read(&staged.path)?;
             if !manifest.name.is_empty() && manifest.name != name {
@@ -394,7 +395,7 @@ impl<'i> Installer<'i> {
             (None, Some(taken)) => taken.clone(),
             (None, None) => {
                 let error = fault("its version is not known".to_owned());
-                return Err(Tried::Failed(error.hint("put 'version: 1.2.3' into its plugin.yaml")));
+                return Err(NotTaken::Failed(error.hint("put 'version: 1.2.3' into its plugin.yaml")));
             }
         };
         if !wanted.constraint.allows(&version) {
@@ -411,15 +412,15 @@ impl<'i> Installer<'i> {
         installed: &Installed,
         description: Description,
         needs: Vec<Requirement>,
-        pinned: Pinned,
-        artifact: &Artifact,
-        choice: &Choice,
+        pinned: LockedDownload,
+        download: &Download,
+        choice: &VersionChoice,
         base: &Base,
-    ) -> Result<Locked> {
-        let mut platforms = BTreeMap::from([(artifact.platform.to_string(), pinned)]);
+    ) -> Result<LockedPlugin> {
+        let mut platforms = BTreeMap::from([(download.platform.to_string(), pinned)]);
         let known = self.known.of(&wanted.source).filter(|known| known.version == installed.file.version.to_string());
         let mut unknown = Vec::new();
-        for other in choice.artifacts.iter().filter(|other| other.platform != artifact.platform) {
+        for other in choice.downloads.iter().filter(|other| other.platform != download.platform) {
             let name = other.platform.to_string();
             match known.and_then(|known| known.platforms.get(&name)).filter(|_| choice.pinned.is_some()) {
                 Some(known) => drop(platforms.insert(name, known.clone())),
@@ -429,8 +430,8 @@ impl<'i> Installer<'i> {
         }
         let preparer = self.preparer();
         // Only what it is known by is wanted: the files go at once.
-        let pinned = |(_, other): &(String, &Artifact)| Ok(preparer.unpacked(wanted, other, base)?.pinned);
-        let pinned: Vec<Result<Pinned>> = side_by_side(self.parallel, &unknown, pinned);
+        let pinned = |(_, other): &(String, &Download)| Ok(preparer.unpacked(wanted, other, base)?.pinned);
+        let pinned: Vec<Result<LockedDownload>> = side_by_side(self.parallel, &unknown, pinned);
         for ((name, _), pinned) in unknown.into_iter().zip(pinned) {
             match pinned {
                 Ok(pinned) => drop(platforms.insert(name, pinned)),
@@ -444,16 +445,18 @@ impl<'i> Installer<'i> {
         let (trust, asked) = (&self.policy.trust, &description.permissions);
         let beyond = trust.ungranted(&wanted.source, &origin, asked, &flags, home.as_deref())?;
         if !beyond.is_empty() {
-            (self.events)(Event::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
+            (self.events)(InstallEvent::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
         }
         let manifest = if installed.path.is_dir() { Some(Manifest::read(&installed.path)?) } else { None };
         let provides = match manifest.as_ref().is_some_and(Manifest::is_bundle) {
             // A bundle has each of its kinds in every role.
-            true => description.generators.iter().map(|component| Provided::new(None, component)).collect(),
-            false => description.components().map(|(role, component)| Provided::new(Some(role), component)).collect(),
+            true => description.generators.iter().map(|component| LockedComponent::new(None, component)).collect(),
+            false => {
+                description.components().map(|(role, component)| LockedComponent::new(Some(role), component)).collect()
+            }
         };
         let runtime = manifest.map(|manifest| manifest.runtime.name().to_owned());
-        Ok(Locked {
+        Ok(LockedPlugin {
             version: installed.file.version.to_string(),
             api: installed.file.api.to_string(),
             constraint: wanted.constraint.to_string(),
@@ -474,25 +477,25 @@ fn is_bundle(path: &Path) -> Result<bool> {
 }
 
 /// Why a choice was not taken.
-enum Tried {
+enum NotTaken {
     /// It is not what it was taken for: another may be.
     NotThis(Error),
     Failed(Error),
 }
 
-impl Tried {
+impl NotTaken {
     /// The same with another error.
-    fn map(self, map: impl FnOnce(Error) -> Error) -> Tried {
+    fn map(self, map: impl FnOnce(Error) -> Error) -> NotTaken {
         match self {
-            Tried::NotThis(e) => Tried::NotThis(map(e)),
-            Tried::Failed(e) => Tried::Failed(map(e)),
+            NotTaken::NotThis(e) => NotTaken::NotThis(map(e)),
+            NotTaken::Failed(e) => NotTaken::Failed(map(e)),
         }
     }
 }
 
-impl From<Error> for Tried {
+impl From<Error> for NotTaken {
     fn from(e: Error) -> Self {
-        Tried::Failed(e)
+        NotTaken::Failed(e)
     }
 }
 

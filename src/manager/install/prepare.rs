@@ -5,7 +5,7 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::archive::unpack;
 use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Artifact, Base, Content, Transfer};
+use crate::manager::fetch::{Base, Download, FetchedContent, Transfer};
 use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::{PREFIX, Platform};
@@ -13,11 +13,11 @@ use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
-use crate::manager::install::Event;
+use crate::manager::install::InstallEvent;
 use crate::manager::policy::Policy;
-use crate::manager::policy::lock::{Lock, Locked, Pinned};
+use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
 use crate::manager::store::discover::{Installed, candidates};
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -30,34 +30,34 @@ const CONTENT: &str = "content";
 
 /// Prepares plugins below one root. It writes only to stages of the root.
 pub(super) struct Preparer<'i> {
-    pub(super) root: &'i LockedRoot,
+    pub(super) root: &'i ExclusiveRoot,
     pub(super) transfer: &'i Transfer,
     pub(super) policy: &'i Policy,
     pub(super) known: &'i Lock,
     /// The directory with plugins.yaml, for the commands in hints.
     pub(super) project: &'i Path,
-    pub(super) events: &'i (dyn Fn(Event<'_>) + Sync),
+    pub(super) events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
 }
 
-/// A version that a requirement allows.
-pub(super) struct Choice {
+/// A version that a requirement allows, with its downloads.
+pub(super) struct VersionChoice {
     /// `None` where only the plugin itself says its version.
     pub(super) version: Option<Version>,
     /// The files of the version, by platform; empty until the choice is tried, unless it is locked.
-    pub(super) artifacts: Vec<Artifact>,
+    pub(super) downloads: Vec<Download>,
     /// The entry of the lock file.
-    pub(super) pinned: Option<Pinned>,
+    pub(super) pinned: Option<LockedDownload>,
     /// The files for this machine, if they were fetched before the choice is tried.
-    pub(super) staged: Option<Staged>,
+    pub(super) staged: Option<StagedPlugin>,
 }
 
-/// The files of a plugin that can be installed: unpacked in a stage, or installed already.
-pub(super) struct Staged {
+/// A plugin that can be installed: unpacked in a stage, or installed already.
+pub(super) struct StagedPlugin {
     /// The file or directory that is the plugin.
     pub(super) path: PathBuf,
     /// The plugin, if it is installed as it is locked, and was not fetched.
     pub(super) kept: Option<Installed>,
-    pub(super) pinned: Pinned,
+    pub(super) pinned: LockedDownload,
     /// The key that has signed it, where a signature is asked for.
     pub(super) signer: Option<String>,
     /// The place that it was fetched from.
@@ -71,7 +71,7 @@ pub(super) struct Staged {
     pub(super) shown: String,
 }
 
-impl Staged {
+impl StagedPlugin {
     /// An error with the place that the plugin was fetched from, where it names the stage.
     pub(super) fn named(&self, e: Error) -> Error {
         match &self.stage {
@@ -92,14 +92,14 @@ impl Preparer<'_> {
     /// # Errors
     /// Its source is not trusted, it has no version that is allowed, or the first one cannot be
     /// fetched or unpacked.
-    pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<Choice>> {
+    pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<VersionChoice>> {
         self.policy.trust.rule(&wanted.source, &Origin::of(wanted, base)?)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
         let mut choices = self.choices(wanted, &location)?;
         if let Some(first) = choices.first_mut() {
             self.complete(wanted, first)?;
-            if let Some(artifact) = first.artifact() {
-                first.staged = Some(self.stage(wanted, first, artifact, base)?);
+            if let Some(download) = first.download() {
+                first.staged = Some(self.stage(wanted, first, download, base)?);
             }
         }
         Ok(choices)
@@ -112,13 +112,13 @@ impl Preparer<'_> {
     pub(super) fn stage(
         &self,
         wanted: &Requirement,
-        choice: &Choice,
-        artifact: &Artifact,
+        choice: &VersionChoice,
+        download: &Download,
         base: &Base,
-    ) -> Result<Staged> {
+    ) -> Result<StagedPlugin> {
         match self.kept(wanted, choice, base)? {
             Some(kept) => Ok(kept),
-            None => self.unpacked(wanted, artifact, base),
+            None => self.unpacked(wanted, download, base),
         }
     }
 
@@ -126,22 +126,22 @@ impl Preparer<'_> {
     ///
     /// # Errors
     /// It cannot be asked for.
-    pub(super) fn complete(&self, wanted: &Requirement, choice: &mut Choice) -> Result<()> {
-        if choice.artifacts.is_empty() {
+    pub(super) fn complete(&self, wanted: &Requirement, choice: &mut VersionChoice) -> Result<()> {
+        if choice.downloads.is_empty() {
             let location = wanted.location().map_err(|e| fault(e.to_string()))?;
-            choice.artifacts = self.transfer.artifacts(&wanted.source, &location, choice.version.as_ref())?;
+            choice.downloads = self.transfer.downloads(&wanted.source, &location, choice.version.as_ref())?;
         }
         Ok(())
     }
 
     /// The installed plugin of a choice, if it is as locked. Plugins of the tree may change, and
     /// are always read again.
-    fn kept(&self, wanted: &Requirement, choice: &Choice, base: &Base) -> Result<Option<Staged>> {
+    fn kept(&self, wanted: &Requirement, choice: &VersionChoice, base: &Base) -> Result<Option<StagedPlugin>> {
         let pinned = choice.pinned.as_ref().filter(|_| !is_local(wanted));
         let (Some(pinned), Some(version)) = (pinned, &choice.version) else { return Ok(None) };
         let origin = Origin::of(wanted, base)?;
         let installed = self.present(&wanted.source, &origin, version, &pinned.content);
-        Ok(installed.map(|installed| Staged {
+        Ok(installed.map(|installed| StagedPlugin {
             path: installed.path.clone(),
             kept: Some(installed),
             pinned: pinned.clone(),
@@ -154,7 +154,7 @@ impl Preparer<'_> {
     }
 
     /// The versions that a requirement allows, best first.
-    fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<Choice>> {
+    fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<VersionChoice>> {
         let host = Platform::host();
         // A plugin of the tree may change, and is locked again unless the policy is frozen.
         let may_change = matches!(location, Location::Local(_)) && !self.policy.is_frozen;
@@ -168,13 +168,13 @@ impl Preparer<'_> {
             let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
             let others = others.filter_map(|(name, pinned)| {
                 let (os, arch) = name.split_once('_')?;
-                Some(pinned.artifact(Platform { os: os.to_owned(), arch: arch.to_owned() }))
+                Some(pinned.download(Platform { os: os.to_owned(), arch: arch.to_owned() }))
             });
             self.check_urls(wanted, location, locked)?;
-            let artifacts = [pinned.artifact(platform.clone())].into_iter().chain(others).collect();
-            return Ok(vec![Choice {
+            let downloads = [pinned.download(platform.clone())].into_iter().chain(others).collect();
+            return Ok(vec![VersionChoice {
                 version: locked.version(),
-                artifacts,
+                downloads,
                 pinned: Some(pinned.clone()),
                 staged: None,
             }]);
@@ -198,13 +198,13 @@ impl Preparer<'_> {
                 allowed
             }
         };
-        let choice = |version| Choice { version, artifacts: Vec::new(), pinned: None, staged: None };
+        let choice = |version| VersionChoice { version, downloads: Vec::new(), pinned: None, staged: None };
         Ok(versions.into_iter().map(choice).collect())
     }
 
     /// Holds the URLs of a lock file to what the requirement says: trust is in the place that is
     /// named there.
-    fn check_urls(&self, wanted: &Requirement, location: &Location, locked: &Locked) -> Result<()> {
+    fn check_urls(&self, wanted: &Requirement, location: &Location, locked: &LockedPlugin) -> Result<()> {
         for (platform, pinned) in &locked.platforms {
             if location.gives(&wanted.source, &pinned.url, locked.version().as_ref(), platform) {
                 continue;
@@ -238,50 +238,50 @@ impl Preparer<'_> {
         wanted.find(|installed| is_trusted(installed) && installed.verify().is_ok())
     }
 
-    /// Fetches an artifact and unpacks it where it can be renamed from.
-    pub(super) fn unpacked(&self, wanted: &Requirement, artifact: &Artifact, base: &Base) -> Result<Staged> {
+    /// Fetches a download and unpacks it where it can be renamed from.
+    pub(super) fn unpacked(&self, wanted: &Requirement, download: &Download, base: &Base) -> Result<StagedPlugin> {
         let (source, origin) = (&wanted.source, Origin::of(wanted, base)?);
-        (self.events)(Event::Fetching { url: &artifact.url });
+        (self.events)(InstallEvent::Fetching { url: &download.url });
         let stage = self.root.stage()?;
         let content = stage.path().join(CONTENT);
         fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
-        let fetched = self.transfer.fetch(artifact, base)?;
+        let fetched = self.transfer.fetch(download, base)?;
         let mut signer = None;
         if let Some(rule) = self.policy.trust.rule(source, &origin)? {
-            rule.check_age(&artifact.url, fetched.released, SystemTime::now())?;
+            rule.check_age(&download.url, fetched.released, SystemTime::now())?;
             match &fetched.content {
                 // Before the archive is unpacked.
-                Content::Bytes(bytes) if rule.wants_signature() => {
-                    let signature = self.transfer.signature(artifact)?;
-                    signer = Some(rule.check_signature(&artifact.url, bytes, &signature)?.to_owned());
+                FetchedContent::Bytes(bytes) if rule.wants_signature() => {
+                    let signature = self.transfer.signature(download)?;
+                    signer = Some(rule.check_signature(&download.url, bytes, &signature)?.to_owned());
                 }
-                Content::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(artifact)?),
+                FetchedContent::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(download)?),
                 _ => {}
             }
         }
         let fetched = fetched.content;
         let (size, archive) = match &fetched {
-            Content::Bytes(bytes) => {
-                unpack(&artifact.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
+            FetchedContent::Bytes(bytes) => {
+                unpack(&download.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
                 let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
                 (Some(bytes.len() as u64), Some(sum))
             }
-            Content::Directory(directory) => {
-                let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", artifact.url));
+            FetchedContent::Directory(directory) => {
+                let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", download.url));
                 content::copy(&directory.directory, &content).map_err(cannot)?;
                 (None, None)
             }
         };
         let path = plugin_in(&content, source).ok_or_else(|| {
-            let error = fault(format!("'{}' does not hold a plugin '{}'", artifact.url, source.name()));
+            let error = fault(format!("'{}' does not hold a plugin '{}'", download.url, source.name()));
             error.hint(format!(
                 "it has to hold one file, a file '{PREFIX}{}...', or a directory with plugin.yaml",
                 source.name()
             ))
         })?;
-        let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", artifact.url));
+        let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", download.url));
         if let Some(own) = content::own_in(&path).map_err(cannot)? {
-            let message = format!("'{}' holds '{own}', a name of files that belong to one machine", artifact.url);
+            let message = format!("'{}' holds '{own}', a name of files that belong to one machine", download.url);
             return Err(fault(message).hint("nothing was installed; its author has to leave that out"));
         }
         let sum = content::sum(&path).map_err(cannot)?;
@@ -289,21 +289,22 @@ impl Preparer<'_> {
             if path.is_dir() { content::files(&path).map_err(cannot)? } else { vec![(String::new(), path.clone())] };
         let bytes = || files.iter().map(|(_, file)| file.metadata().map_or(0, |m| m.len())).sum();
         make_executable(&path).map_err(cannot)?;
-        let pinned = Pinned { url: artifact.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
+        let pinned =
+            LockedDownload { url: download.url.clone(), size: size.unwrap_or_else(bytes), archive, content: sum };
         let shown = match &fetched {
-            Content::Directory(own) if is_local(wanted) => own.directory.display().to_string(),
-            _ => artifact.url.clone(),
+            FetchedContent::Directory(own) if is_local(wanted) => own.directory.display().to_string(),
+            _ => download.url.clone(),
         };
         let base = base_of(fetched, base);
-        Ok(Staged { path, kept: None, pinned, signer, origin, base, stage: Some(stage), shown })
+        Ok(StagedPlugin { path, kept: None, pinned, signer, origin, base, stage: Some(stage), shown })
     }
 }
 
-impl Choice {
+impl VersionChoice {
     /// The file for this machine: that of its platform, or the one for every platform.
-    pub(super) fn artifact(&self) -> Option<&Artifact> {
+    pub(super) fn download(&self) -> Option<&Download> {
         let platforms = [Platform::host(), Platform::any()];
-        platforms.into_iter().find_map(|p| self.artifacts.iter().find(|a| a.platform == p))
+        platforms.into_iter().find_map(|p| self.downloads.iter().find(|a| a.platform == p))
     }
 }
 
@@ -343,10 +344,10 @@ pub(super) fn is_of_this_machine(need: &Requirement) -> bool {
 }
 
 /// The directory of a plugin's relative paths; for an archive, that of the requirement.
-pub(super) fn base_of(content: Content, base: &Base) -> Base {
+pub(super) fn base_of(content: FetchedContent, base: &Base) -> Base {
     match content {
-        Content::Directory(own) => own,
-        Content::Bytes(_) => base.clone(),
+        FetchedContent::Directory(own) => own,
+        FetchedContent::Bytes(_) => base.clone(),
     }
 }
 

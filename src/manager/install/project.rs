@@ -31,7 +31,7 @@ pub enum Upgrade<'u> {
 
 /// Options of locking a directory.
 #[derive(Clone, Debug)]
-pub struct Relock<'r> {
+pub struct RelockOptions<'r> {
     pub upgrade: Upgrade<'r>,
     /// Leaves the file as it is.
     pub is_check: bool,
@@ -149,8 +149,8 @@ impl Installer<'_> {
     ///
     /// # Errors
     /// A plugin cannot be installed, or a name is not one of `plugins.yaml` or of an image.
-    pub fn lock_project(&mut self, directory: &Path, relock: &Relock<'_>) -> Result<bool> {
-        let Relock { upgrade, is_check, ref images } = *relock;
+    pub fn lock_project(&mut self, directory: &Path, relock: &RelockOptions<'_>) -> Result<bool> {
+        let RelockOptions { upgrade, is_check, ref images } = *relock;
         let has_file = directory.join(requirements::FILE).is_file();
         // A directory may have images to lock and no plugins.
         let wanted = if images.is_empty() || has_file { required(directory)? } else { Vec::new() };

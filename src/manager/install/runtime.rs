@@ -7,7 +7,7 @@
 //! to a directory that is removed afterwards. Then a tool without the network makes what is kept.
 
 use super::pinned;
-use super::workshop::{Step, Task, Workshop};
+use super::workshop::{Task, ToolRun, Workshop};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
 use crate::manager::store::made;
@@ -62,12 +62,12 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     };
     let venv = shop.made.join("venv");
     let without = [OsStr::new("--without-pip"), venv.as_os_str()];
-    shop.run(Step::new(&real, &shop.work, module("venv", &without)))?;
+    shop.run(ToolRun::new(&real, &shop.work, module("venv", &without)))?;
     if requirements.is_empty() {
         return Ok(());
     }
     let (tools, wheels) = (shop.work.join("venv"), shop.work.join("wheels"));
-    shop.run(Step::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
+    shop.run(ToolRun::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
     let listed = shop.work.join("requirements.txt");
     write(&listed, &(requirements.join("\n") + "\n"))?;
     let python = tools.join("bin").join("python");
@@ -78,7 +78,7 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
         args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
         // No file of settings; of the environment only what a step has.
         let environment = vec![("PIP_CONFIG_FILE", "/dev/null".into())];
-        shop.run(Step { task, environment, ..Step::new(&python, &shop.work, args) })
+        shop.run(ToolRun { task, environment, ..ToolRun::new(&python, &shop.work, args) })
     };
     let wheels = wheels.as_os_str();
     pip(Task::Fetch, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
@@ -138,7 +138,7 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
         write(&folder.join("package.json"), &package)?;
         let mut args = args.clone();
         args.extend((task == Task::Make).then(|| "--offline".into()));
-        shop.run(Step { task, read: read(), ..Step::new(&node, folder, args) })?;
+        shop.run(ToolRun { task, read: read(), ..ToolRun::new(&node, folder, args) })?;
     }
     let modules = kept.join("node_modules");
     if modules.is_dir() {
@@ -160,7 +160,7 @@ fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     let fetched = shop.work.join(DENO);
     make(&fetched)?;
     let environment = manifest::deno_environment(&fetched);
-    shop.run(Step { task: Task::Fetch, environment, ..Step::new(&deno, &shop.work, args) })?;
+    shop.run(ToolRun { task: Task::Fetch, environment, ..ToolRun::new(&deno, &shop.work, args) })?;
     let kept = shop.made.join(DENO);
     let cannot = |e| Error::new(Code::Io, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
     made::remove_analyses(&fetched).map_err(cannot)?;
@@ -197,13 +197,13 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     let read = || if root.is_absolute() { vec![root.clone()] } else { Vec::new() };
     if has("go.sum") && !is_vendored {
         let args = ["mod", "download"];
-        let step = Step::new(&go, &shop.plugin, args);
-        shop.run(Step { task: Task::Fetch, environment: environment(None), read: read(), ..step })?;
+        let step = ToolRun::new(&go, &shop.plugin, args);
+        shop.run(ToolRun { task: Task::Fetch, environment: environment(None), read: read(), ..step })?;
     }
     let mode = if is_vendored { "-mod=vendor" } else { "-mod=readonly" };
     let mut args = ["build", "-trimpath", "-buildvcs=false", mode, "-o"].map(OsString::from).to_vec();
     args.extend([bin.join("plugin").into_os_string(), "--".into(), entry.into()]);
-    shop.run(Step { environment: environment(Some("off")), read: read(), ..Step::new(&go, &shop.plugin, args) })
+    shop.run(ToolRun { environment: environment(Some("off")), read: read(), ..ToolRun::new(&go, &shop.plugin, args) })
 }
 
 /// What a program for another language answers to `steps` if it fetches in a step of its own.
@@ -216,14 +216,14 @@ fn other(shop: &Workshop<'_>, name: &str) -> Result<()> {
     let plugin = shop.plugin.as_os_str();
     let steps = shop.ask(&program, &["steps"]);
     if !steps.is_ok_and(|steps| steps.as_os_str() == TWO_STEPS) {
-        let step = Step::new(&program, &shop.work, [OsStr::new("install-deps"), plugin]);
-        return shop.run(Step { task: Task::FetchAndMake, ..step });
+        let step = ToolRun::new(&program, &shop.work, [OsStr::new("install-deps"), plugin]);
+        return shop.run(ToolRun { task: Task::FetchAndMake, ..step });
     }
     let fetched = shop.work.join("fetched");
     make(&fetched)?;
     for (task, command) in [(Task::Fetch, "fetch-deps"), (Task::Make, "install-deps")] {
         let args = [OsStr::new(command), plugin, fetched.as_os_str()];
-        shop.run(Step { task, ..Step::new(&program, &shop.work, args) })?;
+        shop.run(ToolRun { task, ..ToolRun::new(&program, &shop.work, args) })?;
     }
     Ok(())
 }

@@ -7,14 +7,14 @@
 
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::bindings;
-use crate::manager::author::client::{CLIENT, Client, SDK};
+use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
 use crate::manager::author::describe::Description;
 use crate::manager::id::content::MADE;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::{assignments, quoted};
 use crate::manager::store::beside::sum_file;
 use crate::manager::store::discover::Installed;
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::made;
 use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
@@ -31,7 +31,7 @@ fn fault(message: String) -> Error {
 /// # Errors
 /// A name cannot be that of a file, or the directory cannot be written.
 pub fn link(
-    root: &LockedRoot,
+    root: &ExclusiveRoot,
     directory: &Path,
     needs: &[(&Requirement, &Installed, Description, Command)],
 ) -> Result<()> {
@@ -52,7 +52,7 @@ pub fn link(
         }
         let words = [command.program.as_os_str()].into_iter().chain(command.args.iter().map(|arg| arg.as_os_str()));
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        let client = Client {
+        let client = NeededPlugin {
             source: installed.source.to_string(),
             version: installed.file.version.to_string(),
             path: installed.path.clone(),

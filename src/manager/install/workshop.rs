@@ -8,7 +8,7 @@
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
-use crate::plugin::isolation::{Isolation, Level, parts};
+use crate::plugin::isolation::{Isolation, parts};
 use crate::process::{Call, Failed, Failure, Limits};
 use std::ffi::OsString;
 use std::fs;
@@ -75,7 +75,7 @@ pub(super) enum Task {
 }
 
 /// One tool that is run.
-pub(super) struct Step<'s> {
+pub(super) struct ToolRun<'s> {
     /// Its path.
     pub(super) program: &'s Path,
     pub(super) args: Vec<OsString>,
@@ -86,7 +86,7 @@ pub(super) struct Step<'s> {
     pub(super) read: Vec<PathBuf>,
 }
 
-impl<'s> Step<'s> {
+impl<'s> ToolRun<'s> {
     /// One that makes what is kept.
     pub(super) fn new<A: Into<OsString>>(
         program: &'s Path,
@@ -94,7 +94,7 @@ impl<'s> Step<'s> {
         args: impl IntoIterator<Item = A>,
     ) -> Self {
         let args = args.into_iter().map(Into::into).collect();
-        Step { program, args, directory, environment: Vec::new(), task: Task::Make, read: Vec::new() }
+        ToolRun { program, args, directory, environment: Vec::new(), task: Task::Make, read: Vec::new() }
     }
 }
 
@@ -172,7 +172,7 @@ impl<'w> Workshop<'w> {
     ///
     /// # Errors
     /// It fails, or the system lacks what a strict sandbox needs.
-    pub(super) fn run(&self, step: Step<'_>) -> Result<()> {
+    pub(super) fn run(&self, step: ToolRun<'_>) -> Result<()> {
         self.say_what_is_missing();
         let words: Vec<String> = step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let shown = shown(step.program, &words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -202,11 +202,8 @@ impl<'w> Workshop<'w> {
     }
 
     /// What a step may do. It is in a sandbox also where installed plugins run without one.
-    fn isolation(&self, step: &Step<'_>) -> Isolation {
-        let level = match self.options.isolation.installed {
-            Level::Strict => Level::Strict,
-            Level::Auto | Level::Off => Level::Auto,
-        };
+    fn isolation(&self, step: &ToolRun<'_>) -> Isolation {
+        let level = self.options.isolation.installed.at_least_auto();
         let value = |name: &&str| (self.options.variable)(name).filter(|value| !value.is_empty());
         let named = |names: &[&str]| -> Vec<(String, Option<OsString>)> {
             names.iter().map(|name| ((*name).to_owned(), value(name))).collect()

@@ -1,10 +1,10 @@
 //! [`Amendment`]: adds one rule to `trust.yaml` for `plugin trust`. Other lines stay as they are,
 //! and the new rule withdraws no grant and no required signature of an older rule.
 
-use super::trust::{EVERYWHERE, KIND, Rule, Trust};
+use super::trust::{EVERYWHERE, KIND, Trust, TrustRule};
 use crate::diag::{Error, Result};
 use crate::manager::id::head::API_VERSION;
-use crate::manager::id::pattern::{Pattern, matches};
+use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::plugin::permissions::Permissions;
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A rule to add.
 #[derive(Clone, Debug)]
 pub struct Amendment {
-    pub pattern: Pattern,
+    pub pattern: SourcePattern,
     /// Where the plugins come from; `None` for the place that their source names.
     pub from: Option<String>,
     pub is_denied: bool,
@@ -90,20 +90,20 @@ impl Amendment {
         checked(path, lines.join("\n") + "\n", rule, rules.len() + 1)
     }
 
-    fn is_same(&self, rule: &Rule) -> bool {
+    fn is_same(&self, rule: &TrustRule) -> bool {
         rule.pattern == self.pattern && rule.from == self.from
     }
 
     /// Whether this rule has to come before another one to count. One for plugins from everywhere
     /// lets those count that say where from, but for a ban.
-    fn is_before(&self, rule: &Rule) -> bool {
+    fn is_before(&self, rule: &TrustRule) -> bool {
         let is_narrower =
             rule.pattern == self.pattern && !self.comes_from(rule) && self.from.as_deref() == Some(EVERYWHERE);
         rule.pattern.covers(&self.pattern) && (self.is_denied || !is_narrower)
     }
 
     /// Returns whether another rule is for plugins from all places that this one is for.
-    fn comes_from(&self, rule: &Rule) -> bool {
+    fn comes_from(&self, rule: &TrustRule) -> bool {
         match (&rule.from, &self.from) {
             (Some(wide), _) if wide == EVERYWHERE => true,
             (Some(wide), Some(narrow)) => matches(wide, narrow),
@@ -112,7 +112,7 @@ impl Amendment {
     }
 
     /// The rule as a line, with what the rule that counted until now asks for and grants.
-    fn rule(&self, rules: &[Rule]) -> String {
+    fn rule(&self, rules: &[TrustRule]) -> String {
         let mut parts = vec![format!("source: {}", quoted(self.pattern.text()))];
         parts.extend(self.from.iter().map(|from| format!("from: {}", quoted(from))));
         if self.is_denied {
@@ -158,7 +158,7 @@ fn shown_age(age: Duration) -> String {
 }
 
 /// The line with the dash of a rule.
-fn dash(lines: &[String], rule: &Rule) -> usize {
+fn dash(lines: &[String], rule: &TrustRule) -> usize {
     let line = rule.place.as_ref().map_or(0, |place| place.line.saturating_sub(1)).min(lines.len() - 1);
     (0..=line).rev().find(|at| lines[*at].trim_start().starts_with('-')).unwrap_or(line)
 }
@@ -185,13 +185,13 @@ fn checked(path: &Path, text: String, rule: String, count: usize) -> Result<Amen
 
 #[cfg(test)]
 mod tests {
-    use super::{Amendment, Pattern, Permissions};
+    use super::{Amendment, Permissions, SourcePattern};
     use std::path::Path;
 
     const HEAD: &str = "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\n";
 
     fn amendment(pattern: &str) -> Amendment {
-        let pattern = Pattern::parse(pattern).unwrap();
+        let pattern = SourcePattern::parse(pattern).unwrap();
         let (from, is_denied, keys, min_age, granted) = Default::default();
         Amendment { pattern, from, is_denied, keys, min_age, granted }
     }

@@ -45,14 +45,14 @@ pub struct Environment {
     pub synced: Option<PathBuf>,
 }
 
-/// A directory on a module path.
+/// A bundle of this machine: a directory on the module path of an environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bundle {
+pub struct MachineBundle {
     pub name: String,
     pub directory: PathBuf,
 }
 
-impl Bundle {
+impl MachineBundle {
     /// Returns whether it was synced from a server, and so is somebody else's.
     pub fn is_synced(&self) -> bool {
         self.name.is_empty()
@@ -81,7 +81,7 @@ impl Bundle {
 pub struct SyncedBundle {
     /// The name of the environment.
     pub environment: String,
-    pub bundle: Bundle,
+    pub bundle: MachineBundle,
 }
 
 impl SyncedBundle {
@@ -103,7 +103,7 @@ impl SyncedBundle {
 }
 
 #[derive(Default, Decode)]
-struct Raw<'a> {
+struct RawEnvironment<'a> {
     api_version: &'a str,
     kind: &'a str,
     module_path: Vec<&'a str>,
@@ -150,7 +150,7 @@ impl Environment {
             let null = Node::null();
             let node = node.unwrap_or(&null);
             let cx = Decoder::strict(arena);
-            let mut raw = Raw::default();
+            let mut raw = RawEnvironment::default();
             raw.decode(node, &cx)?;
             check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
             if !raw.module_path.is_empty() {
@@ -166,7 +166,7 @@ impl Environment {
     /// # Errors
     /// As [`Environment::bundles`].
     pub fn synced_bundle(&self) -> Result<Option<SyncedBundle>> {
-        let synced = self.bundles()?.into_iter().find(Bundle::is_synced);
+        let synced = self.bundles()?.into_iter().find(MachineBundle::is_synced);
         Ok(synced.map(|bundle| SyncedBundle { environment: self.name.clone(), bundle }))
     }
 
@@ -175,8 +175,8 @@ impl Environment {
     ///
     /// # Errors
     /// A directory of the module path cannot be read; one that is not there holds none.
-    pub fn bundles(&self) -> Result<Vec<Bundle>> {
-        let mut bundles: Vec<Bundle> = Vec::new();
+    pub fn bundles(&self) -> Result<Vec<MachineBundle>> {
+        let mut bundles: Vec<MachineBundle> = Vec::new();
         for folder in &self.module_path {
             let entries = match fs::read_dir(folder) {
                 Ok(entries) => entries,
@@ -189,13 +189,13 @@ impl Environment {
             for name in names {
                 let directory = folder.join(&name);
                 if directory.is_dir() && !bundles.iter().any(|known| known.name == name) {
-                    bundles.push(Bundle { name, directory });
+                    bundles.push(MachineBundle { name, directory });
                 }
             }
         }
         // Where the link leads now: a sync beside this build puts another one there.
         let synced = self.synced.as_ref().and_then(|synced| synced.join("current").canonicalize().ok());
-        bundles.extend(synced.map(|directory| Bundle { name: String::new(), directory }));
+        bundles.extend(synced.map(|directory| MachineBundle { name: String::new(), directory }));
         Ok(bundles)
     }
 }

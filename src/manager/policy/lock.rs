@@ -9,7 +9,7 @@ use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::manager::author::describe::{Component, Role};
 use crate::manager::author::manifest::BUNDLE_RUNTIME;
-use crate::manager::fetch::Artifact;
+use crate::manager::fetch::Download;
 use crate::manager::id::name::Platform;
 use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::id::source::Source;
@@ -33,16 +33,16 @@ const LOCK_VERSION: u32 = 1;
 pub struct Lock {
     lock_version: u32,
     /// By source.
-    pub plugins: BTreeMap<String, Locked>,
+    pub plugins: BTreeMap<String, LockedPlugin>,
     /// The digests of container functions' images, by their names as they are written.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, String>,
 }
 
-/// The entry of a plugin.
+/// The entry of a plugin: its version, and a download with its sums for each platform.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Locked {
+pub struct LockedPlugin {
     pub version: String,
     /// The version of the interface, as in `x1.0`.
     pub api: String,
@@ -57,7 +57,7 @@ pub struct Locked {
     /// The runtime, if the plugin is a directory; `bundle` for a bundle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    pub provides: Vec<Provided>,
+    pub provides: Vec<LockedComponent>,
     /// The permissions that it asks for.
     #[serde(default, skip_serializing_if = "Permissions::is_empty")]
     pub permissions: Permissions,
@@ -65,13 +65,13 @@ pub struct Locked {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
     /// By `<os>_<arch>`, or `any_any`.
-    pub platforms: BTreeMap<String, Pinned>,
+    pub platforms: BTreeMap<String, LockedDownload>,
 }
 
-/// One kind that a plugin provides.
+/// A component of a locked plugin: a kind that it provides, or a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Provided {
+pub struct LockedComponent {
     /// `None` for the plugins of a bundle, which may take every role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
@@ -83,10 +83,10 @@ pub struct Provided {
     pub kind: String,
 }
 
-/// The file or directory of a plugin for one platform.
+/// A download that was fetched and unpacked once, with its sums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Pinned {
+pub struct LockedDownload {
     pub url: String,
     /// In bytes; of a directory, those of its files.
     pub size: u64,
@@ -163,12 +163,12 @@ impl Lock {
     }
 
     /// The entry of a source.
-    pub fn of(&self, source: &Source) -> Option<&Locked> {
+    pub fn of(&self, source: &Source) -> Option<&LockedPlugin> {
         self.plugins.get(&source.to_string())
     }
 }
 
-impl Locked {
+impl LockedPlugin {
     /// Returns whether it is a bundle.
     pub fn is_bundle(&self) -> bool {
         self.runtime.as_deref() == Some(BUNDLE_RUNTIME)
@@ -180,24 +180,24 @@ impl Locked {
     }
 
     /// The entry for a platform: its own, or the one for every platform.
-    pub fn pinned(&self, host: &Platform) -> Option<(Platform, &Pinned)> {
+    pub fn pinned(&self, host: &Platform) -> Option<(Platform, &LockedDownload)> {
         [host.clone(), Platform::any()].into_iter().find_map(|p| Some((p.clone(), self.platforms.get(&p.to_string())?)))
     }
 }
 
-impl Provided {
+impl LockedComponent {
     /// The entry of a component.
-    pub fn new(role: Option<Role>, component: &Component) -> Provided {
+    pub fn new(role: Option<Role>, component: &Component) -> LockedComponent {
         let (name, api_version, kind) = (component.name.clone(), component.api_version.clone(), component.kind.clone());
-        Provided { role, name, api_version, kind }
+        LockedComponent { role, name, api_version, kind }
     }
 }
 
-impl Pinned {
-    /// The artifact that is fetched.
-    pub fn artifact(&self, platform: Platform) -> Artifact {
+impl LockedDownload {
+    /// The download that a lock file names.
+    pub fn download(&self, platform: Platform) -> Download {
         let size = self.archive.is_some().then_some(self.size);
-        Artifact { platform, url: self.url.clone(), size, sha256: self.archive.clone() }
+        Download { platform, url: self.url.clone(), size, sha256: self.archive.clone() }
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Requirements {
 }
 
 #[derive(Default, Decode)]
-struct RawFile<'a> {
+struct RawRequirements<'a> {
     api_version: &'a str,
     kind: &'a str,
     requires: Node<'a>,
@@ -56,7 +56,7 @@ impl Requirements {
         read_alone(name, text, |arena, node| {
             let Some(node) = node else { return Ok(Requirements::default()) };
             let cx = Decoder::strict(arena);
-            let mut file = RawFile::default();
+            let mut file = RawRequirements::default();
             file.decode(node, &cx)?;
             check_head(&cx, node.pos(), (file.api_version, file.kind), KIND)?;
             Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })

@@ -11,7 +11,7 @@ use crate::load::FileLimit;
 use crate::load::host;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::head::check_head;
-use crate::manager::id::pattern::{Pattern, matches};
+use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::manager::id::source::Source;
 use crate::manager::store::discover::Installed;
 use crate::plugin::permissions::Permissions;
@@ -35,13 +35,13 @@ pub const EVERYWHERE: &str = "**";
 pub struct Trust {
     /// The file; `None` without one, when every source is trusted.
     path: Option<PathBuf>,
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<TrustRule>,
 }
 
 /// A trust rule: it holds for the sources of a pattern.
 #[derive(Clone, Debug)]
-pub struct Rule {
-    pub(super) pattern: Pattern,
+pub struct TrustRule {
+    pub(super) pattern: SourcePattern,
     /// Where they come from, as [`Origin`] says it, with `*` and `**` as in a pattern; `None` for
     /// the place that their source names.
     pub(super) from: Option<String>,
@@ -56,14 +56,14 @@ pub struct Rule {
 }
 
 #[derive(Default, Decode)]
-struct RawFile<'a> {
+struct RawTrust<'a> {
     api_version: &'a str,
     kind: &'a str,
-    rules: Vec<RawRule<'a>>,
+    rules: Vec<RawTrustRule<'a>>,
 }
 
 #[derive(Default)]
-struct RawRule<'a> {
+struct RawTrustRule<'a> {
     source: &'a str,
     from: &'a str,
     deny: bool,
@@ -75,7 +75,7 @@ struct RawRule<'a> {
 }
 
 // By hand: a rule knows its place in the file, and a null is a rule that has permissions.
-impl<'a> Decode<'a> for RawRule<'a> {
+impl<'a> Decode<'a> for RawTrustRule<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let mut permissions = Permissions::default();
         cx.object(
@@ -120,7 +120,7 @@ impl Trust {
     pub fn parse(path: &Path, text: String) -> Result<Trust> {
         read_alone(path.display().to_string(), text, |arena, node| {
             let cx = Decoder::strict(arena);
-            let mut raw = RawFile::default();
+            let mut raw = RawTrust::default();
             let null = Node::null();
             let node = node.unwrap_or(&null);
             raw.decode(node, &cx)?;
@@ -151,7 +151,7 @@ impl Trust {
     ///
     /// # Errors
     /// It is denied, or no rule allows it.
-    pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Option<&Rule>> {
+    pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Option<&TrustRule>> {
         let Some(path) = &self.path else { return Ok(None) };
         let shown = path.display();
         let Some(rule) = self.rules.iter().find(|rule| rule.is_for(source, origin)) else {
@@ -242,12 +242,12 @@ pub fn grant(source: &Source, origin: &Origin, beyond: &Permissions) -> String {
     format!("rustomize plugin trust {source} {}{}", origin.flag(), beyond.flags())
 }
 
-fn rule(raw: RawRule<'_>) -> Result<Rule> {
+fn rule(raw: RawTrustRule<'_>) -> Result<TrustRule> {
     let wrong = |message: String| Error::input(message).at(raw.place.clone());
     if raw.source.is_empty() {
         return Err(wrong("a rule has no 'source'".to_owned()).hint("as in source: github.com/acme/*"));
     }
-    let pattern = Pattern::parse(raw.source).map_err(|e| {
+    let pattern = SourcePattern::parse(raw.source).map_err(|e| {
         let error = wrong(format!("the pattern '{}' {e}", raw.source));
         e.hint().into_iter().fold(error, Error::hint)
     })?;
@@ -272,7 +272,7 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
                 wrong(format!("invalid time '{text}': expected a number and a unit, as in 72h or 7d"))
             })?),
         };
-    Ok(Rule {
+    Ok(TrustRule {
         pattern,
         from,
         is_allowed: !raw.deny,
@@ -284,7 +284,7 @@ fn rule(raw: RawRule<'_>) -> Result<Rule> {
 }
 
 /// The `from` of a rule, held to what an [`Origin`] can be.
-fn from_of(pattern: &Pattern, from: &str) -> std::result::Result<Option<String>, String> {
+fn from_of(pattern: &SourcePattern, from: &str) -> std::result::Result<Option<String>, String> {
     if from.starts_with('.') {
         return Err(format!("'from' is the relative path '{from}': a rule needs an absolute path"));
     }
@@ -297,7 +297,7 @@ fn age(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
-impl Rule {
+impl TrustRule {
     /// Whether it is for a source that comes from somewhere. One that denies is for what is fetched
     /// from there, too, whatever that is called.
     fn is_for(&self, source: &Source, origin: &Origin) -> bool {

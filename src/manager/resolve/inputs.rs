@@ -1,7 +1,7 @@
 //! [`Inputs`]: where plugins are looked for, and what was found there so far.
 
 use super::project::{Project, upwards};
-use super::{Provider, Request};
+use super::{PluginRequest, Provider};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{Description, Role};
@@ -53,7 +53,7 @@ pub struct Inputs {
     /// Installs missing plugins; `None` leaves them missing.
     pub install: Option<Install>,
     /// Results of earlier look-ups.
-    pub known: Known,
+    pub known: Lookups,
 }
 
 impl fmt::Debug for Inputs {
@@ -63,11 +63,11 @@ impl fmt::Debug for Inputs {
 }
 
 /// The root, apiVersion, kind, component and role that an object asks for.
-type Asked = (PathBuf, String, String, Option<String>, Role);
+type RequestKey = (PathBuf, String, String, Option<String>, Role);
 
-/// Everything that was found so far, so that a build looks at nothing twice.
+/// The answers to earlier requests, so that a build looks at nothing twice.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct Lookups {
     /// By directory.
     projects: RefCell<BTreeMap<PathBuf, Arc<Project>>>,
     /// By the directory of the project and the source of the plugin.
@@ -79,7 +79,7 @@ pub struct Known {
     held: RefCell<BTreeMap<PathBuf, Arc<HeldCopy>>>,
     /// Descriptions by the sum of the content.
     descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
-    providers: RefCell<BTreeMap<Asked, Provider>>,
+    providers: RefCell<BTreeMap<RequestKey, Provider>>,
 }
 
 /// The hint of an error that locking mends.
@@ -96,7 +96,7 @@ impl Inputs {
     ///
     /// # Errors
     /// A file cannot be read, does not have its form, or belongs to another user.
-    pub fn projects(&self, request: &Request<'_>) -> Result<Vec<Arc<Project>>> {
+    pub fn projects(&self, request: &PluginRequest<'_>) -> Result<Vec<Arc<Project>>> {
         let own = match request.clone {
             // The files of a clone are requests: see `Resolver::requested_by_clone`.
             Some(_) => Vec::new(),
@@ -325,17 +325,17 @@ impl Inputs {
     }
 
     /// The provider that an earlier object of the same kind got.
-    pub(super) fn known_provider(&self, request: &Request<'_>) -> Option<Provider> {
+    pub(super) fn known_provider(&self, request: &PluginRequest<'_>) -> Option<Provider> {
         self.known.providers.borrow().get(&asked(request)).cloned()
     }
 
     /// Keeps a provider for later objects of the same kind.
-    pub(super) fn keep_provider(&self, request: &Request<'_>, provider: &Provider) {
+    pub(super) fn keep_provider(&self, request: &PluginRequest<'_>, provider: &Provider) {
         self.known.providers.borrow_mut().insert(asked(request), provider.clone());
     }
 }
 
-fn asked(request: &Request<'_>) -> Asked {
+fn asked(request: &PluginRequest<'_>) -> RequestKey {
     let component = request.component.map(str::to_owned);
     (request.directory.to_owned(), request.api_version(), request.id.gvk.kind.to_owned(), component, request.role)
 }

@@ -39,7 +39,7 @@ pub const COMPONENT: &str = "rustomize.dev/plugin";
 
 /// A configuration object that asks for a plugin.
 #[derive(Clone, Copy)]
-pub struct Request<'r> {
+pub struct PluginRequest<'r> {
     /// Its apiVersion and kind name the plugin.
     pub id: &'r ResId<'r>,
     /// The field that lists it says which role it asks for.
@@ -54,7 +54,7 @@ pub struct Request<'r> {
     pub clone: Option<&'r Remote>,
 }
 
-impl Request<'_> {
+impl PluginRequest<'_> {
     /// The apiVersion of the object.
     pub fn api_version(&self) -> String {
         match self.id.gvk.group {
@@ -148,9 +148,9 @@ pub struct Provider {
     pub permissions: Permissions,
 }
 
-/// The result of a tier at one place.
+/// The result of one place that was looked at, for the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TraceStep {
     pub tier: Tier,
     /// The file, source or requirement.
     pub what: String,
@@ -189,13 +189,13 @@ pub struct Resolution {
     /// `None` if no tier has a plugin.
     pub chosen: Result<Option<Chosen>>,
     /// The places that were looked at, in order, if the request was thorough.
-    pub trace: Vec<Step>,
+    pub trace: Vec<TraceStep>,
 }
 
 /// Collects steps where somebody reads them.
 #[derive(Default)]
 pub struct Trace {
-    steps: Vec<Step>,
+    steps: Vec<TraceStep>,
     is_kept: bool,
 }
 
@@ -204,7 +204,7 @@ impl Trace {
     fn note(&mut self, tier: Tier, make: impl FnOnce() -> (String, Verdict)) {
         if self.is_kept {
             let (what, verdict) = make();
-            self.steps.push(Step { tier, what, verdict });
+            self.steps.push(TraceStep { tier, what, verdict });
         }
     }
 
@@ -225,7 +225,7 @@ pub struct Resolver<'r> {
 impl Resolver<'_> {
     /// The plugin for an object. A thorough request looks at all tiers, and gives a trace; any
     /// other stops where a plugin is found, or where one cannot be used.
-    pub fn resolve(&self, request: &Request<'_>, is_thorough: bool) -> Resolution {
+    pub fn resolve(&self, request: &PluginRequest<'_>, is_thorough: bool) -> Resolution {
         self.search(&Tier::ORDER, request, is_thorough)
     }
 
@@ -233,12 +233,12 @@ impl Resolver<'_> {
     ///
     /// # Errors
     /// The plugin cannot be used.
-    pub fn by_hand(&self, request: &Request<'_>) -> Result<Option<Chosen>> {
+    pub fn by_hand(&self, request: &PluginRequest<'_>) -> Result<Option<Chosen>> {
         let [function, placed, ..] = Tier::ORDER;
         self.search(&[function, placed], request, false).chosen
     }
 
-    fn search(&self, tiers: &[Tier], request: &Request<'_>, is_thorough: bool) -> Resolution {
+    fn search(&self, tiers: &[Tier], request: &PluginRequest<'_>, is_thorough: bool) -> Resolution {
         let mut trace = Trace { is_kept: is_thorough, ..Trace::default() };
         let mut chosen: Option<Result<Chosen>> = None;
         for &tier in tiers {
@@ -261,7 +261,7 @@ impl Resolver<'_> {
 
     /// Lets a tier be asked. Plugins that no lock knows are not even asked what they do where only
     /// locked ones may be used.
-    fn allowed(&self, tier: Tier, request: &Request<'_>) -> Result<()> {
+    fn allowed(&self, tier: Tier, request: &PluginRequest<'_>) -> Result<()> {
         if tier.is_pinned() {
             return Ok(());
         }
@@ -270,7 +270,7 @@ impl Resolver<'_> {
     }
 
     /// The name of a program in `PATH` that is a plugin for a kind of configuration objects (U08).
-    pub fn program_name(request: &Request<'_>) -> String {
+    pub fn program_name(request: &PluginRequest<'_>) -> String {
         format!("rustomize-{}-{}", request.role, request.id.gvk.kind.to_lowercase())
     }
 }
@@ -280,7 +280,7 @@ fn fault(message: String) -> Error {
 }
 
 /// The files that a plugin directory may have for an object, and which of them counts first.
-fn places(home: &Path, request: &Request<'_>) -> [PathBuf; 2] {
+fn places(home: &Path, request: &PluginRequest<'_>) -> [PathBuf; 2] {
     let kind = request.id.gvk.kind;
     let folder = home.join(request.api_version()).join(kind.to_lowercase());
     [folder.join(kind), folder.join(format!("{kind}.so"))]

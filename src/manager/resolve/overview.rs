@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// A plugin that is installed, or that should be.
 #[derive(Debug)]
-pub struct Row {
+pub struct PluginRow {
     /// `None` for a file outside of the directories of sources.
     pub source: Option<Source>,
-    pub state: State,
+    pub state: PluginState,
     /// The file or directory; `None` for an absent plugin.
     pub path: Option<PathBuf>,
     /// The `plugins.yaml` files that require it, each with the name that it gives the plugin.
@@ -27,8 +27,8 @@ pub struct Row {
 
 /// The state of a plugin (U43).
 #[derive(Debug)]
-pub enum State {
-    Installed(Details),
+pub enum PluginState {
+    Installed(PluginDetails),
     /// It was not installed to its end: why (U44).
     Present(String),
     /// It cannot be used: why.
@@ -39,7 +39,7 @@ pub enum State {
 
 /// Details of an installed plugin.
 #[derive(Debug)]
-pub struct Details {
+pub struct PluginDetails {
     pub version: Version,
     pub api: ApiVersion,
     /// The sum of its content.
@@ -50,7 +50,7 @@ pub struct Details {
     pub schemas: Option<Vec<String>>,
 }
 
-impl Details {
+impl PluginDetails {
     /// The kinds that it provides, or their names where they have no kind, each once; then how many
     /// schemas it has.
     pub fn summary(&self) -> String {
@@ -79,7 +79,7 @@ impl Resolver<'_> {
     ///
     /// # Errors
     /// A `plugins.yaml` or a `plugins.lock` cannot be read.
-    pub fn rows(&self) -> Result<Vec<Row>> {
+    pub fn rows(&self) -> Result<Vec<PluginRow>> {
         let projects = self.inputs.own_projects()?;
         let mut required: Vec<(PathBuf, Requirement, Result<Option<Installed>>)> = Vec::new();
         for project in &projects {
@@ -88,12 +88,12 @@ impl Resolver<'_> {
                 required.push((project.file(), wanted.clone(), self.inputs.required(project, wanted, self.policy)));
             }
         }
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<PluginRow> = Vec::new();
         for candidate in self.inputs.installed().iter() {
             let by = required
                 .iter()
                 .filter(|(_, _, found)| matches!(found, Ok(Some(installed)) if installed.path == candidate.path));
-            rows.push(Row {
+            rows.push(PluginRow {
                 source: candidate.source.clone(),
                 state: self.state(candidate),
                 path: Some(candidate.path.clone()),
@@ -101,26 +101,28 @@ impl Resolver<'_> {
             });
         }
         for (file, wanted, found) in &required {
-            let is_listed = |row: &Row| row.source.as_ref() == Some(&wanted.source) && row.path.is_some();
+            let is_listed = |row: &PluginRow| row.source.as_ref() == Some(&wanted.source) && row.path.is_some();
             let state = match found {
                 Ok(Some(_)) => continue,
                 // The row of the file itself says why it cannot be used.
-                Ok(None) if rows.iter().any(|row| is_listed(row) && !matches!(row.state, State::Installed(_))) => {
+                Ok(None)
+                    if rows.iter().any(|row| is_listed(row) && !matches!(row.state, PluginState::Installed(_))) =>
+                {
                     continue;
                 }
-                Ok(None) => State::Absent(wanted.constraint.to_string()),
-                Err(e) => State::Refused(e.to_string()),
+                Ok(None) => PluginState::Absent(wanted.constraint.to_string()),
+                Err(e) => PluginState::Refused(e.to_string()),
             };
             let required_by = vec![(file.clone(), wanted.name.clone())];
-            rows.push(Row { source: Some(wanted.source.clone()), state, path: None, required_by });
+            rows.push(PluginRow { source: Some(wanted.source.clone()), state, path: None, required_by });
         }
         Ok(rows)
     }
 
-    fn state(&self, candidate: &Candidate) -> State {
+    fn state(&self, candidate: &Candidate) -> PluginState {
         let installed = candidate.verdict.as_ref().map_err(|why| match why {
-            Refusal::Partial(_) => State::Present(why.to_string()),
-            _ => State::Refused(why.to_string()),
+            Refusal::Partial(_) => PluginState::Present(why.to_string()),
+            _ => PluginState::Refused(why.to_string()),
         });
         let installed = match installed {
             Ok(installed) => installed,
@@ -136,8 +138,8 @@ impl Resolver<'_> {
             Ok::<_, Refusal>((description, schemas.map(|all| all.into_iter().map(|(name, _)| name).collect())))
         };
         match known() {
-            Err(why) => State::Refused(why.to_string()),
-            Ok((description, schemas)) => State::Installed(Details {
+            Err(why) => PluginState::Refused(why.to_string()),
+            Ok((description, schemas)) => PluginState::Installed(PluginDetails {
                 schemas,
                 version: installed.file.version.clone(),
                 api: installed.file.api,

@@ -2,7 +2,7 @@
 //! installed.
 
 use super::inputs::Inputs;
-use super::{COMPONENT, Chosen, Provider, Request, Resolver, Tier};
+use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Tier};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::conform::conform;
 use crate::manager::author::describe::Protocol;
@@ -195,7 +195,7 @@ impl Plugins for ManagedPlugins {
         let pos = config.pos();
         let options = &self.runners.options;
         let asked = config.annotation(COMPONENT);
-        let request = Request {
+        let request = PluginRequest {
             id: config.id(),
             role: entry.mode.into(),
             component: asked,

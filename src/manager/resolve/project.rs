@@ -4,7 +4,7 @@
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
-use crate::manager::policy::lock::{self, Lock, Locked};
+use crate::manager::policy::lock::{self, Lock, LockedPlugin};
 use crate::manager::policy::requirements::{self, Requirements};
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ impl Project {
     }
 
     /// The lock entry of a source.
-    pub fn locked(&self, source: &Source) -> Option<&Locked> {
+    pub fn locked(&self, source: &Source) -> Option<&LockedPlugin> {
         self.lock.as_ref()?.of(source)
     }
 

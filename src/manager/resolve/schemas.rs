@@ -13,7 +13,7 @@ use crate::diag::Result;
 use crate::manager::author::bundle;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::policy::Policy;
-use crate::manager::policy::lock::Locked;
+use crate::manager::policy::lock::LockedPlugin;
 use crate::manager::policy::requirements::Requirements;
 use crate::manager::policy::trust::Trust;
 use crate::manager::store::discover::Installed;
@@ -82,7 +82,7 @@ impl Inputs {
 
 /// Returns whether a requirement is a bundle, as far as the lock says.
 fn may_be_bundle(project: &Project, wanted: &Requirement) -> bool {
-    project.locked(&wanted.source).is_none_or(Locked::is_bundle)
+    project.locked(&wanted.source).is_none_or(LockedPlugin::is_bundle)
 }
 
 fn is_bundle(installed: &Installed) -> Result<bool> {

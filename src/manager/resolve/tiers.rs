@@ -2,13 +2,13 @@
 
 use super::inputs::{Inputs, relock};
 use super::project::{Project, upwards};
-use super::{Chosen, Provider, Request, Resolver, Tier, Trace, Verdict, fault, places};
+use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, fault, places};
 use crate::diag::{Error, Result};
 use crate::manager::author::bundle::SHARED_OBJECT;
 use crate::manager::author::client;
 use crate::manager::author::describe::{Component, Description, Protocol, Role};
 use crate::manager::id::content;
-use crate::manager::id::requirement::{Provided, Requirement};
+use crate::manager::id::requirement::{ObjectKind, Requirement};
 use crate::manager::id::shell::{in_directory, quoted};
 use crate::manager::id::source::Source;
 use crate::manager::policy::trust::not_granted;
@@ -35,7 +35,7 @@ impl Resolver<'_> {
     ///
     /// # Errors
     /// The tier has one that cannot be used, or several.
-    pub(super) fn look(&self, tier: Tier, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+    pub(super) fn look(&self, tier: Tier, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
         match tier {
             Tier::Function => Ok(request.is_function.then_some(Chosen::Function)),
             // A component belongs to an installed plugin, whatever is placed for the kind.
@@ -50,7 +50,13 @@ impl Resolver<'_> {
     }
 
     /// The file of a plugin directory for an object.
-    fn in_home(&self, tier: Tier, home: &Path, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Placed>> {
+    fn in_home(
+        &self,
+        tier: Tier,
+        home: &Path,
+        request: &PluginRequest<'_>,
+        trace: &mut Trace,
+    ) -> Result<Option<Placed>> {
         let found = match tier {
             Tier::Placed => locate(self.options, request.id),
             _ => locate_in(home, self.options, request.id),
@@ -70,7 +76,7 @@ impl Resolver<'_> {
         found
     }
 
-    fn placed(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+    fn placed(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
         let Some(home) = self.options.homes.iter().find(|home| home.is_dir()) else {
             trace.note(Tier::Placed, || ("plugin directory of kustomize".to_owned(), Verdict::Absent));
             return Ok(None);
@@ -79,7 +85,7 @@ impl Resolver<'_> {
         Ok(placed.map(|placed| Chosen::Placed(Tier::Placed, placed)))
     }
 
-    fn bundled(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+    fn bundled(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
         let mut first = None;
         for home in &self.inputs.bundles {
             let found = self.in_home(Tier::Bundle, home, request, trace)?;
@@ -91,14 +97,14 @@ impl Resolver<'_> {
         Ok(first.map(|placed| Chosen::Placed(Tier::Bundle, placed)))
     }
 
-    fn synced(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
+    fn synced(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
         let Some(bundle) = &self.inputs.synced else { return Ok(None) };
         let Some(placed) = self.in_home(Tier::Synced, &bundle.bundle.home(), request, trace)? else { return Ok(None) };
         bundle.check(&self.policy.trust)?;
         Ok(Some(Chosen::Placed(Tier::Synced, placed)))
     }
 
-    fn program(&self, request: &Request<'_>, trace: &mut Trace) -> Option<Chosen> {
+    fn program(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Option<Chosen> {
         let name = Self::program_name(request);
         let is_name = !name.contains(['/', '\0']);
         let mut programs = self.inputs.path.iter().filter(|_| is_name).map(|folder| folder.join(&name));
@@ -115,9 +121,9 @@ impl Resolver<'_> {
     /// permissions are granted.
     fn provider(
         &self,
-        request: &Request<'_>,
+        request: &PluginRequest<'_>,
         trace: &mut Trace,
-        find: fn(&Self, &Request<'_>, &mut Trace) -> Result<Option<Provider>>,
+        find: fn(&Self, &PluginRequest<'_>, &mut Trace) -> Result<Option<Provider>>,
     ) -> Result<Option<Chosen>> {
         if !trace.is_kept
             && let Some(known) = self.inputs.known_provider(request)
@@ -139,7 +145,7 @@ impl Resolver<'_> {
 
     /// The plugin that a `plugins.yaml` requires for an object: the nearest file that has one
     /// decides.
-    fn required(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Provider>> {
+    fn required(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Provider>> {
         let mut names = HashSet::new();
         let mut found = None;
         for project in self.inputs.projects(request)? {
@@ -164,7 +170,7 @@ impl Resolver<'_> {
 
     /// Refuses a plugin that the `plugins.yaml` of a clone asks for, and the local tree does not:
     /// nothing of a remote base is installed or run before the local tree has locked it.
-    fn requested_by_clone(&self, request: &Request<'_>) -> Result<()> {
+    fn requested_by_clone(&self, request: &PluginRequest<'_>) -> Result<()> {
         let Some(clone) = request.clone else { return Ok(()) };
         let own = self.inputs.own_projects()?;
         let is_known = |wanted: &Requirement| {
@@ -197,7 +203,7 @@ impl Resolver<'_> {
         &self,
         project: &Project,
         requirements: &[&Requirement],
-        request: &Request<'_>,
+        request: &PluginRequest<'_>,
         trace: &mut Trace,
     ) -> Result<Option<Provider>> {
         let mut missing: Option<&Requirement> = None;
@@ -247,7 +253,7 @@ impl Resolver<'_> {
     }
 
     /// The installed plugin for an object that nothing requires.
-    fn discovered(&self, request: &Request<'_>, trace: &mut Trace) -> Result<Option<Provider>> {
+    fn discovered(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Provider>> {
         let mut discovered: Vec<Provider> = Vec::new();
         let mut misplaced: Option<Error> = None;
         let projects = self.inputs.projects(request)?;
@@ -316,7 +322,7 @@ impl Resolver<'_> {
         &self,
         installed: &Installed,
         name: &str,
-        request: &Request<'_>,
+        request: &PluginRequest<'_>,
     ) -> std::result::Result<Match, Refusal> {
         let description = self.inputs.describe(self.options, installed)?;
         let api_version = request.api_version();
@@ -403,12 +409,12 @@ fn is_default(component: &Component, name: &str) -> bool {
 }
 
 /// Returns whether a requirement may be meant, as far as the file says.
-fn may_provide(requirement: &Requirement, request: &Request<'_>) -> bool {
+fn may_provide(requirement: &Requirement, request: &PluginRequest<'_>) -> bool {
     match request.component {
         Some(asked) => asked == requirement.name || asked.starts_with(&format!("{}-", requirement.name)),
         None => {
             let api_version = request.api_version();
-            let is_kind = |p: &Provided| p.kind == request.id.gvk.kind && p.api_version == api_version;
+            let is_kind = |p: &ObjectKind| p.kind == request.id.gvk.kind && p.api_version == api_version;
             requirement.provides.is_empty() || requirement.provides.iter().any(is_kind)
         }
     }
@@ -433,7 +439,7 @@ fn unusable(project: &Project, requirement: &Requirement, why: &Refusal) -> Erro
 }
 
 /// The error of several plugins for one kind (P56, P57): all of them, and the lines that settle it.
-fn ambiguous(request: &Request<'_>, found: &[Provider]) -> Error {
+fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
     let sources: Vec<String> = found.iter().map(|f| format!("'{}'", f.installed.source)).collect();
     let lines = found.iter().map(|f| {
         let (source, version) = (&f.installed.source, &f.installed.file.version);

@@ -6,12 +6,12 @@
 //! server gives the old state or the new one. The contents of the state before stay for clients
 //! that have read its lists.
 
-use super::mounts::{CONTENTS, LISTS, MOUNTS, Metadata, files, is_sum};
+use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, files, is_sum};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::Environment;
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
@@ -24,7 +24,7 @@ const SERVED: &str = "v3";
 
 /// The files that were written and removed.
 #[derive(Debug, Default)]
-pub struct Exported {
+pub struct ExportChanges {
     pub written: Vec<PathBuf>,
     pub removed: Vec<PathBuf>,
 }
@@ -40,18 +40,18 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 /// The directory has other files, a file cannot be read or written, or the file system cannot
 /// exchange directories. Whoever serves the directory serves the state before then.
-pub fn export(environment: &Environment, to: &Path) -> Result<Exported> {
+pub fn export(environment: &Environment, to: &Path) -> Result<ExportChanges> {
     check_place(to)?;
     let mut all: Vec<(&str, BTreeMap<String, PathBuf>)> = Vec::new();
     for (mount, _) in MOUNTS {
         all.push((mount, files(environment, mount).map_err(io("list the bundles of", &environment.directory))?));
     }
-    let root = LockedRoot::lock(to, || {})?;
+    let root = ExclusiveRoot::lock(to, || {})?;
     let (lists, contents) = (to.join(LISTS), to.join(CONTENTS));
     for folder in [to.join(SERVED), contents.clone()] {
         root.make_folder(&folder)?;
     }
-    let mut done = Exported::default();
+    let mut done = ExportChanges::default();
     let mut texts: Vec<(&str, Vec<u8>)> = Vec::new();
     let mut needed: BTreeSet<String> = BTreeSet::new();
     for (mount, files) in all {
@@ -69,7 +69,7 @@ pub fn export(environment: &Environment, to: &Path) -> Result<Exported> {
         return Ok(done);
     }
     for text in before.iter().flatten() {
-        let known: Vec<Metadata> = serde_json::from_slice(text).unwrap_or_default();
+        let known: Vec<MountedFile> = serde_json::from_slice(text).unwrap_or_default();
         needed.extend(known.into_iter().map(|file| file.sha256));
     }
     put_lists(&root, &texts, &lists)?;
@@ -112,7 +112,13 @@ fn check_place(to: &Path) -> Result<()> {
 
 /// Adds the content of a file, unless it is there already, and gives what the list says of the
 /// file. What is listed is the copy: a file that changes meanwhile is one or the other.
-fn add(root: &LockedRoot, path: String, file: &Path, contents: &Path, written: &mut Vec<PathBuf>) -> Result<Metadata> {
+fn add(
+    root: &ExclusiveRoot,
+    path: String,
+    file: &Path,
+    contents: &Path,
+    written: &mut Vec<PathBuf>,
+) -> Result<MountedFile> {
     let of = fs::metadata(file).map_err(io("read", file))?;
     let stage = root.stage()?;
     let copy = stage.path().join("content");
@@ -132,11 +138,11 @@ fn add(root: &LockedRoot, path: String, file: &Path, contents: &Path, written: &
         written.push(place);
     }
     let mode = if of.mode() & 0o111 == 0 { 0o644 } else { 0o755 };
-    Ok(Metadata { path, sha256: sum, size, mode, uid: of.uid(), gid: of.gid() })
+    Ok(MountedFile { path, sha256: sum, size, mode, uid: of.uid(), gid: of.gid() })
 }
 
 /// Puts the lists of all mounts in their place, in one step.
-fn put_lists(root: &LockedRoot, texts: &[(&str, Vec<u8>)], place: &Path) -> Result<()> {
+fn put_lists(root: &ExclusiveRoot, texts: &[(&str, Vec<u8>)], place: &Path) -> Result<()> {
     let stage = root.stage()?;
     let made = stage.path().join("lists");
     let write = || -> io::Result<()> {
@@ -175,7 +181,7 @@ fn remove_unneeded(contents: &Path, needed: &BTreeSet<String>) -> Result<Vec<Pat
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{LockedRoot, put_lists};
+    use super::{ExclusiveRoot, put_lists};
     use seccompiler::{
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     };
@@ -200,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let lists = folder.path().join("lists");
         let put = |text: &str| {
-            let root = LockedRoot::lock(folder.path(), || {}).unwrap();
+            let root = ExclusiveRoot::lock(folder.path(), || {}).unwrap();
             put_lists(&root, &[("plugins", text.into()), ("schemas", text.into())], &lists)
         };
         let refused = std::thread::scope(|scope| {

@@ -28,7 +28,7 @@ pub fn is_sum(text: &str) -> bool {
 
 /// A file of a mount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Metadata {
+pub struct MountedFile {
     /// Below the mount, with slashes.
     pub path: String,
     pub sha256: String,

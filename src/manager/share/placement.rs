@@ -10,7 +10,7 @@ use crate::manager::author::describe::Protocol;
 use crate::manager::id::content::sha256;
 use crate::manager::id::shell::{assignments, quoted};
 use crate::manager::resolve::Provider;
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::plugin::program::PARAMETERS;
 use crate::stage::format::Format;
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,13 @@ const LAID: &str = ".rustomize-placed.json";
 
 /// The files that were laid into a directory: the SHA-256 of each, by path.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Laid {
+struct LaidFiles {
     files: BTreeMap<String, String>,
 }
 
 /// The files that were changed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct PlacementChanges {
     pub written: Vec<PathBuf>,
     pub removed: Vec<PathBuf>,
     /// The sources of plugins that kustomize cannot run, each with why.
@@ -47,14 +47,14 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 /// Two of them are for one kind, somebody has put a file of that name there, or it cannot be
 /// written. Nothing was changed then, but for the last.
-pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Changes> {
-    let root = if is_dry { None } else { Some(LockedRoot::lock(directory, || {})?) };
+pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<PlacementChanges> {
+    let root = if is_dry { None } else { Some(ExclusiveRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);
-    let before: Laid = match fs::read(&list) {
+    let before: LaidFiles = match fs::read(&list) {
         Ok(text) => serde_json::from_slice(&text).map_err(|e| {
             Error::new(Code::Input, format!("'{}' is not a valid list of exported plugins: {e}", list.display()))
         })?,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Laid::default(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => LaidFiles::default(),
         Err(e) => return Err(io("read", &list)(e)),
     };
     let mut left_out: Vec<(String, &'static str)> =
@@ -69,8 +69,8 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Chang
                 .hint("placed plugins are kept: move that file away, or do not require a plugin of that kind"));
         }
     }
-    let mut after = Laid::default();
-    let mut changes = Changes { left_out, ..Changes::default() };
+    let mut after = LaidFiles::default();
+    let mut changes = PlacementChanges { left_out, ..PlacementChanges::default() };
     for (path, text) in &wanted {
         let sum = sha256(text.as_bytes()).map_err(io("read", &list))?;
         let place = directory.join(path);
@@ -87,7 +87,8 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Chang
         return Ok(changes);
     };
     // Whoever is cut off has not laid anything that the list does not know.
-    let both = Laid { files: before.files.iter().chain(&after.files).map(|(k, v)| (k.clone(), v.clone())).collect() };
+    let both =
+        LaidFiles { files: before.files.iter().chain(&after.files).map(|(k, v)| (k.clone(), v.clone())).collect() };
     root.write(&list, &serde_json::to_string_pretty(&both).unwrap_or_default(), 0o644)?;
     for (path, text) in &wanted {
         if changes.written.contains(&directory.join(path)) {

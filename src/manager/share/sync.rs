@@ -5,12 +5,12 @@
 //! fetched. All files go into a directory of their own, with the URL of the server, and one link
 //! says which of these directories counts: whoever is cut off has changed nothing.
 
-use super::mounts::{CONTENTS, LISTS, MOUNTS, Metadata, is_sum};
+use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, is_sum};
 use crate::diag::{Code, Error, Result};
 use crate::manager::fetch::Transfer;
 use crate::manager::id::content::{self, sha256};
 use crate::manager::policy::environment::SERVER;
-use crate::manager::store::locked::LockedRoot;
+use crate::manager::store::exclusive::ExclusiveRoot;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ const MOST_READS: usize = 5;
 
 /// The counts of a sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Synced {
+pub struct SyncCounts {
     /// How many files there are.
     pub files: usize,
     pub fetched: usize,
@@ -51,13 +51,13 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 /// The server cannot be asked, says something that cannot be, or sends something else than it has
 /// said; or it cannot be written.
-pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) -> Result<Synced> {
-    let root = LockedRoot::lock(place, || {})?;
+pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) -> Result<SyncCounts> {
+    let root = ExclusiveRoot::lock(place, || {})?;
     let environment = utf8_percent_encode(environment, PATH);
-    let mut wanted: BTreeMap<String, (Metadata, String)> = BTreeMap::new();
+    let mut wanted: BTreeMap<String, (MountedFile, String)> = BTreeMap::new();
     let urls = MOUNTS.map(|(mount, _)| format!("{server}/{LISTS}/{mount}?environment={environment}"));
     for ((text, url), (_, folder)) in lists(transfer, &urls)?.iter().zip(&urls).zip(MOUNTS) {
-        let files: Vec<Metadata> = serde_json::from_slice(text)
+        let files: Vec<MountedFile> = serde_json::from_slice(text)
             .map_err(|e| Error::new(Code::Io, format!("the answer of '{url}' is not a list of files: {e}")))?;
         for file in files {
             let path = file.path.clone();
@@ -85,7 +85,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     clear(place, &current, None)?;
     let here = here(&current)?;
     let is_root = rustix::process::geteuid().is_root();
-    let is_same = |path: &String, file: &Metadata| {
+    let is_same = |path: &String, file: &MountedFile| {
         here.get(path).is_some_and(|local| {
             let is_owned = !is_root || (local.uid, local.gid) == (file.uid, file.gid);
             local.sha256 == file.sha256 && local.mode == file.mode && is_owned
@@ -93,7 +93,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     };
     let is_same_server = fs::read_to_string(current.join(SERVER)).is_ok_and(|text| text.trim_end() == server);
     let removed = here.keys().filter(|path| !wanted.contains_key(*path)).count();
-    let mut done = Synced { files: wanted.len(), fetched: 0, removed };
+    let mut done = SyncCounts { files: wanted.len(), fetched: 0, removed };
     if removed == 0 && is_same_server && wanted.iter().all(|(path, (file, _))| is_same(path, file)) {
         return Ok(done);
     }
@@ -173,15 +173,15 @@ fn filled(entry: &fs::DirEntry) -> Option<SystemTime> {
 }
 
 /// The files that count now, by their paths.
-fn here(current: &Path) -> Result<BTreeMap<String, Metadata>> {
+fn here(current: &Path) -> Result<BTreeMap<String, MountedFile>> {
     if !current.is_dir() {
         return Ok(BTreeMap::new());
     }
-    let read = |path: String, file: &PathBuf| -> io::Result<(String, Metadata)> {
+    let read = |path: String, file: &PathBuf| -> io::Result<(String, MountedFile)> {
         let opened = fs::File::open(file)?;
         let of = opened.metadata()?;
         let (size, mode, uid, gid) = (of.len(), of.mode() & 0o777, of.uid(), of.gid());
-        let metadata = Metadata { path: path.clone(), sha256: sha256(opened)?, size, mode, uid, gid };
+        let metadata = MountedFile { path: path.clone(), sha256: sha256(opened)?, size, mode, uid, gid };
         Ok((path, metadata))
     };
     let mut files = content::files(current).map_err(io("read", current))?;

@@ -71,3 +71,38 @@ fn copy_directory(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
     }
     Ok(beside)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::copy;
+    use crate::manager::id::content;
+    use crate::manager::id::name::{FileName, Platform};
+    use crate::manager::store::discover::{Installed, Refusal};
+    use crate::process::Children;
+    use std::fs;
+    use std::path::Path;
+
+    /// A plugin that was installed with a sum.
+    fn installed(path: &Path, sum: String) -> Installed {
+        let file = FileName::parse("rustomize-plugin-app_v1.0.0_x1.0_any_any", "app", &Platform::host()).unwrap();
+        Installed { source: "h.io/acme/app".parse().unwrap(), path: path.to_owned(), file, sum, opened: None }
+    }
+
+    #[test]
+    fn a_copy_of_what_was_replaced_after_its_check_does_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("app");
+        let directory = folder.path().join("directory");
+        fs::create_dir(&directory).unwrap();
+        let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nruntime: bash\n";
+        fs::write(directory.join("plugin.yaml"), manifest).unwrap();
+        let children = Children::new();
+        for (path, inner) in [(&file, file.clone()), (&directory, directory.join("main.sh"))] {
+            fs::write(&inner, "own").unwrap();
+            let installed = installed(path, content::sum(path).unwrap());
+            assert!(copy(&installed, &children).is_ok());
+            fs::write(&inner, "other").unwrap();
+            assert!(matches!(copy(&installed, &children), Err(Refusal::SumDiffers { .. })));
+        }
+    }
+}

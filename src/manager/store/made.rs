@@ -3,9 +3,9 @@
 //! the plugin has one for each thing that was made.
 
 use super::beside::sum_name;
-use super::locked::LockedRoot;
+use super::exclusive::ExclusiveRoot;
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::client::Client;
+use crate::manager::author::client::NeededPlugin;
 use crate::manager::author::manifest::DENO_DIRECTORY;
 use crate::manager::id::content::{self, MADE, NODE_MODULES, is_executable, sha256};
 use crate::manager::id::name::MADE_SUFFIX;
@@ -105,7 +105,7 @@ fn recorded(plugin: &Path) -> io::Result<Sums> {
     }
 }
 
-fn write(root: &LockedRoot, plugin: &Path, sums: &Sums) -> Result<()> {
+fn write(root: &ExclusiveRoot, plugin: &Path, sums: &Sums) -> Result<()> {
     let text: String = sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
     root.write(&sum_name(plugin, MADE_SUFFIX), &text, 0o644)
 }
@@ -119,7 +119,7 @@ fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
 ///
 /// # Errors
 /// It cannot be read, or the file not be written.
-pub(in crate::manager) fn record(root: &LockedRoot, plugin: &Path) -> Result<()> {
+pub(in crate::manager) fn record(root: &ExclusiveRoot, plugin: &Path) -> Result<()> {
     let sums = now(plugin).map_err(cannot(plugin))?;
     if sums.is_empty() { Ok(()) } else { write(root, plugin, &sums) }
 }
@@ -128,7 +128,7 @@ pub(in crate::manager) fn record(root: &LockedRoot, plugin: &Path) -> Result<()>
 ///
 /// # Errors
 /// As [`record`].
-pub(in crate::manager) fn record_again(root: &LockedRoot, plugin: &Path, name: &str) -> Result<()> {
+pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name: &str) -> Result<()> {
     let mut sums = recorded(plugin).map_err(cannot(plugin))?;
     let path = plugin.join(MADE).join(name);
     if path.exists() {
@@ -151,9 +151,9 @@ pub(in crate::manager) fn differing(plugin: &Path) -> io::Result<Option<String>>
 ///
 /// # Errors
 /// One is something else now, or is gone.
-pub fn verify(clients: &[Client]) -> Result<()> {
+pub fn verify(clients: &[NeededPlugin]) -> Result<()> {
     let is_made = |path: &Path| !path.is_dir() || matches!(differing(path), Ok(None));
-    let is_same = |client: &Client| content::sum(&client.path).is_ok_and(|sum| sum == client.sum);
+    let is_same = |client: &NeededPlugin| content::sum(&client.path).is_ok_and(|sum| sum == client.sum);
     match clients.iter().find(|client| !is_same(client) || !is_made(&client.path)) {
         None => Ok(()),
         Some(client) => {

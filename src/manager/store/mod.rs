@@ -2,7 +2,7 @@
 //!
 //! * [`root`]: where it is.
 //! * [`beside`]: the files beside a plugin.
-//! * [`locked`]: one process at a time writes to it.
+//! * [`exclusive`]: one process at a time writes to it.
 //! * [`made`]: sums of files that were made during installation.
 //! * [`discover`]: which plugins are installed.
 //! * [`place`]: adding and removing plugins.
@@ -11,7 +11,7 @@
 pub mod beside;
 pub mod discover;
 pub mod held;
-pub mod locked;
+pub mod exclusive;
 pub mod made;
 pub mod place;
 pub mod root;

@@ -5,7 +5,7 @@
 
 use super::beside::{partial, sum_file, sum_name};
 use super::discover::Candidate;
-use super::locked::{LockedRoot, io};
+use super::exclusive::{ExclusiveRoot, io};
 use super::made;
 use crate::diag::Result;
 use crate::manager::id::content;
@@ -21,7 +21,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// It cannot be written, or what `finish` says.
-pub fn put<T>(root: &LockedRoot, staged: &Path, to: &Path, finish: impl FnOnce() -> Result<T>) -> Result<(String, T)> {
+pub fn put<T>(
+    root: &ExclusiveRoot,
+    staged: &Path,
+    to: &Path,
+    finish: impl FnOnce() -> Result<T>,
+) -> Result<(String, T)> {
     let cannot = || io("write", to);
     let folder = to.parent().unwrap_or(root.path());
     root.make_folder(folder)?;

@@ -1,4 +1,4 @@
-//! [`LockedRoot`]: a directory with plugins that one process writes to.
+//! [`ExclusiveRoot`]: a directory with plugins that one process writes to.
 
 use crate::atomic::{self, Staged};
 use crate::diag::{Code, Error, Result};
@@ -14,7 +14,7 @@ pub(super) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 /// A root, or another directory with plugins, that nobody else writes to while this value lives.
-pub struct LockedRoot {
+pub struct ExclusiveRoot {
     path: PathBuf,
     /// Where plugins lie while they are made ready: on the file system of the root, and gone with
     /// this value.
@@ -44,13 +44,13 @@ fn clear(root: &Path) -> Result<()> {
     Ok(())
 }
 
-impl LockedRoot {
+impl ExclusiveRoot {
     /// Waits until nobody else writes to a root, and clears away what somebody who was killed has
     /// left. `waiting` is called if it is not free.
     ///
     /// # Errors
     /// The root cannot be made or written to.
-    pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<LockedRoot> {
+    pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<ExclusiveRoot> {
         fs::create_dir_all(root).map_err(io("make the directory", root))?;
         let path = root.join(LOCK);
         let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
@@ -62,7 +62,7 @@ impl LockedRoot {
         }
         clear(root)?;
         let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(root).map_err(io("write to", root))?;
-        Ok(LockedRoot { path: root.to_owned(), staging, _lock: lock })
+        Ok(ExclusiveRoot { path: root.to_owned(), staging, _lock: lock })
     }
 
     /// The root.
