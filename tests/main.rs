@@ -15,6 +15,7 @@ mod command_line;
 mod containers;
 mod crd_keys;
 mod create;
+mod diff;
 mod differential;
 mod docs;
 mod edit;

@@ -21,16 +21,6 @@ pub enum Step<'n> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path<'n>(pub Vec<Step<'n>>);
 
-impl Path<'_> {
-    /// The last field of the path.
-    pub fn last_field(&self) -> Option<&str> {
-        match self.0.last()? {
-            Step::Field(name) => Some(name),
-            _ => None,
-        }
-    }
-}
-
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.0.iter().enumerate() {

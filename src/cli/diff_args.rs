@@ -1,0 +1,86 @@
+//! Flags of `diff`, as typed.
+
+use super::args::Build;
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+pub(super) const DIFF: &str = "Show what differs between two builds: resource by resource, field by field. Each side is a directory with a \
+    kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits. Names \
+    with a hash, renamed resources and lists with keys are understood. Values of Secrets are hidden.";
+
+pub(super) const DIFF_EXAMPLES: &str = "Examples:
+  # Two overlays
+  rustomize diff overlays/test overlays/prod
+
+  # What is applied, and what would be
+  kubectl get -f rendered.yaml -o yaml | rustomize diff - overlays/prod
+
+  # What the changes of the working tree do to the overlays that they affect
+  rustomize diff --since HEAD --leaves
+
+  # What a branch does, as a comment for a pull request
+  rustomize diff --since origin/main...HEAD --leaves -o markdown
+
+Exit status: 0 nothing differs, 1 something differs, 2 error.";
+
+/// `diff`.
+#[derive(Args)]
+#[command(mut_arg("directory", |a| a.value_name("SIDE").help("The two sides; with --since: the kustomizations [default: all below .]")))]
+#[command(mut_arg("output", |a| a.hide(true).short(None).long("build-output")), mut_arg("layout", |a| a.hide(true)))]
+#[command(mut_arg("depfile", |a| a.hide(true)), mut_arg("stdin_as", |a| a.hide(true)))]
+#[command(mut_arg("shard", |a| a.hide(true)), mut_arg("affected_by", |a| a.hide(true)))]
+pub struct Diff {
+    /// Compare this commit with the working tree, or two commits: OLD..NEW
+    ///
+    /// OLD...NEW compares NEW with the commit where it branched off from OLD. Only kustomizations
+    /// that the changed files can affect are built.
+    #[arg(long, value_name = "REVISION")]
+    pub since: Option<String>,
+
+    /// How to print the differences
+    #[arg(id = "format", short, long = "output", value_name = "FORMAT", default_value = "human")]
+    pub format: DiffFormat,
+
+    /// Show the values of Secrets
+    #[arg(long)]
+    pub show_secrets: bool,
+
+    #[command(flatten)]
+    pub build: Build,
+}
+
+/// How differences are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people, on a terminal
+    Human,
+    /// One JSON object, for programs
+    Json,
+    /// For a comment on a pull request
+    Markdown,
+    /// One page that needs no other file
+    Html,
+}
+
+impl Diff {
+    /// Refuses flags of `build` that have no effect here.
+    ///
+    /// # Errors
+    /// There is such a flag.
+    pub fn check(&self) -> Result<()> {
+        let build = &self.build;
+        let useless = [
+            ("--build-output", build.output.is_some()),
+            ("--layout", build.layout.is_some()),
+            ("--depfile", build.depfile.is_some()),
+            ("--stdin-as", build.stdin_as.is_some()),
+            ("--shard", build.shard.is_some()),
+            ("--affected-by", build.affected_by.is_some()),
+            ("--all without --since", build.all && self.since.is_none()),
+        ];
+        match useless.into_iter().find(|(_, is_set)| *is_set) {
+            Some((flag, _)) => bail!("'diff' has no use for {flag}"),
+            None => Ok(()),
+        }
+    }
+}
