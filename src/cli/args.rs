@@ -15,6 +15,7 @@ use super::plugin_args::PluginCommand;
 use super::plugin_flags::PluginFlags;
 use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
+use super::tree::{TREE_EXAMPLES, Tree};
 use super::{command_word, help, other_tools};
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
@@ -59,6 +60,9 @@ pub enum Command {
     /// Show what differs between two builds, field by field
     #[command(long_about = DIFF, after_long_help = DIFF_EXAMPLES)]
     Diff(Named<Diff>),
+    /// Show what kustomizations consist of: bases, components, files, plugins, remote parts
+    #[command(visible_alias = "graph", after_long_help = TREE_EXAMPLES)]
+    Tree(Named<Tree>),
     /// Change the kustomization file of the working directory; all other lines of it stay
     Edit(Named<EditCommand>),
     /// Build the kustomizations that a commit changes, in a hook of git

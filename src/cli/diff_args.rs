@@ -1,8 +1,8 @@
 //! Flags of `diff`, as typed.
 
-use super::args::Build;
+use super::args::{Build, heading};
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use clap::{Arg, ArgAction, Args, ValueEnum};
 
 pub(super) const DIFF: &str = "Show what differs between two builds: resource by resource, field by field. Each side is a directory with a \
     kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits. Names \
@@ -28,7 +28,8 @@ Exit status: 0 nothing differs, 1 something differs, 2 error.";
 #[command(mut_arg("directory", |a| a.value_name("SIDE").help("The two sides; with --since: the kustomizations [default: all below .]")))]
 #[command(mut_arg("output", |a| a.hide(true).short(None).long("build-output")), mut_arg("layout", |a| a.hide(true)))]
 #[command(mut_arg("depfile", |a| a.hide(true)), mut_arg("stdin_as", |a| a.hide(true)))]
-#[command(mut_arg("shard", |a| a.hide(true)), mut_arg("affected_by", |a| a.hide(true)))]
+#[command(mut_arg("leaves", |_| leaves()))]
+#[command(mut_arg("all", |a| a.help("With --since: look below the directories that are named, too")), mut_arg("shard", |a| a.hide(true)), mut_arg("affected_by", |a| a.hide(true)))]
 pub struct Diff {
     /// Compare this commit with the working tree, or two commits: OLD..NEW
     ///
@@ -38,7 +39,7 @@ pub struct Diff {
     pub since: Option<String>,
 
     /// How to print the differences
-    #[arg(id = "format", short, long = "output", value_name = "FORMAT", default_value = "human")]
+    #[arg(id = "format", short = 'o', long = "output", value_name = "FORMAT", default_value = "human")]
     pub format: DiffFormat,
 
     /// Show the values of Secrets
@@ -47,6 +48,12 @@ pub struct Diff {
 
     #[command(flatten)]
     pub build: Build,
+}
+
+/// `--leaves` without `--all`: with --since, all kustomizations are looked at unless some are named.
+fn leaves() -> Arg {
+    let leaves = Arg::new("leaves").long("leaves").action(ArgAction::SetTrue).help_heading(heading::ROOTS);
+    leaves.help("With --since: leave out the kustomizations that others use")
 }
 
 /// How differences are printed.
@@ -76,6 +83,7 @@ impl Diff {
             ("--stdin-as", build.stdin_as.is_some()),
             ("--shard", build.shard.is_some()),
             ("--affected-by", build.affected_by.is_some()),
+            ("--leaves without --since", build.leaves && self.since.is_none()),
             ("--all without --since", build.all && self.since.is_none()),
         ];
         match useless.into_iter().find(|(_, is_set)| *is_set) {

@@ -55,6 +55,8 @@ mod report;
 mod roots;
 mod signals;
 mod switch;
+mod tree;
+mod tree_text;
 mod vendor;
 mod version;
 
@@ -110,6 +112,7 @@ pub fn main() -> ExitCode {
             exits.error = TROUBLE;
             diff::run(&command.0, &mut messages).map(|differs| exits.success = if differs { DIFFERENT } else { 0 })
         }
+        args::Command::Tree(command) => tree::run(&command.0),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
