@@ -162,6 +162,8 @@ fn the_hash_of_a_name_makes_no_other_resource() {
     nine
     ten
 +   eleven
+
+changed Deployment.apps web
 ";
     assert!(out.contains(want), "{out}");
     let follows = out.lines().find(|line| line.ends_with("# follows a new name")).unwrap();

@@ -59,5 +59,6 @@ mod support;
 mod tidy;
 mod trace;
 mod transfer;
+mod tree;
 mod vendor;
 mod workers;

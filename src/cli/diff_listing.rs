@@ -68,8 +68,13 @@ pub fn section(change: &Change<'_>) -> Section {
                 Match::Group | Match::Namespace => "moved",
                 Match::Rename => "renamed",
             };
-            let (old, new) = (name(before), name(after));
-            (word, if old == new { new } else { format!("{old} -> {new}") })
+            let title =
+                match (before.id().gvk.kind, before.id().gvk.group) == (after.id().gvk.kind, after.id().gvk.group) {
+                    true if matched == &Match::Identity => name(after),
+                    true => format!("{} -> {}", name(before), full_name(after)),
+                    false => format!("{} -> {}", name(before), name(after)),
+                };
+            (word, title)
         }
     };
     Section { word, title: visible(&title), lines: lines.0 }
@@ -99,10 +104,16 @@ pub fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)
 
 /// Kind, group, namespace and name of a resource: `Deployment.apps shop/web`.
 fn name(resource: &Resource<'_>) -> String {
+    let gvk = resource.id().gvk;
+    let dot = if gvk.group.is_empty() { "" } else { "." };
+    format!("{}{dot}{} {}", gvk.kind, gvk.group, full_name(resource))
+}
+
+/// Namespace and name of a resource: `shop/web`.
+fn full_name(resource: &Resource<'_>) -> String {
     let id = resource.id();
-    let dot = if id.gvk.group.is_empty() { "" } else { "." };
     let slash = if id.namespace.is_empty() { "" } else { "/" };
-    format!("{}{dot}{} {}{slash}{}", id.gvk.kind, id.gvk.group, id.namespace, id.name)
+    format!("{}{slash}{}", id.namespace, id.name)
 }
 
 /// A text whose control characters, and those that change the direction of writing, are escapes: a
@@ -184,7 +195,12 @@ impl Lines {
     fn text(&mut self, path: &str, old: &str, new: &str) {
         self.add(Mark::Note, &format!("{path}: |"));
         let hasher = foldhash::quality::FixedState::default();
-        let (olds, news): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+        let (mut olds, mut news): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+        if olds.last() == news.last() && olds.last() == Some(&"") {
+            // Both texts end in a line break: what is behind it is not a line.
+            olds.pop();
+            news.pop();
+        }
         let prints = |lines: &[&str]| lines.iter().map(|line| hasher.hash_one(line)).collect::<Vec<u64>>();
         let places = align(&prints(&olds), &prints(&news), Rest::Apart);
         let is_same =
