@@ -50,7 +50,8 @@ pub struct Diff {
     pub build: Build,
 }
 
-/// `--leaves` without `--all`: with --since, all kustomizations are looked at unless some are named.
+/// `--leaves`, which works without `--all` here: with --since, all kustomizations are compared
+/// unless some are named.
 fn leaves() -> Arg {
     let leaves = Arg::new("leaves").long("leaves").action(ArgAction::SetTrue).help_heading(heading::ROOTS);
     leaves.help("With --since: leave out the kustomizations that others use")

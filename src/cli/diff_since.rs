@@ -1,5 +1,6 @@
 //! `diff --since`: the sides are builds of a commit and of the working tree, or of two commits. The
-//! files of commits are written to a private directory; the working tree of the user stays as it is.
+//! files of commits are written to a private directory; the working tree of the user stays as it
+//! is.
 
 use super::diff::{Side, Sides, built};
 use super::diff_args::Diff;

@@ -2,6 +2,7 @@
 
 use super::diff_listing::visible;
 use super::tree_text;
+use crate::load::lock::quoted;
 use crate::load::{Disk, FileLimit};
 use crate::pipeline::outline::{Kind, Outline, outline};
 use crate::pipeline::roots::{FoundRoot, find};
@@ -56,10 +57,13 @@ pub enum TreeFormat {
 pub fn run(args: &Tree) -> Result<()> {
     let outline = outline(&Disk::new(), &roots(args)?, FileLimit::default());
     if let Some(missing) = outline.roots.iter().find(|root| outline.parts[**root].kind == Kind::Missing) {
-        bail!(
-            "there is no kustomization in '{0}'\n  hint: look below it: rustomize tree --all {0}",
-            visible(&outline.parts[*missing].name)
-        );
+        let name = &outline.parts[*missing].name;
+        let below = find(&Disk::new(), name, FileLimit::default()).unwrap_or_default();
+        let hint = match below.is_empty() {
+            true => String::new(),
+            false => format!("\n  hint: look below it: rustomize tree --all {}", quoted(name)),
+        };
+        bail!("there is no kustomization in '{}'{hint}", visible(name));
     }
     let printed = match args.output {
         TreeFormat::Text => tree_text::print(&outline),
@@ -94,7 +98,7 @@ fn roots(args: &Tree) -> Result<Vec<String>> {
 
 /// A graph for Graphviz. Texts are in quotes, in which Graphviz knows one escape.
 fn dot(outline: &Outline) -> String {
-    let quoted = |text: &str| format!("\"{}\"", visible(text).replace('\\', "\\\\").replace('"', "\\\""));
+    let label = |text: &str| format!("\"{}\"", visible(text).replace('\\', "\\\\").replace('"', "\\\""));
     let mut out = "digraph kustomizations {\n  rankdir=LR;\n  node [shape=box];\n".to_owned();
     for (at, part) in outline.parts.iter().enumerate() {
         let style = match part.kind {
@@ -105,11 +109,11 @@ fn dot(outline: &Outline) -> String {
             Kind::Missing | Kind::Unreadable => "color=red",
             Kind::File | Kind::Inline => "shape=note",
         };
-        let _ = writeln!(out, "  p{at} [label={}, {style}];", quoted(&part.name));
+        let _ = writeln!(out, "  p{at} [label={}, {style}];", label(&part.name));
     }
     for (at, part) in outline.parts.iter().enumerate() {
         for link in &part.links {
-            let _ = writeln!(out, "  p{at} -> p{} [label={}];", link.to, quoted(link.field));
+            let _ = writeln!(out, "  p{at} -> p{} [label={}];", link.to, label(link.field));
         }
     }
     out.push_str("}\n");
@@ -118,7 +122,7 @@ fn dot(outline: &Outline) -> String {
 
 /// A graph for Mermaid. Characters that Mermaid or HTML could read are written as their numbers.
 fn mermaid(outline: &Outline) -> String {
-    let quoted = |text: &str| {
+    let label = |text: &str| {
         let is_plain =
             |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '/' | '-' | '_' | ':' | '=' | '@' | '?');
         visible(text)
@@ -135,7 +139,7 @@ fn mermaid(outline: &Outline) -> String {
             Kind::Remote | Kind::Chart => ("([", "])"),
             Kind::File | Kind::Inline => ("[/", "/]"),
         };
-        let _ = writeln!(out, "  p{at}{open}\"{}\"{close}", quoted(&part.name));
+        let _ = writeln!(out, "  p{at}{open}\"{}\"{close}", label(&part.name));
     }
     for (at, part) in outline.parts.iter().enumerate() {
         for link in &part.links {

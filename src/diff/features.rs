@@ -1,4 +1,5 @@
-//! Features of a resource: hashes of the values that it holds, by which renamed resources are found.
+//! Features of a resource: hashes of the values that it holds, by which renamed resources are
+//! found.
 //!
 //! A feature is a scalar with the fields that lead to it, a line of a text of several lines, or a
 //! word of the name. The places of items in lists do not count.

@@ -3,7 +3,7 @@
 //!
 //! * [`mask`]: hides the values of Secrets, before anything is compared.
 //! * [`pairs`]: which resource of one list is which of the other; [`names`]: what a name is without
-//!   its hash; [`features`]: how alike two resources are.
+//!   its hash, prefix or suffix; [`features`]: how alike two resources are.
 //! * [`fields`]: the fields in which two resources differ; [`path`]: where a field is.
 //! * [`align`]: which items of two lists are the same.
 //! * [`summary`]: counts, and the images that differ.

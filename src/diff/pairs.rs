@@ -2,7 +2,7 @@
 //! rounds before it have left, and asks less of them.
 
 use super::features::{self, Features};
-use super::names::without_hash;
+use super::names::{Affix, without_hash};
 use crate::meter::{FastMap, counted};
 use crate::resource::Resource;
 use std::collections::VecDeque;
@@ -19,7 +19,8 @@ pub enum Match {
     Group,
     /// The namespace differs.
     Namespace,
-    /// The name differs, and the content is nearly the same.
+    /// The name differs, and the content is nearly the same, or the names differ as most renamed
+    /// resources' names do.
     Rename,
 }
 
@@ -73,6 +74,7 @@ pub fn find<'n>(before: &'n [Resource<'n>], after: &'n [Resource<'n>]) -> Pairs 
     rounds.by_key(Match::Group, |r| (r.id().gvk.kind, r.id().namespace, r.id().name));
     rounds.by_key(Match::Namespace, |r| (r.id().gvk.group, r.id().gvk.kind, without_hash(r)));
     rounds.by_likeness();
+    rounds.by_affix();
     rounds.found
 }
 
@@ -142,6 +144,23 @@ impl<'n> Rounds<'n> {
         self.pair(Match::Rename, |i| content(before, &old, i), |j| content(after, &new, j));
         let pairs = self.alike(&old, &new);
         self.take(pairs);
+    }
+
+    /// Pairs resources whose names differ in the affix that most of those differ in that were found
+    /// to be renamed: another `namePrefix` renames all.
+    fn by_affix(&mut self) {
+        let (before, after) = (self.before, self.after);
+        let renamed = self.found.both.iter().filter(|pair| pair.matched == Match::Rename);
+        let names = renamed.map(|pair| (without_hash(&before[pair.before]), without_hash(&after[pair.after])));
+        let Some(affix) = Affix::most_common(names) else { return };
+        let key = |resource: &'n Resource<'n>, name: Option<&'n str>| {
+            Some((resource.id().gvk.group, resource.id().gvk.kind, name?))
+        };
+        self.pair(
+            Match::Rename,
+            |i| key(&before[i], affix.off_old(without_hash(&before[i]))),
+            |j| key(&after[j], affix.off_new(without_hash(&after[j]))),
+        );
     }
 
     /// The open resources that are most alike. A resource is compared with the ones that share most

@@ -1,3 +1,5 @@
+//! Pairs, fields, labels and counts of small lists, and steps of large ones.
+
 use super::{Change, Difference, Masks, Summary, compare};
 use crate::diag::Error;
 use crate::meter;
@@ -124,6 +126,19 @@ fn renamed_and_moved_resources_are_found() {
             "  data.e: \"x\" > \"y\"",
             "rename ConfigMap /two > ConfigMap /three",
             "  data.q: \"q\" > \"r\"",
+        ],
+    );
+    // Another prefix renames all, also those that have no content.
+    let account = |name: &str| format!("---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: {name}}}\n");
+    check(
+        &(big("test-web", "x") + &account("test-web") + &map("test-small-6ct58987ht", "a: b")),
+        &(big("prod-web", "x") + &account("prod-web") + &map("prod-small-g9t7h2bk8m", "c: d")),
+        &[
+            "rename ConfigMap /test-small-6ct58987ht > ConfigMap /prod-small-g9t7h2bk8m",
+            "  data.a: \"b\" > ",
+            "  data.c:  > \"d\"",
+            "rename ConfigMap /test-web > ConfigMap /prod-web",
+            "rename ServiceAccount /test-web > ServiceAccount /prod-web",
         ],
     );
     check(

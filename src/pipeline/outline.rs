@@ -1,6 +1,6 @@
 //! What roots consist of, for `tree`: their bases, components, files, plugins and remote parts.
-//! Kustomization files are read, and the configurations of plugins. Nothing is built or fetched, and
-//! no plugin runs.
+//! Kustomization files are read, and the configurations of plugins. Nothing is built or fetched,
+//! and no plugin runs.
 
 use super::glance::{documents_in, documents_of, kustomization_in};
 use crate::load::artifact_reference::is_artifact;
@@ -277,6 +277,9 @@ impl Reader<'_> {
         let path: PathBuf = clean(&directory.join(text).to_string_lossy()).into();
         let name = self.name_of(user, text);
         if !is_url(text) && !is_artifact(text) && !text.is_empty() {
+            if let Ok(place) = self.loader.directory(&path) {
+                return self.directory(&place, &name);
+            }
             if let Ok(opened) = self.loader.open(&path) {
                 if configures && self.is_new(Kind::File, &opened.place) {
                     let part = self.part(Kind::File, opened.place, &name);
@@ -284,9 +287,6 @@ impl Reader<'_> {
                     return part;
                 }
                 return self.part(Kind::File, opened.place, &name);
-            }
-            if let Ok(place) = self.loader.directory(&path) {
-                return self.directory(&place, &name);
             }
         }
         match is_url(text) || is_artifact(text) || RepoSpec::parse(text).is_some() {
