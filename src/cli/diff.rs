@@ -8,6 +8,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{self, Error, Warned};
 use crate::diff::{self, Masks, Summary};
 use crate::load::{Disk, FileLimit};
+use crate::meter::FastMap;
 use crate::parallel;
 use crate::resource::Resource;
 use crate::schema::Schemas;
@@ -22,14 +23,19 @@ use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::Path;
 
-/// One side of a comparison: resources as text.
-#[derive(Clone, Default)]
+/// One side of a comparison.
 pub struct Side {
     /// How the user knows it.
     pub name: String,
-    pub text: Vec<u8>,
-    /// How many resources the text has; `None` if that is not known.
-    pub count: Option<usize>,
+    pub content: Content,
+}
+
+/// The resources of a side, as text.
+pub enum Content {
+    /// The bytes of a file.
+    File(Vec<u8>),
+    /// Each resource as a build prints it.
+    Built(Vec<String>),
 }
 
 /// Two sides to compare.
@@ -128,8 +134,8 @@ fn two_sides(args: &Diff, messages: &mut Messages) -> Result<Sides> {
 pub fn built(args: &Diff, roots: &[String], options: &[Options]) -> Vec<Option<Warned<diag::Result<Side>>>> {
     let together = Together { jobs: jobs(args), keep_going: args.build.keep_going };
     let side = |i: usize, output: &Output<'_>| {
-        let count = Some(output.resources().len());
-        Ok(Side { name: roots[i].clone(), text: output.print()?.into_bytes(), count })
+        let texts = output.resources().map(|resource| output.print_one(resource));
+        Ok(Side { name: roots[i].clone(), content: Content::Built(texts.collect::<diag::Result<_>>()?) })
     };
     build_all(&Disk::new(), roots, |i| options[i].clone(), together, side)
 }
@@ -158,26 +164,24 @@ fn read(args: &Diff, name: &str) -> Result<Option<Side>> {
         file.take(limit.0.saturating_add(1)).read_to_end(&mut text).with_context(|| format!("cannot read '{name}'"))?;
     }
     limit.check(text.len() as u64).with_context(|| format!("cannot read '{shown}'"))?;
-    Ok(Some(Side { name: shown.to_owned(), text, count: None }))
+    Ok(Some(Side { name: shown.to_owned(), content: Content::File(text) }))
 }
 
 /// Compares two sides.
 fn compare<'s>(sides: &'s Sides, args: &Diff, schemas: &Schemas<'_>) -> diag::Result<Compared<'s>> {
     let mut compared = Compared { sides, summary: Summary::default(), sections: Vec::new(), changes: Vec::new() };
-    if let (Some(count), true) = (sides.before.count.or(sides.after.count), sides.before.text == sides.after.text) {
-        compared.summary.same = count;
-        return Ok(compared);
-    }
+    let (before, after, same) = unshared(&sides.before.content, &sides.after.content);
+    compared.summary.same = same;
     let heap = Heap::with_jobs(Some(NonZero::<usize>::MIN));
     let arena = heap.arena();
-    let resources = |side: &Side| resources(arena, side).map_err(|e| e.located(&heap));
-    let (mut before, mut after) = (resources(&sides.before)?, resources(&sides.after)?);
+    let resources = |side: &Side, text| resources(arena, side, text).map_err(|e| e.located(&heap));
+    let (mut before, mut after) = (resources(&sides.before, before)?, resources(&sides.after, after)?);
     if !args.show_secrets {
         let mut masks = Masks::new(arena);
         before.iter_mut().chain(&mut after).for_each(|resource| masks.hide(resource));
     }
     let changes = diff::compare(&before, &after, schemas);
-    compared.summary = Summary::of(&changes);
+    compared.summary += &Summary::of(&changes);
     match args.format {
         DiffFormat::Json => compared.changes = changes.resources.iter().map(diff_json::change).collect(),
         _ => compared.sections = changes.resources.iter().map(diff_listing::section).collect(),
@@ -185,12 +189,45 @@ fn compare<'s>(sides: &'s Sides, args: &Diff, schemas: &Schemas<'_>) -> diag::Re
     Ok(compared)
 }
 
-/// The resources of a side.
-fn resources<'a>(arena: Arena<'a>, side: &Side) -> diag::Result<Vec<Resource<'a>>> {
+/// The text of a side that has to be read.
+enum Text<'s> {
+    File(&'s [u8]),
+    Built(Vec<&'s str>),
+}
+
+/// The texts of two sides, without the resources that both builds print in the same way, and how
+/// many these are: a change is about few resources of many. O(size of the texts).
+fn unshared<'s>(before: &'s Content, after: &'s Content) -> (Text<'s>, Text<'s>, usize) {
+    let all = |content: &'s Content| match content {
+        Content::File(bytes) => Text::File(bytes),
+        Content::Built(texts) => Text::Built(texts.iter().map(String::as_str).collect()),
+    };
+    let (Content::Built(olds), Content::Built(news)) = (before, after) else { return (all(before), all(after), 0) };
+    let mut open: FastMap<&str, usize> = FastMap::default();
+    olds.iter().for_each(|text| *open.entry(text).or_default() += 1);
+    let mut take = |text: &str| match open.get_mut(text) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    let new: Vec<&str> = news.iter().map(String::as_str).filter(|text| !take(text)).collect();
+    // What is still open is on the first side alone.
+    let old: Vec<&str> = olds.iter().map(String::as_str).filter(|text| take(text)).collect();
+    let same = olds.len() - old.len();
+    (Text::Built(old), Text::Built(new), same)
+}
+
+/// Reads the resources of a side.
+fn resources<'a>(arena: Arena<'a>, side: &Side, text: Text<'_>) -> diag::Result<Vec<Resource<'a>>> {
     let invalid = |e: encoding::Invalid| {
         Error::input(format!("'{}' is not valid {} at byte {}", side.name, e.encoding, e.offset))
     };
-    let text = encoding::decode(side.text.clone()).map_err(invalid)?;
+    let text = match text {
+        Text::File(bytes) => encoding::decode(bytes.to_vec()).map_err(invalid)?,
+        Text::Built(texts) => texts.join("---\n").into(),
+    };
     let source = arena.add_file(side.name.clone(), text);
     Ok(resources_in(arena, source, Error::from)?.all)
 }

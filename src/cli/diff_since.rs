@@ -2,7 +2,7 @@
 //! files of commits are written to a private directory; the working tree of the user stays as it
 //! is.
 
-use super::diff::{Side, Sides, built};
+use super::diff::{Content, Side, Sides, built};
 use super::diff_args::Diff;
 use super::git::{self, git, paths_of};
 use super::messages::Messages;
@@ -83,7 +83,9 @@ pub fn sides(args: &Diff, range: &str, failures: &mut Failures, messages: &mut M
         let exists = |state: &State| state.roots.iter().any(|found| found.path == root);
         states.iter().zip(found).all(|(state, side)| side.is_some() || !exists(state))
     };
-    let absent = |side: Option<Side>| side.unwrap_or(Side { name: "nothing".to_owned(), ..Side::default() });
+    let absent = |side: Option<Side>| {
+        side.unwrap_or_else(|| Side { name: "nothing".to_owned(), content: Content::Built(Vec::new()) })
+    };
     let sides = sides.into_iter().filter(|(root, found)| has_both(root, found));
     let sides = sides.map(|(root, [old, new])| Sides { root: Some(root), before: absent(old), after: absent(new) });
     Ok(sides.collect())
