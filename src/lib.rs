@@ -26,7 +26,7 @@
 //! * [`build()`], [`Workspace`], [`Output`]: the face of all this.
 //! * `edit`: changes of kustomization files; no byte moves that the change is not about. `create`
 //!   writes new ones.
-//! * `diff`: what differs between two lists of resources. Nothing is read or printed there.
+//! * `diff`: the differences of two lists of resources. Nothing is read or printed there.
 //! * `localize`: copies a kustomization with all that it names; the copy appears whole.
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.

@@ -1,4 +1,4 @@
-//! `diff`: two directories, files, commits; what is printed in each form, and the exit status.
+//! `diff`: two directories, files, commits; the output in each form, and the exit status.
 
 use crate::support::{Run, Tree, git};
 use serde_json::Value;
@@ -133,7 +133,7 @@ fn directories_files_and_stdin() {
     let want = tree.run(&["diff", "test", "prod"]).differs();
     assert_eq!(tree.run(&["diff", "test.yaml", "prod"]).differs(), want);
     assert_eq!(with_stdin(&tree, &["diff", "-", "prod"], &test).differs(), want);
-    // What a list holds is compared, whatever its form.
+    // The items of a List are resources, whatever its form.
     tree.write("list.json", r#"{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "alone"}, "data": {"a": "c"}}]}"#);
     let lines = tree.run(&["diff", "alone", "list.json"]).differs();
     assert_eq!(lines, "1 changed, 0 the same\n\nchanged ConfigMap alone\n- data.a: b\n+ data.a: c\n");
@@ -287,7 +287,7 @@ fn trouble_is_not_a_difference() {
     let tree = repository();
     tree.run(&["diff", "--since", "nowhere"]).is_trouble(&["git knows no commit 'nowhere'"]);
     tree.run(&["diff", "--since=--output=x"]).is_trouble(&["begins with a dash"]);
-    tree.run(&["diff", "--since", "HEAD", "missing"]).is_trouble(&["there is no kustomization in 'missing'"]);
+    tree.run(&["diff", "--since", "HEAD", "missing"]).is_trouble(&["'missing' has no kustomization"]);
     tree.run(&["diff", "--since", "HEAD", "../x"]).is_trouble(&["not a directory of this repository"]);
     tree.run(&["diff", "--since", "HEAD", "/tmp"]).is_trouble(&["not a directory of this repository"]);
     assert!(!tree.path().join("x").exists());

@@ -1,4 +1,4 @@
-//! `tree`: what kustomizations consist of, in each form.
+//! `tree`: the parts of kustomizations, in each form.
 
 use crate::support::Tree;
 use serde_json::Value;
@@ -121,8 +121,9 @@ fn hostile_names_are_text() {
 #[test]
 fn a_directory_without_a_kustomization_is_an_error() {
     let tree = Tree::new(SHOP);
-    tree.run(&["tree", "overlays"]).fails_with(&["no kustomization in 'overlays'", "rustomize tree --all overlays"]);
-    tree.run(&["tree", "nowhere"]).fails_with(&["no kustomization in 'nowhere'"]);
+    tree.run(&["tree", "overlays"]).fails_with(&["'overlays' has no kustomization", "rustomize tree --all overlays"]);
+    tree.run(&["tree", "--all", "overlays"]).ok();
+    tree.run(&["tree", "nowhere"]).fails_with(&["'nowhere' has no kustomization"]);
     tree.write("empty/x", "");
-    tree.run(&["tree", "--all", "empty"]).fails_with(&["no kustomization at or below 'empty'"]);
+    tree.run(&["tree", "--all", "empty"]).fails_with(&["no kustomization is at or below 'empty'"]);
 }

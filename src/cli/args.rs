@@ -57,10 +57,10 @@ pub enum Command {
     /// Build a kustomization and run its validators, and print nothing
     #[command(long_about = VALIDATE, after_long_help = VALIDATE_EXAMPLES)]
     Validate(Named<Validate>),
-    /// Show what differs between two builds, field by field
+    /// Show the differences of two builds, field by field
     #[command(long_about = DIFF, after_long_help = DIFF_EXAMPLES)]
     Diff(Named<Diff>),
-    /// Show what kustomizations consist of: bases, components, files, plugins, remote parts
+    /// Show the parts of kustomizations: bases, components, files, plugins, remote parts
     #[command(visible_alias = "graph", after_long_help = TREE_EXAMPLES)]
     Tree(Named<Tree>),
     /// Change the kustomization file of the working directory; all other lines of it stay

@@ -213,7 +213,7 @@ fn unshared<'s>(before: &'s Content, after: &'s Content) -> (Text<'s>, Text<'s>,
         _ => false,
     };
     let new: Vec<&str> = news.iter().map(String::as_str).filter(|text| !take(text)).collect();
-    // What is still open is on the first side alone.
+    // Texts that are still open are on the first side alone.
     let old: Vec<&str> = olds.iter().map(String::as_str).filter(|text| take(text)).collect();
     let same = olds.len() - old.len();
     (Text::Built(old), Text::Built(new), same)

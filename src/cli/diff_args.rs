@@ -4,7 +4,7 @@ use super::args::{Build, heading};
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, Args, ValueEnum};
 
-pub(super) const DIFF: &str = "Show what differs between two builds: resource by resource, field by field. Each side is a directory with a \
+pub(super) const DIFF: &str = "Show the differences of two builds: resource by resource, field by field. Each side is a directory with a \
     kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits. Names \
     with a hash, renamed resources and lists with keys are understood. Values of Secrets are hidden.";
 
@@ -12,24 +12,29 @@ pub(super) const DIFF_EXAMPLES: &str = "Examples:
   # Two overlays
   rustomize diff overlays/test overlays/prod
 
-  # What is applied, and what would be
+  # The resources of a cluster, and an overlay
   kubectl get -f rendered.yaml -o yaml | rustomize diff - overlays/prod
 
-  # What the changes of the working tree do to the overlays that they affect
+  # The effects of uncommitted changes on the overlays
   rustomize diff --since HEAD --leaves
 
-  # What a branch does, as a comment for a pull request
+  # The effects of a branch, as a comment for a pull request
   rustomize diff --since origin/main...HEAD --leaves -o markdown
 
 Exit status: 0 nothing differs, 1 something differs, 2 error.";
 
+const SIDE: &str = "The two sides; with --since: the kustomizations [default: all below .]";
+
+const ALL: &str = "With --since: look below the directories that are named, too";
+
 /// `diff`.
 #[derive(Args)]
-#[command(mut_arg("directory", |a| a.value_name("SIDE").help("The two sides; with --since: the kustomizations [default: all below .]")))]
-#[command(mut_arg("output", |a| a.hide(true).short(None).long("build-output")), mut_arg("layout", |a| a.hide(true)))]
-#[command(mut_arg("depfile", |a| a.hide(true)), mut_arg("stdin_as", |a| a.hide(true)))]
-#[command(mut_arg("leaves", |_| leaves()))]
-#[command(mut_arg("all", |a| a.help("With --since: look below the directories that are named, too")), mut_arg("shard", |a| a.hide(true)), mut_arg("affected_by", |a| a.hide(true)))]
+#[command(mut_arg("directory", |flag| flag.value_name("SIDE").help(SIDE)))]
+#[command(mut_arg("all", |flag| flag.help(ALL)), mut_arg("leaves", |_| leaves()))]
+#[command(mut_arg("output", |flag| flag.hide(true).short(None).long("build-output")))]
+#[command(mut_arg("layout", |flag| flag.hide(true)), mut_arg("depfile", |flag| flag.hide(true)))]
+#[command(mut_arg("stdin_as", |flag| flag.hide(true)), mut_arg("shard", |flag| flag.hide(true)))]
+#[command(mut_arg("affected_by", |flag| flag.hide(true)))]
 pub struct Diff {
     /// Compare this commit with the working tree, or two commits: OLD..NEW
     ///
@@ -71,7 +76,7 @@ pub enum DiffFormat {
 }
 
 impl Diff {
-    /// Refuses flags of `build` that have no effect here.
+    /// Refuses the flags of `build` that `diff` ignores.
     ///
     /// # Errors
     /// There is such a flag.

@@ -1,4 +1,4 @@
-//! `diff` as one page of HTML that needs no other file and no network, and runs no script.
+//! `diff` as a page of HTML, self-contained and without scripts.
 
 use super::diff::Compared;
 use super::diff_listing::{Mark, Section, counts, images, visible};
@@ -16,8 +16,8 @@ const HEAD: &str = r#"<!doctype html>
 :root { color-scheme: light dark; --old: #ffebe9; --new: #dafbe1; --note: #57606a; --line: #d0d7de; }
 @media (prefers-color-scheme: dark) { :root { --old: #4b1113; --new: #0d3a1d; --note: #9198a1; --line: #3d444d; } }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-code, pre { font: 13px/1.5 ui-monospace, monospace; }
+h1 { font-size: 1.3rem; } h2 { margin-top: 2rem; }
+code, pre { font: 13px/1.5 ui-monospace, monospace; } h2 code { font-size: 1.1rem; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .7rem 0; overflow: hidden; }
 summary { padding: .4rem .8rem; cursor: pointer; overflow-wrap: anywhere; }
 pre { margin: 0; padding: .3rem 0; overflow-x: auto; border-top: 1px solid var(--line); }

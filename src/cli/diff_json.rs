@@ -6,7 +6,7 @@ use crate::resource::Resource;
 use crate::yaml::{self, Node, json};
 use serde_json::{Map, Value, json};
 
-/// The differences as one object.
+/// The differences as an object.
 pub fn print(total: &Summary, compared: &[Compared<'_>]) -> String {
     let comparison = |compared: &Compared<'_>| {
         json!({
@@ -64,7 +64,7 @@ fn id(resource: &Resource<'_>) -> Value {
     })
 }
 
-/// A field that differs. A side that has no such field has no value.
+/// A field that differs. A side without the field has no value.
 fn field(change: &FieldChange<'_>) -> Value {
     let mut members = Map::new();
     members.insert("path".to_owned(), change.path.to_string().into());

@@ -133,7 +133,7 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// A tree as YAML, or as JSON where YAML has no text for it.
+/// A tree as YAML, or as JSON if the printer of YAML refuses it.
 fn yaml(node: &Node<'_>) -> String {
     let mut text = String::new();
     if emit::document(&mut text, node).is_err() {
@@ -197,7 +197,7 @@ impl Lines {
         let hasher = foldhash::quality::FixedState::default();
         let (mut olds, mut news): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
         if olds.last() == news.last() && olds.last() == Some(&"") {
-            // Both texts end in a line break: what is behind it is not a line.
+            // Both texts end in a line break, and no line follows it.
             olds.pop();
             news.pop();
         }

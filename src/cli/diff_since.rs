@@ -24,7 +24,7 @@ struct State {
     name: String,
     /// The top of its files.
     top: PathBuf,
-    /// The directory that roots are named from; `None` if this state has no such directory.
+    /// The directory from which roots are named; `None` if this state lacks it.
     directory: Option<PathBuf>,
     /// The roots that it has, of those that are asked for.
     roots: Vec<FoundRoot>,
@@ -62,7 +62,7 @@ pub fn sides(args: &Diff, range: &str, failures: &mut Failures, messages: &mut M
     ];
     for root in args.build.directory.iter().filter(|_| !args.build.all) {
         if !states.iter().any(|state| state.roots.iter().any(|found| found.path == *root)) {
-            bail!("there is no kustomization in '{root}', neither in {} nor in {}", states[0].name, states[1].name);
+            bail!("'{root}' has no kustomization, neither in {} nor in {}", states[0].name, states[1].name);
         }
     }
     let mut wanted: BTreeSet<String> = BTreeSet::new();
@@ -148,7 +148,7 @@ impl State {
         Ok(state)
     }
 
-    /// Runs an action where the roots are named from; `None` if there is no such directory.
+    /// Runs an action in the directory from which roots are named; `None` if this state lacks it.
     fn within<T>(&self, action: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         self.directory.as_ref().map(|directory| git::within(directory, action)).transpose()
     }

@@ -32,7 +32,7 @@ pub fn prefix() -> Result<PathBuf> {
 /// The id of the commit that a user names.
 ///
 /// # Errors
-/// There is no such commit.
+/// git does not know the commit.
 pub fn commit(top: &Path, revision: &str) -> Result<String> {
     if revision.starts_with('-') {
         bail!("'{revision}' is not a revision: it begins with a dash");
@@ -68,7 +68,7 @@ pub fn export(top: &Path, directory: &Path, name: &str, commit: Option<&str>) ->
 /// Runs an action in another working directory.
 ///
 /// # Errors
-/// There is no such directory, or the action fails.
+/// The directory does not exist, or the action fails.
 pub fn within<T>(directory: &Path, action: impl FnOnce() -> Result<T>) -> Result<T> {
     let here = std::env::current_dir()?;
     std::env::set_current_dir(directory)?;

@@ -63,7 +63,7 @@ pub fn run(args: &Tree) -> Result<()> {
             true => String::new(),
             false => format!("\n  hint: look below it: rustomize tree --all {}", quoted(name)),
         };
-        bail!("there is no kustomization in '{}'{hint}", visible(name));
+        bail!("'{}' has no kustomization{hint}", visible(name));
     }
     let printed = match args.output {
         TreeFormat::Text => tree_text::print(&outline),
@@ -88,7 +88,7 @@ fn roots(args: &Tree) -> Result<Vec<String>> {
         let found = find(&Disk::new(), directory, FileLimit::default())
             .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
         if found.is_empty() {
-            bail!("there is no kustomization at or below '{directory}'");
+            bail!("no kustomization is at or below '{directory}'");
         }
         all.extend(found);
     }

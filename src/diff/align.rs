@@ -1,4 +1,4 @@
-//! Which items of two lists are the same, when nothing but the items themselves says so.
+//! Pairs equal items of two lists that have no keys.
 //!
 //! Equal items at both ends are paired first. Between them, items that are in each list once are
 //! paired if they come in the same order (the longest such sequence, as in patience diff). What is
@@ -13,7 +13,7 @@ pub struct Place {
     pub after: Option<usize>,
 }
 
-/// What happens to items that have no equal between two pairs.
+/// How items without an equal between two pairs are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// They are paired place by place: items with fields.
@@ -64,7 +64,7 @@ fn both(before: usize, after: usize) -> Place {
     Place { before: Some(before), after: Some(after) }
 }
 
-/// Adds the items that have no equal.
+/// Adds items without an equal.
 fn fill(places: &mut Vec<Place>, olds: std::ops::Range<usize>, news: std::ops::Range<usize>, rest: Rest) {
     let paired = match rest {
         Rest::Paired => olds.len().min(news.len()),
@@ -77,7 +77,7 @@ fn fill(places: &mut Vec<Place>, olds: std::ops::Range<usize>, news: std::ops::R
 
 /// The longest sequence of items that both lists have once, in the same order.
 fn common(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
-    // The place of an item in each list, and how often it is there.
+    // The last place of an item in each list, and its count there.
     let mut seen: FastMap<u64, [(usize, usize); 2]> = FastMap::default();
     for (side, items) in [before, after].into_iter().enumerate() {
         for (i, item) in items.iter().enumerate() {

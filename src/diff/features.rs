@@ -13,7 +13,7 @@ use std::hash::BuildHasher;
 pub struct Features {
     /// A hash of all values, without the identity; `None` if there are none.
     pub content: Option<u64>,
-    /// All features, sorted. One that the resource has twice is there twice.
+    /// All features, sorted; one that the resource has twice comes twice.
     pub all: Vec<u64>,
 }
 

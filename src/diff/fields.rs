@@ -9,10 +9,10 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
 
-/// What differs in a field.
+/// A difference of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Difference<'n> {
-    /// The value. One of the two is there.
+    /// The value. At most one of the two is missing.
     Value { old: Option<&'n Node<'n>>, new: Option<&'n Node<'n>> },
     /// The order of the items that both lists have.
     Order { old: &'n Node<'n>, new: &'n Node<'n> },
@@ -111,7 +111,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
         let keys_in = |list: &'n Sequence<'n>| list.iter().map(|item| keys_of(item, keys).unwrap_or_default());
         let (olds, news): (Vec<_>, Vec<_>) = (keys_in(before.1).collect(), keys_in(after.1).collect());
         let mut places = matched(olds.iter().collect(), news.iter().collect());
-        // An item that has got one more key, such as the protocol of a port, is still the same.
+        // An item with one more key than before, such as the protocol of a port, is still the same.
         let is_open = |places: &[Option<usize>]| {
             let taken: FastSet<usize> = places.iter().flatten().copied().collect();
             move |i: &usize| !taken.contains(i)

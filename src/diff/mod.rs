@@ -1,11 +1,11 @@
-//! What differs between two lists of resources: which were added, removed, renamed or moved, and
-//! which of their fields differ. Values count here, and not how they are written.
+//! The differences of two lists of resources: resources that were added, removed, renamed or moved,
+//! and fields that differ. Values count here, and not how they are written.
 //!
 //! * [`mask`]: hides the values of Secrets, before anything is compared.
-//! * [`pairs`]: which resource of one list is which of the other; [`names`]: what a name is without
-//!   its hash, prefix or suffix; [`features`]: how alike two resources are.
+//! * [`pairs`]: pairs of resources that are one; [`names`]: names without hash, prefix or suffix;
+//!   [`features`]: how alike two resources are.
 //! * [`fields`]: the fields in which two resources differ; [`path`]: where a field is.
-//! * [`align`]: which items of two lists are the same.
+//! * [`align`]: pairs of equal items in lists without keys.
 //! * [`summary`]: counts, and the images that differ.
 //!
 //! Nothing is read or printed here.
@@ -33,7 +33,7 @@ use crate::schema::Schemas;
 use fields::Comparison;
 use pairs::{Pair, Pairs};
 
-/// What happened to a resource.
+/// The difference of a resource.
 #[derive(Clone, Debug)]
 pub enum Change<'n> {
     Added(&'n Resource<'n>),

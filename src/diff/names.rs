@@ -46,7 +46,7 @@ impl<'n> Affix<'n> {
         counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0))).map(|(affix, _)| affix)
     }
 
-    /// The affix in which two names differ; `None` if they have no word in common at an end.
+    /// The affix in which two names differ; `None` if they share no word at an end.
     fn between(old: &'n str, new: &'n str) -> Option<Affix<'n>> {
         if let Some(shared) = shared_words(old.rsplit('-'), new.rsplit('-')) {
             let head = |name: &'n str| &name[..name.len() - shared.min(name.len())];

@@ -1,5 +1,5 @@
-//! Which resource of one list is which of the other. Each round looks at the resources that the
-//! rounds before it have left, and asks less of them.
+//! Pairs the resources of two lists that are one. Each round looks at the resources that the rounds
+//! before it have left, and asks less of them.
 
 use super::features::{self, Features};
 use super::names::{Affix, without_hash};

@@ -117,7 +117,7 @@ fn renamed_and_moved_resources_are_found() {
         &(big("new", "y") + &map("other", "z: z")),
         &["rename ConfigMap /old > ConfigMap /new", "  data.e: \"x\" > \"y\""],
     );
-    // The one that is most alike, whatever the order.
+    // The pair that is most alike comes first, whatever the order.
     check(
         &(big("one", "x") + &map("two", "a: '1', b: '2', c: '3', p: p, q: q")),
         &(map("three", "a: '1', b: '2', c: '3', p: p, q: r") + &big("four", "y")),
@@ -128,7 +128,7 @@ fn renamed_and_moved_resources_are_found() {
             "  data.q: \"q\" > \"r\"",
         ],
     );
-    // Another prefix renames all, also those that have no content.
+    // Another prefix renames all resources, also without content.
     let account = |name: &str| format!("---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: {name}}}\n");
     check(
         &(big("test-web", "x") + &account("test-web") + &map("test-small-6ct58987ht", "a: b")),

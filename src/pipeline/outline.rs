@@ -1,4 +1,4 @@
-//! What roots consist of, for `tree`: their bases, components, files, plugins and remote parts.
+//! The parts of roots, for `tree`: bases, components, files, plugins and remote parts.
 //! Kustomization files are read, and the configurations of plugins. Nothing is built or fetched,
 //! and no plugin runs.
 
@@ -9,7 +9,7 @@ use crate::yaml::{Node, Value};
 use hashbrown::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A directory with a kustomization.
@@ -25,7 +25,7 @@ pub enum Kind {
     Chart,
     /// A file, repository or artifact elsewhere, which is not fetched.
     Remote,
-    /// Nothing is in the place that is named.
+    /// A place without a file or kustomization.
     Missing,
     /// A kustomization file that cannot be read.
     Unreadable,
@@ -68,7 +68,7 @@ pub struct Link {
     pub to: usize,
 }
 
-/// All parts of some roots. A part that is named twice is there once.
+/// All parts of some roots. A part that is named twice comes once.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     pub parts: Vec<Part>,
