@@ -73,7 +73,7 @@ impl Run {
 
     /// Expects an error that says all of `words`.
     #[track_caller]
-    fn is_trouble(self, words: &[&str]) -> String {
+    fn exits_with_trouble(self, words: &[&str]) -> String {
         assert_eq!((self.status, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
         words.iter().for_each(|word| assert!(self.stderr.contains(word), "{word}: {}", self.stderr));
         self.stderr
@@ -257,7 +257,7 @@ fn only_roots_that_the_changes_affect_are_built() {
     let out = tree.run(&["diff", "--since", "HEAD"]).differs();
     assert_eq!(out, "1 changed, 0 the same\n\n# Root: alone\n\nchanged ConfigMap alone\n- data:\n-   a: b\n");
     tree.write("broken/kustomization.yaml", "resources: [other.yaml]\n");
-    let error = tree.run(&["diff", "--since", "HEAD"]).is_trouble(&["broken of HEAD", "nothing.yaml"]);
+    let error = tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["broken of HEAD", "nothing.yaml"]);
     assert!(!error.contains("panicked"), "{error}");
     let run = tree.run(&["diff", "--since", "HEAD", "--keep-going"]);
     assert_eq!(run.status, Some(2));
@@ -271,25 +271,26 @@ fn only_roots_that_the_changes_affect_are_built() {
 fn trouble_is_not_a_difference() {
     let tree = Tree::new(SHOP);
     tree.write("bad.yaml", "kind: [\n");
-    tree.run(&["diff", "base", "bad.yaml"]).is_trouble(&["bad.yaml:"]);
-    tree.run(&["diff", "base", "missing"]).is_trouble(&["missing"]);
-    tree.run(&["diff", "base"]).is_trouble(&["'diff' compares two sides, and 1 are named", "hint: "]);
-    tree.run(&["diff", "base", "prod", "--nonsense"]).is_trouble(&["--nonsense"]);
-    tree.run(&["--color", "never", "diff", "base", "prod", "--nonsense"]).is_trouble(&["--nonsense"]);
-    tree.run(&["diff", "base", "prod/kustomization.yaml"]).is_trouble(&["is a kustomization", "'prod'"]);
-    tree.run(&["diff", "base", "prod", "--all"]).is_trouble(&["'diff' has no use for --all without --since"]);
-    tree.run(&["diff", "-", "-"]).is_trouble(&["only one side"]);
-    tree.run(&["diff", "--since", "HEAD"]).is_trouble(&["not a git repository"]);
+    tree.run(&["diff", "base", "bad.yaml"]).exits_with_trouble(&["bad.yaml:"]);
+    tree.run(&["diff", "base", "missing"]).exits_with_trouble(&["missing"]);
+    tree.run(&["diff", "base"]).exits_with_trouble(&["'diff' compares two sides, and 1 are named", "hint: "]);
+    tree.run(&["diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
+    tree.run(&["--color", "never", "diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
+    tree.run(&["diff", "base", "prod/kustomization.yaml"]).exits_with_trouble(&["is a kustomization", "'prod'"]);
+    tree.run(&["diff", "base", "prod", "--all"]).exits_with_trouble(&["'diff' has no use for --all without --since"]);
+    tree.run(&["diff", "-", "-"]).exits_with_trouble(&["only one side"]);
+    tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["not a git repository"]);
     let limit = ["diff", "--file-size-limit", "10", "base", "bad.yaml", "--load-restrictor", "none"];
-    tree.run(&limit).is_trouble(&["--load-restrictor"]);
+    tree.run(&limit).exits_with_trouble(&["--load-restrictor"]);
     tree.write("large.yaml", "# 0123456789\n");
-    tree.run(&["diff", "--file-size-limit", "10", "large.yaml", "bad.yaml"]).is_trouble(&["larger than 10 bytes"]);
+    tree.run(&["diff", "--file-size-limit", "10", "large.yaml", "bad.yaml"])
+        .exits_with_trouble(&["larger than 10 bytes"]);
     let tree = repository();
-    tree.run(&["diff", "--since", "nowhere"]).is_trouble(&["git knows no commit 'nowhere'"]);
-    tree.run(&["diff", "--since=--output=x"]).is_trouble(&["begins with a dash"]);
-    tree.run(&["diff", "--since", "HEAD", "missing"]).is_trouble(&["'missing' has no kustomization"]);
-    tree.run(&["diff", "--since", "HEAD", "../x"]).is_trouble(&["not a directory of this repository"]);
-    tree.run(&["diff", "--since", "HEAD", "/tmp"]).is_trouble(&["not a directory of this repository"]);
+    tree.run(&["diff", "--since", "nowhere"]).exits_with_trouble(&["git knows no commit 'nowhere'"]);
+    tree.run(&["diff", "--since=--output=x"]).exits_with_trouble(&["begins with a dash"]);
+    tree.run(&["diff", "--since", "HEAD", "missing"]).exits_with_trouble(&["'missing' has no kustomization"]);
+    tree.run(&["diff", "--since", "HEAD", "../x"]).exits_with_trouble(&["not a directory of this repository"]);
+    tree.run(&["diff", "--since", "HEAD", "/tmp"]).exits_with_trouble(&["not a directory of this repository"]);
     assert!(!tree.path().join("x").exists());
     tree.assert_nothing_left();
 }
@@ -363,7 +364,7 @@ fn plugins_run_in_the_files_of_the_commit() {
     tree.write("made.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata: {name: made}\nfile: value.txt\n");
     let out = tree.run(&["diff", "--since", "HEAD", "--enable-alpha-plugins"]).differs();
     assert!(out.contains("- data.value: old\n+ data.value: new\n"), "{out}");
-    tree.run(&["diff", "--since", "HEAD"]).is_trouble(&["external plugins disabled"]);
+    tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["external plugins disabled"]);
     tree.assert_nothing_left();
 }
 
