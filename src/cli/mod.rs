@@ -1,8 +1,8 @@
 //! The command line: the only place that knows terminal, environment and exit status.
 //!
-//! Exit status: 0 for success, 1 for any error (as kustomize); of `diff` 1 for a difference and 2 for
-//! any error; 130 after a signal, unless a build had nothing to clean up; 141 when the reader of our
-//! output has gone.
+//! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal, unless a build
+//! had nothing to clean up, 141 when the reader of our output has gone. `diff` exits with 1 for a
+//! difference and 2 for any error.
 
 mod args;
 mod build;

@@ -27,8 +27,8 @@ fn is_hash(text: &str) -> bool {
     text.len() == LENGTH && text.bytes().all(|byte| DIGITS.contains(&byte))
 }
 
-/// A prefix or suffix that took the place of another one. Both end at a dash of the name, and one of
-/// them may be empty.
+/// A prefix or suffix that took the place of another one. Both end at a dash of the name, and one
+/// of them may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affix<'n> {
     is_prefix: bool,
