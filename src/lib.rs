@@ -26,6 +26,7 @@
 //! * [`build()`], [`Workspace`], [`Output`]: the face of all this.
 //! * `edit`: changes of kustomization files; no byte moves that the change is not about. `create`
 //!   writes new ones.
+//! * `diff`: the differences of two lists of resources. Nothing is read or printed there.
 //! * `localize`: copies a kustomization with all that it names; the copy appears whole.
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
@@ -109,6 +110,8 @@ pub use stage::{HelmOptions, Mode, NoPlugins, Options, Plugins};
 pub use workspace::{Output, Together, Workspace, build, build_all, call};
 
 mod pipeline;
+
+mod diff;
 
 mod config;
 pub mod load;

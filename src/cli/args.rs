@@ -4,6 +4,7 @@ use super::called::Called;
 use super::cfg::{Cfg, Fn};
 use super::completion::Completion;
 use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
+use super::diff_args::{DIFF, DIFF_EXAMPLES, Diff};
 use super::edit_args::EditCommand;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
@@ -14,6 +15,7 @@ use super::plugin_args::PluginCommand;
 use super::plugin_flags::PluginFlags;
 use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
+use super::tree::{TREE_EXAMPLES, Tree};
 use super::{command_word, help, other_tools};
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
@@ -55,6 +57,12 @@ pub enum Command {
     /// Build a kustomization and run its validators, and print nothing
     #[command(long_about = VALIDATE, after_long_help = VALIDATE_EXAMPLES)]
     Validate(Named<Validate>),
+    /// Show the differences of two builds, field by field
+    #[command(long_about = DIFF, after_long_help = DIFF_EXAMPLES)]
+    Diff(Named<Diff>),
+    /// Show the parts of kustomizations: bases, components, files, plugins, remote parts
+    #[command(visible_alias = "graph", after_long_help = TREE_EXAMPLES)]
+    Tree(Named<Tree>),
     /// Change the kustomization file of the working directory; all other lines of it stay
     Edit(Named<EditCommand>),
     /// Build the kustomizations that a commit changes, in a hook of git
@@ -423,6 +431,12 @@ pub fn parse(called: Called) -> Result<(Command, MessageFlags), clap::Error> {
         build.0.output.take_if(|path| path.as_os_str().is_empty());
     }
     Ok((command, messages))
+}
+
+/// Returns true if the arguments of this process are for `diff`, whether they are right or not.
+pub fn names_diff(called: Called) -> bool {
+    let words = std::env::args_os().skip(1).collect();
+    command_word::first(words, &program(called)).first().is_some_and(|word| word == "diff")
 }
 
 /// The program with its commands, under the name by which it was called. The flags of a command are

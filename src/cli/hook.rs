@@ -4,23 +4,19 @@
 //! push, written to a private directory.
 
 use super::args::{self, Build};
+use super::git::{self, git, path_of, paths_of, top};
 use super::hook_args::{Hook, HookCommand, HookName};
 use super::messages::Messages;
 use super::{build, signals};
 use crate::atomic;
-use crate::process::{Call, Failure, Limits};
 use anyhow::{Context, Result, bail};
-use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read, Write};
+use std::ffi::OsString;
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The line by which a hook is known.
 const MARK: &str = "# Installed by 'rustomize hook install'; 'rustomize hook uninstall' removes it.";
-
-/// How many bytes git may print: the names of all files.
-const MAX_OUTPUT: u64 = 1 << 30;
 
 /// Runs `hook`.
 ///
@@ -148,63 +144,15 @@ fn before_push(flags: &[String], messages: &mut Messages) -> Result<()> {
 
 /// Builds the roots that files affect, out of a commit, or of the index.
 fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>, messages: &mut Messages) -> Result<()> {
-    let names = changed.split(|&byte| byte == 0).filter(|name| !name.is_empty());
-    let changed: Vec<PathBuf> = names.map(path_of).collect();
+    let changed: Vec<PathBuf> = paths_of(changed).collect();
     if changed.is_empty() {
         return Ok(());
     }
     let flags = args::validate(flags)?;
     let directory = signals::children().directory("rustomize-hook-").context("no directory for the files of git")?;
-    let index = directory.path().join("index");
-    let index = match commit {
-        Some(commit) => {
-            git(top, &["read-tree", commit], Some(&index))?;
-            Some(&*index)
-        }
-        None => None,
-    };
-    let tree = directory.path().join("tree");
-    std::fs::create_dir(&tree)?;
-    let mut prefix = OsString::from("--prefix=");
-    prefix.push(&tree);
-    prefix.push("/");
-    git(top, &[OsStr::new("checkout-index"), OsStr::new("--all"), &prefix], index)?;
-    let here = std::env::current_dir()?;
-    std::env::set_current_dir(&tree)?;
+    let tree = git::export(top, directory.path(), "tree", commit)?;
     let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags };
-    let built = build::validate(build, messages);
-    std::env::set_current_dir(here)?;
-    built
-}
-
-/// The directory of the working tree.
-fn top() -> Result<PathBuf> {
-    Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
-}
-
-/// A path that git has printed.
-fn path_of(printed: &[u8]) -> PathBuf {
-    OsStr::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed)).into()
-}
-
-/// Runs git in a directory, with an index of its own if one is named, and gives what it printed.
-fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
-    let variable = |path: &Path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned());
-    let call = Call {
-        program: Path::new("git"),
-        args: args.iter().map(|arg| arg.as_ref().to_owned()).collect(),
-        directory: Some(directory),
-        environment: index.map(variable).into_iter().collect(),
-        inherits: true,
-        without: &[],
-        stdin: None,
-    };
-    let limits = Limits { timeout: None, output: MAX_OUTPUT, stderr: |_| {} };
-    signals::children().run(call, &limits).map_err(|failed| match failed.failure {
-        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
-        Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
-        _ => anyhow::anyhow!("{}", failed.stderr.trim_end()),
-    })
+    git::within(&tree, || build::validate(build, messages))
 }
 
 #[cfg(test)]

@@ -33,6 +33,19 @@ pub enum Color {
     Never,
 }
 
+impl Color {
+    /// Returns true if text for a terminal, or for something else, is coloured.
+    fn is_used(self, is_terminal: bool) -> bool {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        match self {
+            Color::Auto => is_terminal && !is_set("NO_COLOR") && !is_dumb(),
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
+}
+
 /// The flags of messages.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct MessageFlags {
@@ -40,7 +53,7 @@ pub struct MessageFlags {
     #[arg(long, value_name = "FORMAT", default_value = "human", global = true, hide_short_help = true)]
     pub error_format: ErrorFormat,
 
-    /// When errors are coloured
+    /// When errors and differences are coloured
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_short_help = true)]
     pub color: Color,
 }
@@ -48,6 +61,7 @@ pub struct MessageFlags {
 /// Prints errors and warnings to stderr.
 pub struct Messages {
     format: ErrorFormat,
+    color: Color,
     renderer: Renderer,
     /// What the document of [`ErrorFormat::Sarif`] will have.
     results: Vec<Value>,
@@ -56,15 +70,14 @@ pub struct Messages {
 impl Messages {
     /// Messages as the flags ask for them.
     pub fn new(flags: MessageFlags) -> Messages {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_colored = match flags.color {
-            Color::Auto => std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
-            Color::Always => true,
-            Color::Never => false,
-        };
+        let is_colored = flags.color.is_used(std::io::stderr().is_terminal());
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
-        Messages { format: flags.error_format, renderer, results: Vec::new() }
+        Messages { format: flags.error_format, color: flags.color, renderer, results: Vec::new() }
+    }
+
+    /// Returns true if stdout may be coloured.
+    pub fn colors_stdout(&self) -> bool {
+        self.color.is_used(std::io::stdout().is_terminal())
     }
 
     /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the

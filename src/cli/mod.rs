@@ -1,7 +1,8 @@
 //! The command line: the only place that knows terminal, environment and exit status.
 //!
 //! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal, unless a build
-//! had nothing to clean up, 141 when the reader of our output has gone.
+//! had nothing to clean up, 141 when the reader of our output has gone. `diff` exits with 1 for a
+//! difference and 2 for any error.
 
 mod args;
 mod build;
@@ -14,9 +15,18 @@ mod completion;
 mod copy;
 mod copy_args;
 mod depfile;
+mod diff;
+mod diff_args;
+mod diff_html;
+mod diff_json;
+mod diff_listing;
+mod diff_markdown;
+mod diff_since;
+mod diff_text;
 mod doctor;
 mod edit;
 mod edit_args;
+mod git;
 mod help;
 mod hook;
 mod hook_args;
@@ -45,6 +55,8 @@ mod report;
 mod roots;
 mod signals;
 mod switch;
+mod tree;
+mod tree_text;
 mod vendor;
 mod version;
 
@@ -56,6 +68,12 @@ use std::process::ExitCode;
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
 
+/// Exit status of `diff` when something differs.
+const DIFFERENT: u8 = 1;
+
+/// Exit status of `diff` for an error.
+const TROUBLE: u8 = 2;
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
@@ -66,14 +84,18 @@ pub fn main() -> ExitCode {
     let called = called::Called::from_file_name(name);
     if let Some(shell) = std::env::var_os(completion::VARIABLE) {
         let answer = completion::answer(&shell, std::env::args_os().collect(), args::program(called));
-        return status(answer, Messages::new(MessageFlags::default()));
+        return status(answer, Messages::new(MessageFlags::default()), Exits { success: 0, error: 1 });
     }
     let (command, flags) = match args::parse(called) {
         Ok(parsed) => parsed,
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
             let _ = e.print();
-            return if is_answer { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+            return match is_answer {
+                true => ExitCode::SUCCESS,
+                false if args::names_diff(called) => ExitCode::from(TROUBLE),
+                false => ExitCode::FAILURE,
+            };
         }
     };
     let children = signals::children();
@@ -82,9 +104,15 @@ pub fn main() -> ExitCode {
         children.prepare();
     }
     let mut messages = Messages::new(flags);
+    let mut exits = Exits { success: 0, error: 1 };
     let result = match command {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
         args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
+        args::Command::Diff(command) => {
+            exits.error = TROUBLE;
+            diff::run(&command.0, &mut messages).map(|differs| exits.success = if differs { DIFFERENT } else { 0 })
+        }
+        args::Command::Tree(command) => tree::run(&command.0),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
@@ -108,11 +136,18 @@ pub fn main() -> ExitCode {
             std::thread::park();
         }
     }
-    status(result, messages)
+    status(result, messages, exits)
+}
+
+/// The exit status of a command for each outcome.
+#[derive(Clone, Copy)]
+struct Exits {
+    success: u8,
+    error: u8,
 }
 
 /// The exit status of a command, whose error is printed.
-fn status(result: anyhow::Result<()>, mut messages: Messages) -> ExitCode {
+fn status(result: anyhow::Result<()>, mut messages: Messages, exits: Exits) -> ExitCode {
     let io = result.as_ref().err().and_then(|e| e.downcast_ref::<std::io::Error>());
     let has_reader = io.is_none_or(|io| io.kind() != std::io::ErrorKind::BrokenPipe);
     if let Err(error) = &result
@@ -122,8 +157,8 @@ fn status(result: anyhow::Result<()>, mut messages: Messages) -> ExitCode {
     }
     messages.finish();
     match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) if has_reader => ExitCode::FAILURE,
+        Ok(()) => ExitCode::from(exits.success),
+        Err(_) if has_reader => ExitCode::from(exits.error),
         Err(_) => ExitCode::from(BROKEN_PIPE),
     }
 }

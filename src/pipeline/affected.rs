@@ -6,10 +6,11 @@
 //! generator, transformer or validator. A directory without a kustomization, such as a helm chart,
 //! is named with all that is below it. A file that was deleted is named like any other.
 
+use super::glance::{documents_of, kustomization_in};
 use super::roots::FoundRoot;
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader, clean};
-use crate::yaml::{Heap, Node, Value, documents, encoding};
+use crate::yaml::{Node, Value};
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -115,8 +116,7 @@ impl<'l> Graph<'l> {
         if let Some(known) = self.by_directory.get(directory) {
             return *known;
         }
-        let file = FILE_NAMES.iter().map(|name| directory.join(name)).find(|file| self.loader.open(file).is_ok());
-        let layer = file.map(|file| {
+        let layer = kustomization_in(self.loader, directory).map(|file| {
             self.directories.push(directory.to_owned());
             self.files.push(file);
             self.users.push(Vec::new());
@@ -142,7 +142,7 @@ impl<'l> Graph<'l> {
     fn read(&mut self, i: usize, directory: &Path) -> bool {
         let mut texts = Texts::default();
         let mut configurations = Vec::new();
-        self.with_documents(&self.files[i].clone(), |node| {
+        documents_of(self.loader, &self.files[i], self.limit, |node| {
             texts.add(node);
             configurations.extend(entries(node, &CONFIGURATIONS));
             if node.get("helmCharts").is_some() {
@@ -168,8 +168,7 @@ impl<'l> Graph<'l> {
                 continue;
             };
             if let Some(layer) = self.layer(&place) {
-                let file = self.files[layer].clone();
-                self.with_documents(&file, |node| {
+                documents_of(self.loader, &self.files[layer], self.limit, |node| {
                     queue.extend(entries(node, &RESOURCES).into_iter().map(|entry| (place.clone(), entry)));
                 });
             }
@@ -183,20 +182,10 @@ impl<'l> Graph<'l> {
             return Rc::clone(known);
         }
         let mut texts = Texts::default();
-        self.with_documents(path, |node| texts.add(node));
+        documents_of(self.loader, path, self.limit, |node| texts.add(node));
         let texts = Rc::new(texts);
         self.configurations.insert(path.to_owned(), Rc::clone(&texts));
         texts
-    }
-
-    /// Gives each document of a file. A file that cannot be read has none: its build says why.
-    fn with_documents(&self, path: &Path, mut take: impl FnMut(&Node<'_>)) {
-        let Some(bytes) = self.loader.open(path).ok().and_then(|opened| opened.read(self.limit).ok()) else { return };
-        let Ok(text) = encoding::decode(bytes) else { return };
-        let heap = Heap::new();
-        let arena = heap.arena();
-        let read = documents(arena, arena.add_file("", text)).unwrap_or_default();
-        read.iter().for_each(&mut take);
     }
 
     /// Returns true if texts of a layer name a changed file. Remembers the layers that they name.

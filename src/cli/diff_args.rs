@@ -1,0 +1,100 @@
+//! Flags of `diff`, as typed.
+
+use super::args::{Build, heading};
+use anyhow::{Result, bail};
+use clap::{Arg, ArgAction, Args, ValueEnum};
+
+pub(super) const DIFF: &str = "Show the differences of two builds: resource by resource, field by field. Each side is a directory with a \
+    kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits. Names \
+    with a hash, renamed resources and lists with keys are understood. Values of Secrets are hidden.";
+
+pub(super) const DIFF_EXAMPLES: &str = "Examples:
+  # Two overlays
+  rustomize diff overlays/test overlays/prod
+
+  # The resources of a cluster, and an overlay
+  kubectl get -f rendered.yaml -o yaml | rustomize diff - overlays/prod
+
+  # The effects of uncommitted changes on the overlays
+  rustomize diff --since HEAD --leaves
+
+  # The effects of a branch, as a comment for a pull request
+  rustomize diff --since origin/main...HEAD --leaves -o markdown
+
+Exit status: 0 nothing differs, 1 something differs, 2 error.";
+
+const SIDE: &str = "The two sides; with --since: the kustomizations [default: all below .]";
+
+const ALL: &str = "With --since: look below the directories that are named, too";
+
+/// `diff`.
+#[derive(Args)]
+#[command(mut_arg("directory", |flag| flag.value_name("SIDE").help(SIDE)))]
+#[command(mut_arg("all", |flag| flag.help(ALL)), mut_arg("leaves", |_| leaves()))]
+#[command(mut_arg("output", |flag| flag.hide(true).short(None).long("build-output")))]
+#[command(mut_arg("layout", |flag| flag.hide(true)), mut_arg("depfile", |flag| flag.hide(true)))]
+#[command(mut_arg("stdin_as", |flag| flag.hide(true)), mut_arg("shard", |flag| flag.hide(true)))]
+#[command(mut_arg("affected_by", |flag| flag.hide(true)))]
+pub struct Diff {
+    /// Compare this commit with the working tree, or two commits: OLD..NEW
+    ///
+    /// OLD...NEW compares NEW with the commit where it branched off from OLD. Only kustomizations
+    /// that the changed files can affect are built.
+    #[arg(long, value_name = "REVISION")]
+    pub since: Option<String>,
+
+    /// How to print the differences
+    #[arg(id = "format", short = 'o', long = "output", value_name = "FORMAT", default_value = "human")]
+    pub format: DiffFormat,
+
+    /// Show the values of Secrets
+    #[arg(long)]
+    pub show_secrets: bool,
+
+    #[command(flatten)]
+    pub build: Build,
+}
+
+/// `--leaves`, which works without `--all` here: with --since, all kustomizations are compared
+/// unless some are named.
+fn leaves() -> Arg {
+    let leaves = Arg::new("leaves").long("leaves").action(ArgAction::SetTrue).help_heading(heading::ROOTS);
+    leaves.help("With --since: leave out the kustomizations that others use")
+}
+
+/// How differences are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    /// For people, on a terminal
+    Human,
+    /// One JSON object, for programs
+    Json,
+    /// For a comment on a pull request
+    Markdown,
+    /// One page that needs no other file
+    Html,
+}
+
+impl Diff {
+    /// Refuses the flags of `build` that `diff` ignores.
+    ///
+    /// # Errors
+    /// There is such a flag.
+    pub fn check(&self) -> Result<()> {
+        let build = &self.build;
+        let useless = [
+            ("--build-output", build.output.is_some()),
+            ("--layout", build.layout.is_some()),
+            ("--depfile", build.depfile.is_some()),
+            ("--stdin-as", build.stdin_as.is_some()),
+            ("--shard", build.shard.is_some()),
+            ("--affected-by", build.affected_by.is_some()),
+            ("--leaves without --since", build.leaves && self.since.is_none()),
+            ("--all without --since", build.all && self.since.is_none()),
+        ];
+        match useless.into_iter().find(|(_, is_set)| *is_set) {
+            Some((flag, _)) => bail!("'diff' has no use for {flag}"),
+            None => Ok(()),
+        }
+    }
+}

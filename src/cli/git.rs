@@ -1,0 +1,111 @@
+//! git, as this tool calls it: the files of commits and of the index, without touching the working
+//! tree or the index of the user.
+
+use super::signals;
+use crate::process::{Call, Failure, Limits};
+use anyhow::{Context, Result, bail};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// How many bytes git may print: the names of all files.
+const MAX_OUTPUT: u64 = 1 << 30;
+
+/// The directory of the working tree.
+///
+/// # Errors
+/// The working directory is not in a repository.
+pub fn top() -> Result<PathBuf> {
+    Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
+}
+
+/// The directory that a command works in, below the top of the working tree.
+///
+/// # Errors
+/// The working directory is not in a repository.
+pub fn prefix() -> Result<PathBuf> {
+    Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-prefix"], None)?))
+}
+
+/// The id of the commit that a user names.
+///
+/// # Errors
+/// git does not know the commit.
+pub fn commit(top: &Path, revision: &str) -> Result<String> {
+    if revision.starts_with('-') {
+        bail!("'{revision}' is not a revision: it begins with a dash");
+    }
+    let printed = git(top, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")], None)
+        .with_context(|| format!("git knows no commit '{revision}'"))?;
+    Ok(String::from_utf8_lossy(&printed).trim().to_owned())
+}
+
+/// Writes the files of a commit, or of the index, into a new directory `name` below `directory`,
+/// and returns its path.
+///
+/// # Errors
+/// git fails, or the directory cannot be written to.
+pub fn export(top: &Path, directory: &Path, name: &str, commit: Option<&str>) -> Result<PathBuf> {
+    let index = match commit {
+        Some(commit) => {
+            let index = directory.join(format!("{name}.index"));
+            git(top, &["read-tree", commit], Some(&index))?;
+            Some(index)
+        }
+        None => None,
+    };
+    let tree = directory.join(name);
+    std::fs::create_dir(&tree)?;
+    let mut prefix = OsString::from("--prefix=");
+    prefix.push(&tree);
+    prefix.push("/");
+    git(top, &[OsStr::new("checkout-index"), OsStr::new("--all"), &prefix], index.as_deref())?;
+    Ok(tree)
+}
+
+/// Runs an action in another working directory.
+///
+/// # Errors
+/// The directory does not exist, or the action fails.
+pub fn within<T>(directory: &Path, action: impl FnOnce() -> Result<T>) -> Result<T> {
+    let here = std::env::current_dir()?;
+    std::env::set_current_dir(directory)?;
+    let done = action();
+    std::env::set_current_dir(here)?;
+    done
+}
+
+/// The paths that git has printed, with NUL between them.
+pub fn paths_of(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
+    printed.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(path_of)
+}
+
+/// A path that git has printed.
+pub fn path_of(printed: &[u8]) -> PathBuf {
+    OsStr::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed)).into()
+}
+
+/// Runs git in a directory, with an index of its own if one is named, and returns its output.
+///
+/// # Errors
+/// git is missing, or fails.
+pub fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
+    let variable = |path: &Path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned());
+    let call = Call {
+        program: Path::new("git"),
+        args: args.iter().map(|arg| arg.as_ref().to_owned()).collect(),
+        directory: Some(directory),
+        environment: index.map(variable).into_iter().collect(),
+        inherits: true,
+        without: &[],
+        stdin: None,
+    };
+    let limits = Limits { timeout: None, output: MAX_OUTPUT, stderr: |_| {} };
+    signals::children().run(call, &limits).map_err(|failed| match failed.failure {
+        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
+        Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
+        _ => anyhow::anyhow!("{}", failed.stderr.trim_end()),
+    })
+}

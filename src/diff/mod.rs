@@ -1,0 +1,103 @@
+//! The differences of two lists of resources: resources that were added, removed, renamed or moved,
+//! and fields that differ. Values count here, and not how they are written.
+//!
+//! * [`mask`]: hides the values of Secrets, before anything is compared.
+//! * [`pairs`]: pairs of resources that are one; [`names`]: names without hash, prefix or suffix;
+//!   [`features`]: how alike two resources are.
+//! * [`fields`]: the fields in which two resources differ; [`path`]: where a field is.
+//! * [`align`]: pairs of equal items in lists without keys.
+//! * [`summary`]: counts, and the images that differ.
+//!
+//! Nothing is read or printed here.
+//! Cost: O(nodes and texts of both lists), times the logarithm of the number of equal items in a
+//! list.
+
+pub mod align;
+mod features;
+pub mod fields;
+pub mod mask;
+mod names;
+pub mod pairs;
+pub mod path;
+pub mod summary;
+
+pub use fields::{Difference, FieldChange};
+pub use mask::Masks;
+pub use pairs::Match;
+pub use path::Step;
+pub use summary::Summary;
+
+use crate::meter::FastMap;
+use crate::resource::Resource;
+use crate::schema::Schemas;
+use fields::Comparison;
+use pairs::{Pair, Pairs};
+
+/// The difference of a resource.
+#[derive(Clone, Debug)]
+pub enum Change<'n> {
+    Added(&'n Resource<'n>),
+    Removed(&'n Resource<'n>),
+    /// The resource is in both lists, and has another identity or other fields.
+    Changed {
+        before: &'n Resource<'n>,
+        after: &'n Resource<'n>,
+        /// How the two were found to be one resource.
+        matched: Match,
+        /// In the order of the fields, without the name and the namespace.
+        fields: Vec<FieldChange<'n>>,
+    },
+}
+
+impl<'n> Change<'n> {
+    /// The resource as it is now, or as it was when it was removed.
+    pub fn resource(&self) -> &'n Resource<'n> {
+        match self {
+            Change::Added(resource) | Change::Removed(resource) => resource,
+            Change::Changed { after, .. } => after,
+        }
+    }
+}
+
+/// The differences of two lists of resources.
+#[derive(Clone, Debug, Default)]
+pub struct Changes<'n> {
+    /// Sorted by kind, namespace and name.
+    pub resources: Vec<Change<'n>>,
+    /// How many resources are the same in both lists.
+    pub same: usize,
+}
+
+/// Compares two lists of resources. The schemas say by which keys the items of lists are matched.
+/// The order of resources does not count.
+pub fn compare<'n>(before: &'n [Resource<'n>], after: &'n [Resource<'n>], schemas: &'n Schemas<'_>) -> Changes<'n> {
+    let Pairs { both, removed, added } = pairs::find(before, after);
+    let new_names = new_names(before, after, &both);
+    let mut changes = Changes::default();
+    for Pair { before: i, after: j, matched } in both {
+        let (before, after) = (&before[i], &after[j]);
+        let schema = schemas.of(&after.id().gvk);
+        let fields = Comparison::of(before.node(), after.node(), &new_names).fields(schema);
+        match (matched, fields.is_empty()) {
+            (Match::Identity, true) => changes.same += 1,
+            _ => changes.resources.push(Change::Changed { before, after, matched, fields }),
+        }
+    }
+    changes.resources.extend(removed.into_iter().map(|i| Change::Removed(&before[i])));
+    changes.resources.extend(added.into_iter().map(|j| Change::Added(&after[j])));
+    let order = |change: &Change<'n>| {
+        let id = change.resource().id();
+        (id.gvk.kind, id.gvk.group, id.namespace, id.name)
+    };
+    changes.resources.sort_by_key(order);
+    changes
+}
+
+/// The new name of each resource that has one, by the old name.
+fn new_names<'n>(before: &[Resource<'n>], after: &[Resource<'n>], both: &[Pair]) -> FastMap<&'n str, &'n str> {
+    let names = both.iter().map(|pair| (before[pair.before].id().name, after[pair.after].id().name));
+    names.filter(|(old, new)| old != new).collect()
+}
+
+#[cfg(test)]
+mod tests;

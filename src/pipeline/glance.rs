@@ -1,0 +1,34 @@
+//! A look at kustomization files without a build: their documents, whatever they hold.
+
+use crate::config::kustomization::FILE_NAMES;
+use crate::load::{FileLimit, Loader};
+use crate::yaml::{Heap, Node, documents, encoding};
+use std::path::{Path, PathBuf};
+
+/// The kustomization file of a directory; `None` for a directory without one.
+pub fn kustomization_in(loader: &dyn Loader, directory: &Path) -> Option<PathBuf> {
+    FILE_NAMES.iter().map(|name| directory.join(name)).find(|file| loader.open(file).is_ok())
+}
+
+/// Gives each document of a file to `take`. Returns false for a file that cannot be read; its build
+/// says why. O(size of the file).
+pub fn documents_of(loader: &dyn Loader, path: &Path, limit: FileLimit, take: impl FnMut(&Node<'_>)) -> bool {
+    let Some(bytes) = loader.open(path).ok().and_then(|opened| opened.read(limit).ok()) else { return false };
+    match encoding::decode(bytes) {
+        Ok(text) => documents_in(text, take),
+        Err(_) => false,
+    }
+}
+
+/// Gives each document of a text to `take`. Returns false for a text that is not YAML. O(size).
+pub fn documents_in(text: impl Into<encoding::Text>, take: impl FnMut(&Node<'_>)) -> bool {
+    let heap = Heap::new();
+    let arena = heap.arena();
+    match documents(arena, arena.add_file("", text.into())) {
+        Ok(read) => {
+            read.iter().for_each(take);
+            true
+        }
+        Err(_) => false,
+    }
+}

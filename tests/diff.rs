@@ -1,0 +1,393 @@
+//! `diff`: two directories, files, commits; the output in each form, and the exit status.
+
+use crate::support::{Run, Tree, git};
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+
+const SHOP: &str = "\
+-- base/kustomization.yaml --
+resources: [web.yaml, service.yaml]
+configMapGenerator:
+- name: settings
+  literals: [mode=plain]
+  files: [app.conf]
+secretGenerator:
+- name: keys
+  literals: [password=hunter2, other=same]
+-- base/app.conf --
+one
+two
+three
+four
+five
+six
+seven
+eight
+nine
+ten
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+      - name: proxy
+        image: envoy:1
+      - name: main
+        image: nginx:1.25
+        envFrom:
+        - configMapRef: {name: settings}
+        - secretRef: {name: keys}
+-- base/service.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}], selector: {app: web}}
+-- test/kustomization.yaml --
+resources: [../base]
+-- prod/kustomization.yaml --
+resources: [../base]
+replicas: [{name: web, count: 3}]
+images: [{name: nginx, newTag: '1.26'}]
+-- alone/kustomization.yaml --
+resources: [map.yaml]
+-- alone/map.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: alone}
+data: {a: b}
+";
+
+impl Run {
+    /// Expects a difference, and nothing on stderr.
+    #[track_caller]
+    fn differs(self) -> String {
+        assert_eq!((self.status, self.stderr.as_str()), (Some(1), ""), "{}", self.stdout);
+        self.stdout
+    }
+
+    /// Expects an error that says all of `words`.
+    #[track_caller]
+    fn exits_with_trouble(self, words: &[&str]) -> String {
+        assert_eq!((self.status, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);
+        words.iter().for_each(|word| assert!(self.stderr.contains(word), "{word}: {}", self.stderr));
+        self.stderr
+    }
+}
+
+/// A repository with [`SHOP`] as its first commit.
+fn repository() -> Tree {
+    let tree = Tree::new(SHOP);
+    git(&tree.path(), &["init", "-q", "-b", "main"]);
+    commit(&tree, "first");
+    tree
+}
+
+fn commit(tree: &Tree, message: &str) {
+    git(&tree.path(), &["add", "."]);
+    git(&tree.path(), &["commit", "-q", "-m", message]);
+}
+
+/// The command, with a text on stdin.
+fn with_stdin(tree: &Tree, args: &[&str], text: &str) -> Run {
+    let mut command = tree.command(args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { status: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[test]
+fn two_directories() {
+    let tree = Tree::new(SHOP);
+    assert_eq!(tree.run(&["diff", "base", "test"]).ok(), "");
+    let want = "\
+1 changed, 3 the same
+image nginx:1.25 -> nginx:1.26
+
+changed Deployment.apps web
+- spec.replicas: 1
++ spec.replicas: 3
+- spec.template.spec.containers[name=main].image: nginx:1.25
++ spec.template.spec.containers[name=main].image: nginx:1.26
+";
+    assert_eq!(tree.run(&["diff", "test", "prod"]).differs(), want);
+    for jobs in ["1", "2", "7"] {
+        assert_eq!(tree.run(&["diff", "-j", jobs, "test", "prod"]).differs(), want);
+    }
+    assert_eq!(tree.run(&["diff", "alone", "alone", "-o", "markdown"]).ok(), "**Nothing differs in 1 resources**\n");
+}
+
+#[test]
+fn directories_files_and_stdin() {
+    let tree = Tree::new(SHOP);
+    let test = tree.run(&["build", "test"]).ok();
+    tree.write("test.yaml", &test);
+    assert_eq!(tree.run(&["diff", "test.yaml", "test"]).ok(), "");
+    let want = tree.run(&["diff", "test", "prod"]).differs();
+    assert_eq!(tree.run(&["diff", "test.yaml", "prod"]).differs(), want);
+    assert_eq!(with_stdin(&tree, &["diff", "-", "prod"], &test).differs(), want);
+    // The items of a List are resources, whatever its form.
+    tree.write("list.json", r#"{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "alone"}, "data": {"a": "c"}}]}"#);
+    let lines = tree.run(&["diff", "alone", "list.json"]).differs();
+    assert_eq!(lines, "1 changed, 0 the same\n\nchanged ConfigMap alone\n- data.a: b\n+ data.a: c\n");
+}
+
+#[test]
+fn the_hash_of_a_name_makes_no_other_resource() {
+    let tree = Tree::new(SHOP);
+    tree.write("before.yaml", &tree.run(&["build", "test"]).ok());
+    let conf = fs::read_to_string(tree.path().join("base/app.conf")).unwrap();
+    tree.write("base/app.conf", &conf.replace("five", "5").replace("ten\n", "ten\neleven\n"));
+    let out = tree.run(&["diff", "before.yaml", "test"]).differs();
+    assert!(out.starts_with("2 changed, 2 the same\n"), "{out}");
+    assert!(out.contains("\nchanged ConfigMap settings-"), "{out}");
+    let want = "
+@ data[\"app.conf\"]: |
+@   ...
+    two
+    three
+    four
+-   five
++   5
+    six
+    seven
+    eight
+    nine
+    ten
++   eleven
+
+changed Deployment.apps web
+";
+    assert!(out.contains(want), "{out}");
+    let follows = out.lines().find(|line| line.ends_with("# follows a new name")).unwrap();
+    assert!(follows.starts_with("+ spec.template.spec.containers[name=main].envFrom[0].configMapRef.name: settings-"));
+}
+
+#[test]
+fn values_of_secrets_are_shown_only_where_that_is_asked_for() {
+    let tree = Tree::new(SHOP);
+    tree.write("before.yaml", &tree.run(&["build", "base"]).ok());
+    let text = fs::read_to_string(tree.path().join("base/kustomization.yaml")).unwrap();
+    tree.write("base/kustomization.yaml", &text.replace("hunter2", "hunter3"));
+    tree.write("more/kustomization.yaml", "secretGenerator: [{name: keys, literals: [password=hunter2]}]\n");
+    let (old, new) = ("aHVudGVyMg==", "aHVudGVyMw==");
+    for format in ["human", "json", "markdown", "html"] {
+        for (a, b) in [("before.yaml", "base"), ("base", "more"), ("more", "alone"), ("alone", "more")] {
+            let out = tree.run(&["diff", "-o", format, a, b]).differs();
+            assert!(!out.contains(old) && !out.contains(new) && !out.contains("c2FtZQ"), "{format}: {out}");
+            let out = tree.run(&["diff", "--show-secrets", "-o", format, a, b]).differs();
+            assert!(out.contains(old) || out.contains(new), "{format}: {out}");
+        }
+    }
+    let out = tree.run(&["diff", "before.yaml", "base"]).differs();
+    assert!(out.contains("- data.password: (masked 2)\n+ data.password: (masked 3)\n"), "{out}");
+    assert!(!out.contains("data.other"), "{out}");
+}
+
+#[test]
+fn a_commit_and_the_working_tree() {
+    let tree = repository();
+    assert_eq!(tree.run(&["diff", "--since", "HEAD"]).ok(), "");
+    let text = fs::read_to_string(tree.path().join("base/service.yaml")).unwrap();
+    tree.write("base/service.yaml", &text.replace("80", "8080"));
+    tree.write("new/kustomization.yaml", "resources: [map.yaml]\n");
+    tree.write("new/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\n");
+    let out = tree.run(&["diff", "--since", "HEAD"]).differs();
+    let roots: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("# Root: ")).collect();
+    assert_eq!(roots, ["base", "new", "prod", "test"], "{out}");
+    assert_eq!(out.matches("\nchanged Service web\n").count(), 3, "{out}");
+    assert!(out.contains("# Root: new\n\nadded ConfigMap new\n+ apiVersion: v1\n"), "{out}");
+    // The roots that others use are left out, or those that are named are looked at.
+    let out = tree.run(&["diff", "--since", "HEAD", "--leaves"]).differs();
+    assert!(!out.contains("# Root: base") && out.contains("# Root: prod"), "{out}");
+    let out = tree.run(&["diff", "--since", "HEAD", "prod", "alone"]).differs();
+    assert_eq!(out.matches("# Root: ").count(), 1, "{out}");
+    // From a directory of the repository.
+    let mut command = tree.command(&["diff", "--since", "main", "../prod"]);
+    let run = crate::support::run(command.current_dir(tree.path().join("alone")));
+    assert!(run.differs().contains("# Root: ../prod"));
+    // A root that is gone.
+    git(&tree.path(), &["stash", "-q", "-u"]);
+    fs::remove_dir_all(tree.path().join("alone")).unwrap();
+    let out = tree.run(&["diff", "--since", "HEAD"]).differs();
+    assert!(out.contains("# Root: alone\n\nremoved ConfigMap alone\n- apiVersion: v1\n"), "{out}");
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn two_commits_and_the_place_where_a_branch_begins() {
+    let tree = repository();
+    git(&tree.path(), &["checkout", "-q", "-b", "feature"]);
+    let text = fs::read_to_string(tree.path().join("prod/kustomization.yaml")).unwrap();
+    tree.write("prod/kustomization.yaml", &text.replace("1.26", "1.27"));
+    commit(&tree, "feature");
+    git(&tree.path(), &["checkout", "-q", "main"]);
+    tree.write("alone/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: alone}\ndata: {a: c}\n");
+    commit(&tree, "main");
+    let status = || git(&tree.path(), &["status", "--porcelain", "--branch"]);
+    let before = status();
+    let roots = |range: &str| -> Vec<String> {
+        let out = tree.run(&["diff", "--since", range]).differs();
+        out.lines().filter_map(|line| line.strip_prefix("# Root: ")).map(str::to_owned).collect()
+    };
+    assert_eq!(roots("main..feature"), ["alone", "prod"]);
+    assert_eq!(roots("main...feature"), ["prod"]);
+    assert_eq!(roots("...feature"), ["prod"]);
+    assert_eq!(roots("main~1.."), ["alone"]);
+    assert_eq!(roots("feature"), ["alone", "prod"]);
+    assert_eq!((status(), tree.path().join("prod").exists()), (before, true));
+    tree.assert_nothing_left();
+}
+
+/// A root that no change can affect is not built: it may be broken.
+#[test]
+fn only_roots_that_the_changes_affect_are_built() {
+    let tree = Tree::new(SHOP);
+    git(&tree.path(), &["init", "-q", "-b", "main"]);
+    tree.write("broken/kustomization.yaml", "resources: [nothing.yaml]\n");
+    commit(&tree, "first");
+    tree.write("alone/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: alone}\n");
+    let out = tree.run(&["diff", "--since", "HEAD"]).differs();
+    assert_eq!(out, "1 changed, 0 the same\n\n# Root: alone\n\nchanged ConfigMap alone\n- data:\n-   a: b\n");
+    tree.write("broken/kustomization.yaml", "resources: [other.yaml]\n");
+    let error = tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["broken of HEAD", "nothing.yaml"]);
+    assert!(!error.contains("panicked"), "{error}");
+    let run = tree.run(&["diff", "--since", "HEAD", "--keep-going"]);
+    assert_eq!(run.status, Some(2));
+    assert_eq!(run.stdout, out);
+    let both = ["in broken of HEAD", "in broken of the working tree", "nothing.yaml", "other.yaml"];
+    both.iter().for_each(|words| assert!(run.stderr.contains(words), "{words}: {}", run.stderr));
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn trouble_is_not_a_difference() {
+    let tree = Tree::new(SHOP);
+    tree.write("bad.yaml", "kind: [\n");
+    tree.run(&["diff", "base", "bad.yaml"]).exits_with_trouble(&["bad.yaml:"]);
+    tree.run(&["diff", "base", "missing"]).exits_with_trouble(&["missing"]);
+    tree.run(&["diff", "base"]).exits_with_trouble(&["'diff' compares two sides, and 1 are named", "hint: "]);
+    tree.run(&["diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
+    tree.run(&["--color", "never", "diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
+    tree.run(&["diff", "base", "prod/kustomization.yaml"]).exits_with_trouble(&["is a kustomization", "'prod'"]);
+    tree.run(&["diff", "base", "prod", "--all"]).exits_with_trouble(&["'diff' has no use for --all without --since"]);
+    tree.run(&["diff", "-", "-"]).exits_with_trouble(&["only one side"]);
+    tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["not a git repository"]);
+    let limit = ["diff", "--file-size-limit", "10", "base", "bad.yaml", "--load-restrictor", "none"];
+    tree.run(&limit).exits_with_trouble(&["--load-restrictor"]);
+    tree.write("large.yaml", "# 0123456789\n");
+    tree.run(&["diff", "--file-size-limit", "10", "large.yaml", "bad.yaml"])
+        .exits_with_trouble(&["larger than 10 bytes"]);
+    let tree = repository();
+    tree.run(&["diff", "--since", "nowhere"]).exits_with_trouble(&["git knows no commit 'nowhere'"]);
+    tree.run(&["diff", "--since=--output=x"]).exits_with_trouble(&["begins with a dash"]);
+    tree.run(&["diff", "--since", "HEAD", "missing"]).exits_with_trouble(&["'missing' has no kustomization"]);
+    tree.run(&["diff", "--since", "HEAD", "../x"]).exits_with_trouble(&["not a directory of this repository"]);
+    tree.run(&["diff", "--since", "HEAD", "/tmp"]).exits_with_trouble(&["not a directory of this repository"]);
+    assert!(!tree.path().join("x").exists());
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn json_is_for_programs() {
+    let tree = repository();
+    tree.write("alone/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: b}\n");
+    let out: Value = serde_json::from_str(&tree.run(&["diff", "--since", "HEAD", "-o", "json"]).differs()).unwrap();
+    assert_eq!(out["summary"]["renamed"], 1);
+    let comparison = &out["comparisons"][0];
+    assert_eq!((&comparison["root"], &comparison["before"]), (&"alone".into(), &"alone of HEAD".into()));
+    let change = &comparison["resources"][0];
+    assert_eq!((&change["matchedBy"], &change["after"]["name"]), (&"rename".into(), &"other".into()));
+    let out: Value = serde_json::from_str(&tree.run(&["diff", "-o", "json", "test", "prod"]).differs()).unwrap();
+    let fields = &out["comparisons"][0]["resources"][0]["fields"];
+    assert_eq!(fields[0], serde_json::json!({"path": "spec.replicas", "differs": "value", "old": 1, "new": 3}));
+    let images = serde_json::json!([{"old": "nginx:1.25", "new": "nginx:1.26", "count": 1}]);
+    assert_eq!(out["summary"]["images"], images);
+    let out: Value = serde_json::from_str(&tree.run(&["diff", "-o", "json", "test", "base"]).ok()).unwrap();
+    assert_eq!((&out["summary"]["same"], &out["comparisons"][0]["resources"]), (&4.into(), &serde_json::json!([])));
+}
+
+/// Names and values cannot become HTML, Markdown, or commands of a terminal.
+#[test]
+fn hostile_names_are_text() {
+    let tree = Tree::new("");
+    let hostile = "<script>alert(1)</script>&\\\"'";
+    tree.write("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same}\n");
+    tree.write(
+        "b.yaml",
+        &format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\n  annotations: {{\"{hostile}\": \"{hostile}\", up: \"```\\n\\n# x\\n````\", esc: \"\\e[2J\\u202e\"}}\n---\napiVersion: v1\nkind: \"{hostile}\"\nmetadata: {{name: \"`{hostile}\\e[2J``\"}}\n"
+        ),
+    );
+    let html = tree.run(&["diff", "-o", "html", "a.yaml", "b.yaml"]).differs();
+    assert!(!html.contains("<script") && html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;"), "{html}");
+    assert!(html.contains("default-src 'none'") && !html.contains("http://") && !html.contains("https://"), "{html}");
+    for format in ["human", "markdown", "html"] {
+        let out = tree.run(&["diff", "-o", format, "a.yaml", "b.yaml"]).differs();
+        assert!(!out.contains('\u{1b}') && !out.contains('\u{202e}'), "{format}: {out}");
+    }
+    let markdown = tree.run(&["diff", "-o", "markdown", "a.yaml", "b.yaml"]).differs();
+    assert!(markdown.contains("\n`````diff\n") && markdown.contains("\n`````\n"), "{markdown}");
+    assert!(markdown.lines().any(|line| line.starts_with("added ```") && line.ends_with("```")), "{markdown}");
+    let json: Value = serde_json::from_str(&tree.run(&["diff", "-o", "json", "a.yaml", "b.yaml"]).differs()).unwrap();
+    assert_eq!(json["summary"]["added"], 1);
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let tree = Tree::new(SHOP);
+    assert!(!tree.run(&["diff", "test", "prod"]).differs().contains('\u{1b}'));
+    let out = tree.run(&["diff", "--color", "always", "test", "prod"]).differs();
+    assert!(out.contains("\u{1b}[31m- spec.replicas: 1\u{1b}[0m\n\u{1b}[32m+ spec.replicas: 3\u{1b}[0m\n"), "{out}");
+}
+
+/// Plugins see a commit's own files, and helm-like generators their own directory.
+#[test]
+fn plugins_run_in_the_files_of_the_commit() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [made.yaml]\n-- made.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata: {name: made}\n-- value.txt --\nold\n",
+    );
+    tree.plugin(
+        "Made",
+        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {value: %s}\\n' \"$(cat value.txt)\"\n",
+    );
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    tree.write("value.txt", "new\n");
+    tree.write("made.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata: {name: made}\nfile: value.txt\n");
+    let out = tree.run(&["diff", "--since", "HEAD", "--enable-alpha-plugins"]).differs();
+    assert!(out.contains("- data.value: old\n+ data.value: new\n"), "{out}");
+    tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["external plugins disabled"]);
+    tree.assert_nothing_left();
+}
+
+/// 200 roots of which 3 are affected.
+#[test]
+fn of_many_roots_the_affected_ones_are_compared() {
+    let tree = Tree::new(SHOP);
+    for i in 0..200 {
+        tree.write(
+            &format!("many/r{i:03}/kustomization.yaml"),
+            &format!("namePrefix: r{i}-\nresources: [../../part{}]\n", i % 67),
+        );
+    }
+    for i in 0..67 {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata: {{part: p{i}}}\n");
+        tree.write(&format!("part{i}/kustomization.yaml"), "resources: [map.yaml]\n");
+        tree.write(&format!("part{i}/map.yaml"), &text);
+    }
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    tree.write("part5/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {part: x}\n");
+    let out = tree.run(&["diff", "--since", "HEAD", "--leaves"]).differs();
+    let roots: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("# Root: ")).collect();
+    assert_eq!(roots, ["many/r005", "many/r072", "many/r139"], "{out}");
+    assert!(out.starts_with("3 changed, 0 the same\n"), "{out}");
+}
