@@ -3,7 +3,7 @@
 //! The hook builds what git has, not the working tree: the index of a commit, or the commits of a
 //! push, written to a private directory.
 
-use super::args::{self, Build};
+use super::args::{self, Build, Validate};
 use super::hook_args::{Hook, HookCommand, HookName};
 use super::messages::Messages;
 use super::{build, signals};
@@ -171,8 +171,8 @@ fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>, mes
     git(top, &[OsStr::new("checkout-index"), OsStr::new("--all"), &prefix], index)?;
     let here = std::env::current_dir()?;
     std::env::set_current_dir(&tree)?;
-    let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags };
-    let built = build::validate(build, messages);
+    let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags.build };
+    let built = build::validate(Validate { build, ..flags }, messages);
     std::env::set_current_dir(here)?;
     built
 }

@@ -17,6 +17,7 @@ mod depfile;
 mod doctor;
 mod edit;
 mod edit_args;
+mod findings;
 mod help;
 mod hook;
 mod hook_args;
@@ -84,7 +85,7 @@ pub fn main() -> ExitCode {
     let mut messages = Messages::new(flags);
     let result = match command {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
-        args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
+        args::Command::Validate(build) => build::validate(*build.0, &mut messages),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
