@@ -142,6 +142,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         let Some(rule) = table.rules.get(rule as usize) else { return };
         let fits = match (node.value(), &rule.shape) {
             (_, Shape::Any) => true,
+            (Value::Scalar(scalar), _) if is_placeholder(scalar.text()) => return,
             (Value::Scalar(scalar), shape) => is_of(scalar, shape),
             (Value::Sequence(_), Shape::List(_)) | (Value::Mapping(_), Shape::Map(_) | Shape::Struct(_)) => {
                 self.visits.push(Visit { node, table, rule, parent, step });
@@ -217,6 +218,13 @@ fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
             Shape::IntOrString => is_text || is_number && integer(scalar).is_some(),
             Shape::List(_) | Shape::Map(_) | Shape::Struct(_) => false,
         }
+}
+
+/// Whether a text is one that another tool replaces before a server sees it, as `${REPLICAS}` for
+/// Flux and `{{ .Values.replicas }}` for Helm. Its value may be of any type.
+fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("${") && text.ends_with('}') || text.starts_with("{{") && text.ends_with("}}")
 }
 
 /// The value of a number that is whole. JSON does not tell 1.0 from 1.
