@@ -92,8 +92,8 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
                     let near = nearest(name, fields.fields().iter().map(|field| field.name));
                     let hint = near.map(|near| format!("did you mean '{near}'?"));
                     let pos = Some(entry.key().pos()).filter(|pos| pos.is_in_source()).unwrap_or(value.pos());
-                    self.find(Code::UnknownFieldOfKind, at, step, pos, hint, |_, path| {
-                        format!("unknown field '{path}'")
+                    self.find(Code::UnknownFieldOfKind, at, step, pos, hint, |of, path| {
+                        format!("unknown field '{path}' of {of}")
                     });
                 }
             }
@@ -115,9 +115,9 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
                 continue;
             }
             let hint = Some(format!("add '{name}'"));
-            self.find(Code::MissingFieldOfKind, at, Step::Field(""), pos, hint, |kind, path| {
+            self.find(Code::MissingFieldOfKind, at, Step::Field(""), pos, hint, |of, path| {
                 let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-                format!("{kind} needs the field '{path}'")
+                format!("{of} needs the field '{path}'")
             });
         }
     }
@@ -153,14 +153,14 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         if !fits {
             let (expected, found) = (rule.shape.words(), node.shape());
             let hint = node.as_scalar().and_then(|scalar| mend(scalar, &rule.shape)).map(str::to_owned);
-            self.find(Code::WrongTypeOfKind, parent, step, node.pos(), hint, |_, path| {
-                format!("expected {expected} in '{path}', found {found}")
+            self.find(Code::WrongTypeOfKind, parent, step, node.pos(), hint, |of, path| {
+                format!("expected {expected} in '{path}' of {of}, found {found}")
             });
         } else if let (Some(limit), Some(scalar)) = (&rule.limit, node.as_scalar())
             && let Some(expected) = excess(scalar, limit)
         {
-            self.find(Code::WrongTypeOfKind, parent, step, node.pos(), None, |_, path| {
-                format!("expected {expected} in '{path}'")
+            self.find(Code::WrongTypeOfKind, parent, step, node.pos(), None, |of, path| {
+                format!("expected {expected} in '{path}' of {of}")
             });
         }
     }
@@ -194,7 +194,8 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         message: impl FnOnce(&str, &str) -> String,
     ) {
         let path = self.path(parent, step);
-        let message = message(self.resource.id().gvk.kind, &path);
+        let id = self.resource.id();
+        let message = message(&format!("{} '{}'", id.gvk.kind, id.name), &path);
         let warning = Warning::new(code, message).at(pos).at(self.resource.pos());
         let warning = warning.in_field(path).in_resource(self.resource.id());
         self.findings.push(hint.into_iter().fold(warning, Warning::hint));
@@ -259,12 +260,10 @@ fn excess(scalar: &Scalar<'_>, limit: &Limit<'_>) -> Option<String> {
     let text = scalar.text();
     if !limit.choices.is_empty() && !limit.choices.contains(&text) {
         let shown: Vec<String> = limit.choices.iter().take(8).map(|choice| format!("'{choice}'")).collect();
-        let more = if limit.choices.len() > 8 {
-            format!(" or one of {} others", limit.choices.len() - 8)
-        } else {
-            String::new()
-        };
-        return Some(format!("{}{more}", shown.join(", ")));
+        let more =
+            if limit.choices.len() > 8 { format!(" or {} others", limit.choices.len() - 8) } else { String::new() };
+        let before = if shown.len() == 1 { "" } else { "one of " };
+        return Some(format!("{before}{}{more}", shown.join(", ")));
     }
     let (pattern, written) = limit.pattern.as_ref()?;
     (!pattern.is_match(text)).then(|| format!("a text that matches {written}"))
