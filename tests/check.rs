@@ -112,11 +112,10 @@ fn findings_of_several_roots_name_their_root() {
 
 #[test]
 fn outputs_of_kustomize_fit_the_schemas() {
-    // Resources of the cases that are wrong on purpose, or too short to be what they are called.
+    // These cases are meant to be read, so that their resources are as a server wants them, though short.
     let (mut resources, mut codes) = (0, std::collections::BTreeMap::<String, usize>::new());
     let tree = Tree::new("");
-    let mut all = String::from("resources:\n");
-    for directory in ["example", "reference"] {
+    for directory in ["reference"] {
         for (i, path) in files(&testdata(directory), ".txtar").iter().enumerate() {
             let (_, parts) = split(&fs::read_to_string(path).unwrap());
             let Some((_, output)) = parts.iter().find(|(name, _)| name == "stdout" || name == "expected") else {
@@ -126,7 +125,6 @@ fn outputs_of_kustomize_fit_the_schemas() {
             let name = format!("{directory}{i}");
             tree.write(&format!("{name}/kustomization.yaml"), "resources: [all.yaml]\n");
             tree.write(&format!("{name}/all.yaml"), output);
-            writeln!(all, "- {name}").unwrap();
         }
     }
     let run = tree.run(&["validate", "--all", "--keep-going", "--schema", "--error-format", "json"]);
@@ -134,7 +132,7 @@ fn outputs_of_kustomize_fit_the_schemas() {
         let message: serde_json::Value = serde_json::from_str(line).unwrap();
         *codes.entry(message["code"].as_str().unwrap().to_owned()).or_default() += 1;
     }
-    println!("{resources} resources: {codes:?}");
+    assert!(resources > 20, "{resources}");
     for code in ["unknown-field-of-kind", "wrong-type-of-kind", "unknown-kind"] {
         assert_eq!(codes.get(code), None, "{}", run.stderr);
     }
