@@ -7,6 +7,7 @@ use super::kind::api_version;
 use super::rules::{Field, Limit, Rule, RuleId, Shape, Struct, Table};
 use crate::config::go_regexp::GoRegex;
 use crate::diag::{Code, Warning};
+use crate::meter::FastSet;
 use crate::resource::Resource;
 use crate::yaml::{Node, Pos, Scalar};
 
@@ -28,7 +29,7 @@ pub struct Definition<'a> {
     table: Option<Table<'a>>,
 }
 
-/// What a definition says of one of its versions.
+/// The state of a version, as its definition says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Served,
@@ -151,8 +152,7 @@ impl<'a> Compiler<'a> {
     fn mapping(&mut self, schema: &Node<'a>, depth: usize) -> Shape<'a> {
         let says = |field: &str| schema.get_text(field) == Some("true");
         let mut fields = Vec::new();
-        let required: Vec<&str> = texts(schema.get("required")).map(|scalar| scalar.text()).collect();
-        let required: crate::meter::FastSet<&str> = required.into_iter().collect();
+        let required: FastSet<&str> = texts(schema.get("required")).map(|scalar| scalar.text()).collect();
         for entry in schema.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
             let (name, property) = (entry.key().text(), entry.value());
             // A server fills in a default before it asks for required fields.

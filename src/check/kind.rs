@@ -31,7 +31,7 @@ pub fn finding(resource: &Resource<'_>, known: &Known) -> Option<Warning> {
     if known.rule(gvk).is_some() || !known.has_group(gvk.group) {
         return None;
     }
-    let message = format!("Kubernetes {version} has no kind '{}' in '{}'", gvk.kind, api_version(gvk));
+    let message = format!("the kind '{}' is unknown in '{}' of Kubernetes {version}", gvk.kind, api_version(gvk));
     let in_versions = known.versions_of(gvk);
     if let Some(first) = in_versions.first() {
         let last = in_versions.last().filter(|last| *last != first);

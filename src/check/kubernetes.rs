@@ -149,7 +149,7 @@ impl Known {
         kinds
     }
 
-    /// Whether a group is one of Kubernetes' own in any version.
+    /// Returns true for a group that Kubernetes itself has in any version.
     pub(super) fn has_group(&self, group: &str) -> bool {
         self.kinds.keys().chain(self.lives.keys()).any(|gvk| gvk.group == group)
     }
@@ -165,7 +165,7 @@ struct Reader {
     known: Known,
     /// The version that is wanted.
     bit: u32,
-    /// The rules of shapes that are no types.
+    /// The rules of shapes that are not numbers of types.
     shapes: FastMap<&'static str, RuleId>,
 }
 

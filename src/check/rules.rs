@@ -110,7 +110,7 @@ pub struct Field<'a> {
     pub is_required: bool,
 }
 
-/// What a definition says of a scalar beyond its type.
+/// The values of a type that a definition allows.
 #[derive(Debug)]
 pub struct Limit<'a> {
     /// The texts of the values that are allowed; empty if all are.

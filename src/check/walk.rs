@@ -46,6 +46,14 @@ struct Visit<'n, 'a, 't> {
     step: Step<'n>,
 }
 
+/// The value that a finding is about: where it is in the resource, and in the sources.
+#[derive(Clone, Copy)]
+struct At<'n> {
+    parent: u32,
+    step: Step<'n>,
+    pos: Pos,
+}
+
 struct Walk<'n, 'a, 't, 'f> {
     resource: &'n Resource<'a>,
     /// Values that were visited, then those that will be.
@@ -92,7 +100,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
                     let near = nearest(name, fields.fields().iter().map(|field| field.name));
                     let hint = near.map(|near| format!("did you mean '{near}'?"));
                     let pos = Some(entry.key().pos()).filter(|pos| pos.is_in_source()).unwrap_or(value.pos());
-                    self.find(Code::UnknownFieldOfKind, at, step, pos, hint, |of, path| {
+                    self.find(Code::UnknownFieldOfKind, At { parent: at, step, pos }, hint, |of, path| {
                         format!("unknown field '{path}' of {of}")
                     });
                 }
@@ -115,7 +123,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
                 continue;
             }
             let hint = Some(format!("add '{name}'"));
-            self.find(Code::MissingFieldOfKind, at, Step::Field(""), pos, hint, |of, path| {
+            self.find(Code::MissingFieldOfKind, At { parent: at, step: Step::Field(""), pos }, hint, |of, path| {
                 let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
                 format!("{of} needs the field '{path}'")
             });
@@ -127,7 +135,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         visit.and_then(|visit| visit.table.rules.get(rule as usize)).is_some_and(|rule| rule.is_nullable)
     }
 
-    /// Whether a visit is inside the status, which a server does not take from a manifest.
+    /// Returns true for a visit inside the status, which a server does not take from a manifest.
     fn is_status(&self, at: u32) -> bool {
         let mut first = Step::Field("");
         let mut at = at;
@@ -150,16 +158,17 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
             }
             _ => false,
         };
+        let place = At { parent, step, pos: node.pos() };
         if !fits {
             let (expected, found) = (rule.shape.words(), node.shape());
             let hint = node.as_scalar().and_then(|scalar| mend(scalar, &rule.shape)).map(str::to_owned);
-            self.find(Code::WrongTypeOfKind, parent, step, node.pos(), hint, |of, path| {
+            self.find(Code::WrongTypeOfKind, place, hint, |of, path| {
                 format!("expected {expected} in '{path}' of {of}, found {found}")
             });
         } else if let (Some(limit), Some(scalar)) = (&rule.limit, node.as_scalar())
             && let Some(expected) = excess(scalar, limit)
         {
-            self.find(Code::WrongTypeOfKind, parent, step, node.pos(), None, |of, path| {
+            self.find(Code::WrongTypeOfKind, place, None, |of, path| {
                 format!("expected {expected} in '{path}' of {of}")
             });
         }
@@ -184,15 +193,9 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         path
     }
 
-    fn find(
-        &mut self,
-        code: Code,
-        parent: u32,
-        step: Step<'_>,
-        pos: Pos,
-        hint: Option<String>,
-        message: impl FnOnce(&str, &str) -> String,
-    ) {
+    /// Adds a finding. `message` gets the kind and name of the resource, and the path of the value.
+    fn find(&mut self, code: Code, at: At<'_>, hint: Option<String>, message: impl FnOnce(&str, &str) -> String) {
+        let At { parent, step, pos } = at;
         let path = self.path(parent, step);
         let id = self.resource.id();
         let message = message(&format!("{} '{}'", id.gvk.kind, id.name), &path);
@@ -202,7 +205,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
     }
 }
 
-/// Whether a scalar is of a type. A null is of every type: a server takes it for a missing value.
+/// Returns true if a scalar is of a type. A null is of every type: a server takes it for a missing value.
 fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
     let kind = scalar.kind();
     let is_text = matches!(kind, Kind::Str | Kind::Timestamp | Kind::Binary);
@@ -221,8 +224,8 @@ fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
         }
 }
 
-/// Whether a text is one that another tool replaces before a server sees it, as `${REPLICAS}` for
-/// Flux and `{{ .Values.replicas }}` for Helm. Its value may be of any type.
+/// Returns true for a text that another tool replaces before a server sees it: `${REPLICAS}` by
+/// Flux, `{{ .Values.replicas }}` by Helm. Its value can be of any type.
 fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     text.starts_with("${") && text.ends_with('}') || text.starts_with("{{") && text.ends_with("}}")
@@ -252,7 +255,7 @@ fn mend(scalar: &Scalar<'_>, shape: &Shape<'_>) -> Option<&'static str> {
     }
 }
 
-/// What a limit asks for that a scalar is not.
+/// The values that a limit allows, in words, if a scalar is not among them.
 fn excess(scalar: &Scalar<'_>, limit: &Limit<'_>) -> Option<String> {
     if scalar.is_null() {
         return None;
