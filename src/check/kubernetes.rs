@@ -31,7 +31,7 @@ fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
         let mut text = String::new();
-        // A test unpacks it: an error here would be one of the program, and leaves all kinds unknown.
+        // A test unpacks it: a fault would be one of the program, and leaves all kinds unknown.
         let _ = DeflateDecoder::new(PACKED).read_to_string(&mut text);
         text
     })

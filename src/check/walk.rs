@@ -205,7 +205,8 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
     }
 }
 
-/// Returns true if a scalar is of a type. A null is of every type: a server takes it for a missing value.
+/// Returns true if a scalar is of a type. A null is of every type: a server takes it for a missing
+/// value.
 fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
     let kind = scalar.kind();
     let is_text = matches!(kind, Kind::Str | Kind::Timestamp | Kind::Binary);

@@ -138,12 +138,14 @@ pub struct Validate {
 
     /// Hold the resources to the schemas of their kinds
     ///
-    /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other kinds are left
-    /// alone. Findings are errors, except a version of an API that is deprecated. Nothing is fetched.
+    /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
+    /// kinds are left alone. Findings are errors, except a version of an API that is deprecated.
+    /// Nothing is fetched.
     #[arg(long, help_heading = heading::SCHEMA)]
     pub schema: bool,
 
-    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the newest]
+    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
+    /// newest]
     #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA)]
     pub kubernetes_version: Option<String>,
 }
