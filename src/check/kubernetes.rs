@@ -17,7 +17,7 @@
 //!   deprecated and removed, and its replacement; `-` for nothing.
 
 use super::rules::{Field, Rule, RuleId, Shape, Struct, Table};
-use crate::meter::FastMap;
+use crate::meter::{FastMap, FastSet};
 use crate::schema::Gvk;
 use flate2::read::DeflateDecoder;
 use std::fmt;
@@ -60,11 +60,15 @@ impl std::error::Error for UnknownVersion {}
 pub struct Known {
     version: &'static str,
     minor: u32,
+    /// This version in sets of versions.
+    bit: u32,
     table: Table<'static>,
     metadata: RuleId,
     /// Every kind of every version.
     kinds: FastMap<Gvk<'static>, Kind>,
     lives: FastMap<Gvk<'static>, Life>,
+    /// The groups of all versions.
+    groups: FastSet<&'static str>,
 }
 
 /// A kind in the versions that have it.
@@ -101,8 +105,9 @@ impl Known {
         let version = all.get(at).copied().unwrap_or_default();
         let minor = version.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or_default();
         let (table, kinds, lives) = (Table::default(), FastMap::default(), FastMap::default());
-        let known = Known { version, minor, table, metadata: 0, kinds, lives };
-        Ok(Reader { known, bit: 1 << at, shapes: FastMap::default() }.read(text()))
+        let groups = FastSet::default();
+        let known = Known { version, minor, bit: 1 << at, table, metadata: 0, kinds, lives, groups };
+        Ok(Reader { known, shapes: FastMap::default() }.read(text()))
     }
 
     /// The version, as in `1.31`.
@@ -125,13 +130,9 @@ impl Known {
         self.metadata
     }
 
-    fn bit(&self) -> u32 {
-        versions().iter().position(|version| *version == self.version).map_or(0, |at| 1 << at)
-    }
-
     /// The rule for a kind, if this version has it.
     pub(super) fn rule(&self, gvk: &Gvk<'_>) -> Option<RuleId> {
-        self.kinds.get(gvk).filter(|kind| kind.versions & self.bit() != 0).map(|kind| kind.rule)
+        self.kinds.get(gvk).filter(|kind| kind.versions & self.bit != 0).map(|kind| kind.rule)
     }
 
     /// The versions that have a kind.
@@ -142,16 +143,15 @@ impl Known {
 
     /// The kinds that this version has, sorted.
     pub(super) fn kinds(&self) -> Vec<Gvk<'static>> {
-        let bit = self.bit();
         let mut kinds: Vec<_> =
-            self.kinds.iter().filter(|(_, kind)| kind.versions & bit != 0).map(|(gvk, _)| *gvk).collect();
+            self.kinds.iter().filter(|(_, kind)| kind.versions & self.bit != 0).map(|(gvk, _)| *gvk).collect();
         kinds.sort();
         kinds
     }
 
     /// Returns true for a group that Kubernetes itself has in any version.
     pub(super) fn has_group(&self, group: &str) -> bool {
-        self.kinds.keys().chain(self.lives.keys()).any(|gvk| gvk.group == group)
+        self.groups.contains(group)
     }
 
     /// The end of a kind, if it is announced.
@@ -163,8 +163,6 @@ impl Known {
 /// Reads the table.
 struct Reader {
     known: Known,
-    /// The version that is wanted.
-    bit: u32,
     /// The rules of shapes that are not numbers of types.
     shapes: FastMap<&'static str, RuleId>,
 }
@@ -203,7 +201,7 @@ impl Reader {
         let mut words = line.split(' ');
         let (name, shape) = (words.next()?, words.next()?);
         let versions = words.next().map_or(u32::MAX, set);
-        if versions & self.bit == 0 {
+        if versions & self.known.bit == 0 {
             return None;
         }
         let rule = self.shape(shape.trim_end_matches('!'));
@@ -241,10 +239,11 @@ impl Reader {
         if let [group, version, kind, rule, versions] = line.split(' ').collect::<Vec<_>>()[..] {
             let gvk = Gvk { group: name(group), version, kind };
             let (rule, versions) = (rule.parse().unwrap_or_default(), set(versions));
+            self.known.groups.insert(gvk.group);
             // A kind has another type in another version where the type was renamed.
             let entry = self.known.kinds.entry(gvk).or_insert(Kind { rule, versions: 0 });
             entry.versions |= versions;
-            if versions & self.bit != 0 {
+            if versions & self.known.bit != 0 {
                 entry.rule = rule;
             }
         }
@@ -258,7 +257,9 @@ impl Reader {
                 _ => None,
             };
             let life = Life { deprecated: deprecated.parse().ok(), removed: removed.parse().ok(), replacement };
-            self.known.lives.insert(Gvk { group: name(group), version, kind }, life);
+            let gvk = Gvk { group: name(group), version, kind };
+            self.known.groups.insert(gvk.group);
+            self.known.lives.insert(gvk, life);
         }
     }
 }
