@@ -51,6 +51,18 @@ pub enum Code {
     Deprecated,
     /// A field or flag has no effect.
     Unused,
+    /// A resource has a field that its kind does not have.
+    UnknownFieldOfKind,
+    /// A field of a resource has a value of another type than its kind says.
+    WrongTypeOfKind,
+    /// A resource lacks a field that its kind requires.
+    MissingFieldOfKind,
+    /// A group of Kubernetes' own does not have the kind of a resource.
+    UnknownKind,
+    /// The API version of a resource is deprecated.
+    DeprecatedApi,
+    /// The API version of a resource was removed.
+    RemovedApi,
 }
 
 impl Code {
@@ -69,6 +81,12 @@ impl Code {
             Code::Plugin => "plugin",
             Code::Deprecated => "deprecated",
             Code::Unused => "unused",
+            Code::UnknownFieldOfKind => "unknown-field-of-kind",
+            Code::WrongTypeOfKind => "wrong-type-of-kind",
+            Code::MissingFieldOfKind => "missing-field-of-kind",
+            Code::UnknownKind => "unknown-kind",
+            Code::DeprecatedApi => "deprecated-api",
+            Code::RemovedApi => "removed-api",
         }
     }
 }
@@ -400,6 +418,34 @@ impl Warning {
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {
         self.0.at(spot.into());
         self
+    }
+
+    /// As [`Error::in_field`].
+    #[must_use]
+    pub fn in_field(mut self, name: impl Into<String>) -> Self {
+        self.0.field.push(name.into());
+        self
+    }
+
+    /// As [`Error::in_resource`].
+    #[must_use]
+    pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
+        self.0.resource.get_or_insert_with(|| id.to_string());
+        self
+    }
+
+    /// As [`Error::hint`].
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hints.push(hint.into());
+        self
+    }
+
+    /// The same as an error, for commands that take no warnings.
+    #[must_use]
+    pub fn into_error(mut self) -> Error {
+        self.0.severity = Severity::Error;
+        Error(self.0)
     }
 
     /// As [`Error::located`].

@@ -18,6 +18,7 @@
 //! * [`load`]: the only door to files; nothing outside a root is read unless allowed.
 //! * `resource`: resources and their list; identity changes only inside `resource::ResMap`.
 //! * `schema`: static tables of Kubernetes kinds; a build pays only for what it looks up.
+//! * `check`: holds resources to the schemas of their kinds, when a caller asks for it.
 //! * `stage`: what a build hands to its stages, and what a stage is.
 //! * `generator`, `transformer`: one stage, one file, named by its kustomize kind.
 //! * `plugin`: external plugins, found by kind; no configuration is left behind on any path.
@@ -118,6 +119,8 @@ pub mod load;
 
 mod resource;
 mod schema;
+#[cfg(feature = "check")]
+pub mod check;
 
 mod stage;
 

@@ -94,6 +94,18 @@ impl<'w> Output<'w> {
         std::mem::forget(self.map);
     }
 
+    /// Holds the resources to the schemas of their kinds. O(size of the trees).
+    ///
+    /// # Errors
+    /// None today: see [`check`](crate::check::check).
+    #[cfg(feature = "check")]
+    pub fn check(&self, known: &crate::check::Known) -> Result<crate::check::Findings> {
+        let heap = self.cx.arena.heap();
+        let mut findings = crate::check::check(self.cx.arena, &self.map, known)?;
+        findings.shown = findings.shown.into_iter().map(|finding| finding.located(heap)).collect();
+        Ok(findings)
+    }
+
     /// What the steps of the build have written, in order, if [`Options::trace`] asked for it.
     ///
     /// ```

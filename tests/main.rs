@@ -10,6 +10,7 @@ mod author_circle;
 mod bad_documents;
 mod bundles;
 mod callers;
+mod check;
 mod cli;
 mod command_line;
 mod containers;

@@ -137,12 +137,25 @@ fn described(command: clap::Command, add: fn(clap::Command) -> clap::Command) ->
 }
 
 /// `validate`.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
 #[command(mut_arg("depfile", |flag| flag.hide(true)))]
 pub struct Validate {
     #[command(flatten)]
     pub build: Build,
+
+    /// Hold the resources to the schemas of their kinds
+    ///
+    /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
+    /// kinds are left alone. Findings are errors, except a version of an API that is deprecated.
+    /// Nothing is fetched.
+    #[arg(long, help_heading = heading::SCHEMA)]
+    pub schema: bool,
+
+    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
+    /// newest]
+    #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA)]
+    pub kubernetes_version: Option<String>,
 }
 
 const COMPLETION: &str = "Print a script for bash, zsh, fish or powershell that completes commands, flags, and values: directories with \
@@ -168,6 +181,9 @@ const VALIDATE_EXAMPLES: &str = "Examples:
 
   # Check every overlay below a directory, and show all faults
   rustomize validate --all --leaves --keep-going deploy
+
+  # Hold the resources to the schemas of Kubernetes 1.31
+  rustomize validate --kubernetes-version 1.31 overlays/prod
 
   # Check what the commits of a branch have changed
   git diff -z --name-only main... | rustomize validate --all --affected-by -";
@@ -235,6 +251,7 @@ pub(super) mod heading {
     pub const FUNCTIONS: &str = "KRM functions";
     pub const HELM: &str = "Helm";
     pub const REMOTE: &str = "Remote files";
+    pub const SCHEMA: &str = "Schemas";
 }
 
 /// `build`.
@@ -310,6 +327,10 @@ pub struct Build {
     /// What happens to the results: the command says it, and no flag.
     #[arg(skip)]
     pub results: Results,
+
+    /// The kinds that resources are held to, where `validate` checks them.
+    #[arg(skip)]
+    pub known: Option<std::sync::Arc<crate::check::Known>>,
 
     /// LoadRestrictionsNone: files may be outside of their root
     ///
@@ -492,11 +513,11 @@ fn help_on_edit(
 ///
 /// # Errors
 /// Unknown flags, or values that cannot be.
-pub fn validate(flags: &[String]) -> Result<Build, clap::Error> {
+pub fn validate(flags: &[String]) -> Result<Validate, clap::Error> {
     let words = ["rustomize", "validate"].into_iter().map(str::to_owned).chain(flags.iter().cloned());
     match Cli::try_parse_from(words)?.command {
-        Command::Validate(validate) => Ok(validate.0.build),
-        _ => Ok(Build::default()),
+        Command::Validate(validate) => Ok(*validate.0),
+        _ => Ok(Validate::default()),
     }
 }
 

@@ -1,9 +1,11 @@
 //! `build`: from flags to options, and the result to where it is wanted.
 
-use super::args::{Build, Results};
+use super::args::{Build, Results, Validate};
 use super::depfile::{self, Rule};
+use super::findings::Verdict;
 use super::messages::Messages;
 use super::{cache, managed, output, plugin_flags, roots, signals};
+use crate::check::Known;
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{
     Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
@@ -20,12 +22,15 @@ use std::sync::Arc;
 /// Runs `validate`: builds as `build` does, and writes nothing but errors and warnings.
 ///
 /// # Errors
-/// Flags that cannot be, --output among them, or a build that fails.
-pub fn validate(args: Build, messages: &mut Messages) -> Result<()> {
+/// Flags that cannot be, --output among them, a build that fails, or with --schema a resource that
+/// does not fit the schema of its kind.
+pub fn validate(Validate { build: args, schema, kubernetes_version }: Validate, messages: &mut Messages) -> Result<()> {
     if args.output.is_some() {
         bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");
     }
-    run(&Build { results: Results::Dropped, ..args }, messages)
+    let is_checked = schema || kubernetes_version.is_some();
+    let known = is_checked.then(|| Known::new(kubernetes_version.as_deref()).map(Arc::new)).transpose()?;
+    run(&Build { results: Results::Dropped, known, ..args }, messages)
 }
 
 /// Runs `build`.
@@ -72,8 +77,12 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     if args.results == Results::Dropped {
         // What cannot be printed fails here as it fails `build`.
         output.print_in_pieces()?;
+        let mut verdict = Verdict::default();
+        if let Some(known) = &args.known {
+            verdict.add(output.check(known)?, None, messages);
+        }
         output.leave();
-        return Ok(());
+        return verdict.end();
     }
     output::write(&output, args.output.as_deref())?;
     if let (Some(depfile), Some(target)) = (&args.depfile, &args.output) {

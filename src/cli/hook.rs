@@ -3,7 +3,7 @@
 //! The hook builds what git has, not the working tree: the index of a commit, or the commits of a
 //! push, written to a private directory.
 
-use super::args::{self, Build};
+use super::args::{self, Build, Validate};
 use super::git::{self, git, path_of, paths_of, top};
 use super::hook_args::{Hook, HookCommand, HookName};
 use super::messages::Messages;
@@ -151,8 +151,8 @@ fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>, mes
     let flags = args::validate(flags)?;
     let directory = signals::children().directory("rustomize-hook-").context("no directory for the files of git")?;
     let tree = git::export(top, directory.path(), "tree", commit)?;
-    let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags };
-    git::within(&tree, || build::validate(build, messages))
+    let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags.build };
+    git::within(&tree, || build::validate(Validate { build, ..flags }, messages))
 }
 
 #[cfg(test)]

@@ -90,6 +90,14 @@ impl Messages {
         }
     }
 
+    /// Prints a warning as an error is printed: for people with its line and its hints.
+    pub fn finding(&mut self, finding: &Warning, root: Option<&str>) {
+        match self.format {
+            ErrorFormat::Human => print(&self.human(finding, root)),
+            _ => self.data(finding, root),
+        }
+    }
+
     /// Prints an error of a build. `root` is the kustomization, where there are several.
     pub fn error(&mut self, error: &Error, root: Option<&str>) {
         match self.format {
@@ -135,7 +143,11 @@ impl Messages {
 
     /// An error for people. The first line is kustomize's own form, which scripts look for.
     fn human(&self, error: &Diagnostic, root: Option<&str>) -> String {
-        let mut group = Group::with_title(Level::ERROR.with_name("Error").primary_title(error.message()));
+        let level = match error.severity() {
+            Severity::Error => Level::ERROR.with_name("Error"),
+            Severity::Warning => Level::WARNING.with_name("Warning"),
+        };
+        let mut group = Group::with_title(level.primary_title(error.message()));
         if let Some(place) = error.place() {
             let origin = Origin::path(&place.file).line(place.line).char_column(place.column);
             let snippet = error.excerpt().map(|excerpt| {

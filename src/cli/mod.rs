@@ -26,6 +26,7 @@ mod diff_text;
 mod doctor;
 mod edit;
 mod edit_args;
+mod findings;
 mod git;
 mod help;
 mod hook;
@@ -107,7 +108,7 @@ pub fn main() -> ExitCode {
     let mut exits = Exits { success: 0, error: 1 };
     let result = match command {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
-        args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
+        args::Command::Validate(build) => build::validate(*build.0, &mut messages),
         args::Command::Diff(command) => {
             exits.error = TROUBLE;
             diff::run(&command.0, &mut messages).map(|differs| exits.success = if differs { DIFFERENT } else { 0 })

@@ -2,8 +2,10 @@
 
 use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
+use super::findings::Verdict;
 use super::messages::Messages;
 use super::{build, managed, output};
+use crate::check::Findings;
 use crate::diag::{Result as Built, Warned};
 use crate::load::{Disk, FileLimit, clean};
 use crate::meter::FastIndexMap;
@@ -35,6 +37,7 @@ struct Rendered {
     files: Files,
     /// The files that the result was made of.
     read: Vec<PathBuf>,
+    findings: Findings,
 }
 
 /// Builds the roots that the flags name.
@@ -66,10 +69,12 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let together = Together { jobs, keep_going: args.keep_going };
     let files = |i: usize, output: &Output<'_>| {
         let files = rendered(output, &chosen[i], args.output.as_deref(), layout)?;
-        Ok(Rendered { files, read: output.files() })
+        let findings = args.known.as_deref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
+        Ok(Rendered { files, read: output.files(), findings })
     };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, files);
     let mut failures = Failures::default();
+    let mut verdict = Verdict::default();
     let mut results = Vec::new();
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
@@ -77,14 +82,18 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
             messages.warning(&warning, Some(root));
         }
         match value {
-            Ok(rendered) => results.push((root, rendered)),
+            Ok(mut rendered) => {
+                verdict.add(std::mem::take(&mut rendered.findings), Some(root), messages);
+                results.push((root, rendered));
+            }
             Err(error) => failures.add(root, error),
         }
     }
     if failures.is_empty() || args.keep_going {
         write(args, results)?;
     }
-    failures.report(paths.len(), messages)
+    failures.report(paths.len(), messages)?;
+    verdict.end()
 }
 
 /// The directories of the roots that the arguments name.
@@ -201,7 +210,7 @@ fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
     }
     if let Some(directory) = &args.output {
         let (mut texts, mut rules) = (Vec::new(), Vec::new());
-        for Rendered { files, read } in results.into_iter().map(|(_, rendered)| rendered) {
+        for Rendered { files, read, .. } in results.into_iter().map(|(_, rendered)| rendered) {
             let files = files.into_iter().map(|(name, text)| (directory.join(name), text));
             texts.extend(files);
             rules.extend(texts.last().map(|(target, _)| Rule { target: target.clone(), files: read }));

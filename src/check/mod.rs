@@ -1,0 +1,103 @@
+//! [`check`]: holds resources to the schemas of their kinds, as a server would before it takes
+//! them: Kubernetes' own kinds in a version of the user's choice, and the kinds that
+//! CustomResourceDefinitions among the resources define. Other kinds are left alone.
+//!
+//! The pass reads trees and nothing else. A message never has a value of a resource in it: the
+//! place leads to the value, and a value may be secret.
+//!
+//! *Cost*: O(size of the trees), on all cores; a definition is compiled once, where a resource has
+//! its kind.
+
+mod definition;
+mod kind;
+mod kubernetes;
+mod rules;
+mod walk;
+
+pub use kubernetes::{Known, UnknownVersion, versions};
+
+use crate::diag::{Result, Warning};
+use crate::meter::FastMap;
+use crate::resource::{ResMap, Resource};
+use crate::schema::Gvk;
+use crate::yaml::{Arena, Node};
+use definition::Definition;
+
+/// The most findings that are kept: more are counted.
+pub const MOST_FINDINGS: usize = 1000;
+
+/// The findings of a check, in the order of the resources.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub shown: Vec<Warning>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// The definitions among the resources: by group and kind, those of the kinds that are used.
+type Definitions<'a> = FastMap<Gvk<'a>, Definition<'a>>;
+
+/// Holds the resources of an output to the schemas of their kinds. O(size of the trees).
+///
+/// # Errors
+/// None today: threads report through results.
+pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Findings> {
+    let definitions = definitions(map);
+    let found = map.look_at_each(arena, |resource| Ok(of_resource(resource, known, &definitions)))?;
+    let mut findings = Findings::default();
+    for warning in found.into_iter().flatten() {
+        if findings.shown.len() < MOST_FINDINGS {
+            findings.shown.push(warning);
+        } else {
+            findings.left_out += 1;
+        }
+    }
+    Ok(findings)
+}
+
+/// The definitions of kinds that a resource has.
+fn definitions<'a>(map: &ResMap<'a>) -> Definitions<'a> {
+    let mut manifests: FastMap<(&'a str, &'a str), &Node<'a>> = FastMap::default();
+    for resource in map.iter().filter(|r| is_definition(r)) {
+        if let Some(defines) = definition::defined_kind(resource.node()) {
+            manifests.entry(defines).or_insert(resource.node());
+        }
+    }
+    let mut definitions = Definitions::default();
+    if manifests.is_empty() {
+        return definitions;
+    }
+    for resource in map.iter() {
+        let gvk = resource.id().gvk;
+        if let Some(manifest) = manifests.get(&(gvk.group, gvk.kind)) {
+            definitions.entry(gvk).or_insert_with(|| Definition::new(manifest, gvk.version));
+        }
+    }
+    definitions
+}
+
+fn is_definition(resource: &Resource<'_>) -> bool {
+    let gvk = resource.id().gvk;
+    gvk.kind == "CustomResourceDefinition" && gvk.group == "apiextensions.k8s.io"
+}
+
+/// The findings of one resource.
+fn of_resource<'a>(resource: &Resource<'a>, known: &Known, definitions: &Definitions<'a>) -> Vec<Warning> {
+    let gvk = &resource.id().gvk;
+    let mut findings = Vec::new();
+    match definitions.get(gvk) {
+        Some(definition) => {
+            findings.extend(definition.unusual_version(resource));
+            if let Some(table) = definition.table() {
+                walk::custom(resource, table, known, &mut findings);
+            }
+        }
+        None => {
+            findings.extend(kind::finding(resource, known));
+            if let Some(rule) = known.rule(gvk) {
+                walk::builtin(resource, known, rule, &mut findings);
+            }
+        }
+    }
+    findings
+}

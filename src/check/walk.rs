@@ -1,0 +1,274 @@
+//! The walk over a resource: each value is held to its rule. Without recursion, so that depth costs
+//! memory alone.
+
+use super::kubernetes::Known;
+use super::rules::{Limit, Rule, RuleId, Shape, Struct, Table};
+use crate::diag::{Code, Warning, nearest};
+use crate::meter::FastSet;
+use crate::resource::Resource;
+use crate::yaml::scalar::{self, Kind};
+use crate::yaml::{Mapping, Node, Pos, Scalar, Value};
+
+/// Holds a resource to the rule of its kind.
+pub fn builtin(resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
+    let mut walk = Walk { resource, visits: Vec::new(), findings };
+    walk.value(resource.node(), known.table(), rule, TOP, Step::Field(""));
+    walk.run();
+}
+
+/// Holds a resource to the rules of its definition, and its metadata to those of Kubernetes.
+pub fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, findings: &mut Vec<Warning>) {
+    let mut walk = Walk { resource, visits: Vec::new(), findings };
+    walk.value(resource.node(), table, 0, TOP, Step::Field(""));
+    if let Some(metadata) = resource.node().get("metadata") {
+        walk.value(metadata, known.table(), known.metadata(), 0, Step::Field("metadata"));
+    }
+    walk.run();
+}
+
+/// The parent of the resource itself.
+const TOP: u32 = u32::MAX;
+
+/// The way from a value to one in it.
+#[derive(Clone, Copy)]
+enum Step<'n> {
+    Field(&'n str),
+    Item(usize),
+}
+
+/// A list or mapping, and the way to it.
+struct Visit<'n, 'a, 't> {
+    node: &'n Node<'a>,
+    table: &'t Table<'t>,
+    rule: &'t Rule<'t>,
+    /// The visit of the value that has this one.
+    parent: u32,
+    step: Step<'n>,
+}
+
+/// The value that a finding is about: where it is in the resource, and in the sources.
+#[derive(Clone, Copy)]
+struct At<'n> {
+    parent: u32,
+    step: Step<'n>,
+    pos: Pos,
+}
+
+struct Walk<'n, 'a, 't, 'f> {
+    resource: &'n Resource<'a>,
+    /// Values that were visited, then those that will be.
+    visits: Vec<Visit<'n, 'a, 't>>,
+    findings: &'f mut Vec<Warning>,
+}
+
+impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
+    fn run(&mut self) {
+        let mut next = 0;
+        while let Some(&Visit { node, table, rule, .. }) = self.visits.get(next) {
+            let at = next as u32;
+            match (node.value(), &rule.shape) {
+                (Value::Sequence(items), Shape::List(of)) => {
+                    for (i, item) in items.iter().enumerate() {
+                        self.value(item, table, *of, at, Step::Item(i));
+                    }
+                }
+                (Value::Mapping(mapping), Shape::Map(of)) => {
+                    for entry in mapping.iter() {
+                        self.value(entry.value(), table, *of, at, Step::Field(entry.key().text()));
+                    }
+                }
+                (Value::Mapping(mapping), Shape::Struct(fields)) => self.fields(mapping, fields, table, at),
+                _ => {}
+            }
+            next += 1;
+        }
+    }
+
+    fn fields(&mut self, mapping: &'n Mapping<'a>, fields: &'t Struct<'t>, table: &'t Table<'t>, at: u32) {
+        let mut required = 0;
+        for entry in mapping.iter() {
+            let (name, value) = (entry.key().text(), entry.value());
+            let step = Step::Field(name);
+            match (fields.field(name), fields.rest) {
+                (Some(field), _) => {
+                    let is_nullable = table.rules.get(field.rule as usize).is_none_or(|rule| rule.is_nullable);
+                    required += usize::from(field.is_required && (is_nullable || !value.is_null()));
+                    self.value(value, table, field.rule, at, step);
+                }
+                (None, Some(rest)) => self.value(value, table, rest, at, step),
+                (None, None) => {
+                    let near = nearest(name, fields.fields().iter().map(|field| field.name));
+                    let hint = near.map(|near| format!("did you mean '{near}'?"));
+                    let pos = Some(entry.key().pos()).filter(|pos| pos.is_in_source()).unwrap_or(value.pos());
+                    self.find(Code::UnknownFieldOfKind, At { parent: at, step, pos }, hint, |of, path| {
+                        format!("unknown field '{path}' of {of}")
+                    });
+                }
+            }
+        }
+        if required < fields.required() && !self.is_status(at) {
+            self.missing(mapping, fields, at);
+        }
+    }
+
+    fn missing(&mut self, mapping: &Mapping<'a>, fields: &'t Struct<'t>, at: u32) {
+        let present: FastSet<&str> = mapping.iter().filter(|e| !e.value().is_null()).map(|e| e.key().text()).collect();
+        let pos = self.visits.get(at as usize).map_or(Pos::NONE, |visit| visit.node.pos());
+        let names: Vec<&'t str> = fields.fields().iter().filter(|f| f.is_required).map(|f| f.name).collect();
+        for name in names.into_iter().filter(|name| !present.contains(name)) {
+            // A null that counts as a value is in the mapping.
+            if mapping.get(name).is_some_and(Node::is_null)
+                && fields.field(name).is_some_and(|f| self.takes_null(at, f.rule))
+            {
+                continue;
+            }
+            let hint = Some(format!("add '{name}'"));
+            self.find(Code::MissingFieldOfKind, At { parent: at, step: Step::Field(""), pos }, hint, |of, path| {
+                let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                format!("{of} needs the field '{path}'")
+            });
+        }
+    }
+
+    fn takes_null(&self, at: u32, rule: RuleId) -> bool {
+        let visit = self.visits.get(at as usize);
+        visit.and_then(|visit| visit.table.rules.get(rule as usize)).is_some_and(|rule| rule.is_nullable)
+    }
+
+    /// Returns true for a visit inside the status, which a server does not take from a manifest.
+    fn is_status(&self, at: u32) -> bool {
+        let mut first = Step::Field("");
+        let mut at = at;
+        while let Some(visit) = self.visits.get(at as usize).filter(|visit| visit.parent != TOP) {
+            (first, at) = (visit.step, visit.parent);
+        }
+        matches!(first, Step::Field("status"))
+    }
+
+    /// Holds a value to a rule; what is in it waits for its visit.
+    fn value(&mut self, node: &'n Node<'a>, table: &'t Table<'t>, rule: RuleId, parent: u32, step: Step<'n>) {
+        let Some(rule) = table.rules.get(rule as usize) else { return };
+        let fits = match (node.value(), &rule.shape) {
+            (_, Shape::Any) => true,
+            (Value::Scalar(scalar), _) if is_placeholder(scalar.text()) => return,
+            (Value::Scalar(scalar), shape) => is_of(scalar, shape),
+            (Value::Sequence(_), Shape::List(_)) | (Value::Mapping(_), Shape::Map(_) | Shape::Struct(_)) => {
+                self.visits.push(Visit { node, table, rule, parent, step });
+                return;
+            }
+            _ => false,
+        };
+        let place = At { parent, step, pos: node.pos() };
+        if !fits {
+            let (expected, found) = (rule.shape.words(), node.shape());
+            let hint = node.as_scalar().and_then(|scalar| mend(scalar, &rule.shape)).map(str::to_owned);
+            self.find(Code::WrongTypeOfKind, place, hint, |of, path| {
+                format!("expected {expected} in '{path}' of {of}, found {found}")
+            });
+        } else if let (Some(limit), Some(scalar)) = (&rule.limit, node.as_scalar())
+            && let Some(expected) = excess(scalar, limit)
+        {
+            self.find(Code::WrongTypeOfKind, place, None, |of, path| {
+                format!("expected {expected} in '{path}' of {of}")
+            });
+        }
+    }
+
+    /// The path of a value.
+    fn path(&self, parent: u32, step: Step<'_>) -> String {
+        let (mut steps, mut at) = (vec![step], parent);
+        while let Some(visit) = self.visits.get(at as usize) {
+            steps.push(visit.step);
+            at = visit.parent;
+        }
+        let mut path = String::new();
+        for step in steps.into_iter().rev() {
+            match step {
+                Step::Field("") => {}
+                Step::Field(name) if path.is_empty() => path.push_str(name),
+                Step::Field(name) => path.extend([".", name]),
+                Step::Item(i) => path.push_str(&format!("[{i}]")),
+            }
+        }
+        path
+    }
+
+    /// Adds a finding. `message` gets the kind and name of the resource, and the path of the value.
+    fn find(&mut self, code: Code, at: At<'_>, hint: Option<String>, message: impl FnOnce(&str, &str) -> String) {
+        let At { parent, step, pos } = at;
+        let path = self.path(parent, step);
+        let id = self.resource.id();
+        let message = message(&format!("{} '{}'", id.gvk.kind, id.name), &path);
+        let warning = Warning::new(code, message).at(pos).at(self.resource.pos());
+        let warning = warning.in_field(path).in_resource(self.resource.id());
+        self.findings.push(hint.into_iter().fold(warning, Warning::hint));
+    }
+}
+
+/// Returns true if a scalar is of a type. A null is of every type: a server takes it for a missing
+/// value.
+fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
+    let kind = scalar.kind();
+    let is_text = matches!(kind, Kind::Str | Kind::Timestamp | Kind::Binary);
+    let is_number = matches!(kind, Kind::Int | Kind::Float);
+    kind == Kind::Null
+        || match shape {
+            Shape::Any => true,
+            Shape::Text => is_text,
+            Shape::Bool => kind == Kind::Bool,
+            Shape::Number => is_number,
+            Shape::Int32 => is_number && integer(scalar).is_some_and(|n| i32::try_from(n).is_ok()),
+            Shape::Int64 => is_number && integer(scalar).is_some(),
+            Shape::Quantity => is_text || is_number,
+            Shape::IntOrString => is_text || is_number && integer(scalar).is_some(),
+            Shape::List(_) | Shape::Map(_) | Shape::Struct(_) => false,
+        }
+}
+
+/// Returns true for a text that another tool replaces before a server sees it: `${REPLICAS}` by
+/// Flux, `{{ .Values.replicas }}` by Helm. Its value can be of any type.
+fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("${") && text.ends_with('}') || text.starts_with("{{") && text.ends_with("}}")
+}
+
+/// The value of a number that is whole. JSON does not tell 1.0 from 1.
+fn integer(scalar: &Scalar<'_>) -> Option<i64> {
+    match scalar::int(scalar.text()) {
+        Some(scalar::Int::Signed(n)) => Some(n),
+        Some(scalar::Int::Unsigned(_)) => None,
+        None => {
+            let float = scalar::float(scalar.text())?;
+            (float.fract() == 0.0 && float.abs() < 9e18).then_some(float as i64)
+        }
+    }
+}
+
+/// The change that makes a scalar one of the type, where quotes are all that is wrong.
+fn mend(scalar: &Scalar<'_>, shape: &Shape<'_>) -> Option<&'static str> {
+    match (scalar.kind(), shape) {
+        (Kind::Str, Shape::Int32 | Shape::Int64 | Shape::Number | Shape::Bool) => {
+            let unquoted = Scalar::plain(scalar.text());
+            (unquoted.kind() != Kind::Null && is_of(&unquoted, shape)).then_some("leave out the quotes")
+        }
+        (Kind::Int | Kind::Float | Kind::Bool, Shape::Text) => Some("put the value into quotes"),
+        _ => None,
+    }
+}
+
+/// The values that a limit allows, in words, if a scalar is not among them.
+fn excess(scalar: &Scalar<'_>, limit: &Limit<'_>) -> Option<String> {
+    if scalar.is_null() {
+        return None;
+    }
+    let text = scalar.text();
+    if !limit.choices.is_empty() && !limit.choices.contains(&text) {
+        let shown: Vec<String> = limit.choices.iter().take(8).map(|choice| format!("'{choice}'")).collect();
+        let more =
+            if limit.choices.len() > 8 { format!(" or {} others", limit.choices.len() - 8) } else { String::new() };
+        let before = if shown.len() == 1 { "" } else { "one of " };
+        return Some(format!("{before}{}{more}", shown.join(", ")));
+    }
+    let (pattern, written) = limit.pattern.as_ref()?;
+    (!pattern.is_match(text)).then(|| format!("a text that matches {written}"))
+}
