@@ -33,6 +33,17 @@ pub enum Color {
     Never,
 }
 
+/// Whether a stream is coloured.
+pub fn is_colored(color: Color, is_terminal: bool) -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    match color {
+        Color::Auto => is_terminal && !is_set("NO_COLOR") && !is_dumb,
+        Color::Always => true,
+        Color::Never => false,
+    }
+}
+
 /// The flags of messages.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct MessageFlags {
@@ -56,13 +67,7 @@ pub struct Messages {
 impl Messages {
     /// Messages as the flags ask for them.
     pub fn new(flags: MessageFlags) -> Messages {
-        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_colored = match flags.color {
-            Color::Auto => std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
-            Color::Always => true,
-            Color::Never => false,
-        };
+        let is_colored = is_colored(flags.color, std::io::stderr().is_terminal());
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
         Messages { format: flags.error_format, renderer, results: Vec::new() }
     }
