@@ -110,7 +110,8 @@ fn step(view: &View<'_, '_>, write: &Write<'_>) -> Value {
 
 fn written(view: &View<'_, '_>, subject: &Subject<'_, '_>, write: &Write<'_>) -> Value {
     let shown = |value: Option<&str>| value.map(|value| view.shown(&subject.id, &write.path, value).to_owned());
-    let mut value = step(view, write);
+    let mut value = json!({"step": write.step});
+    put_place(view, &mut value, view.cause(write));
     value["before"] = shown(write.before).into();
     value["after"] = shown(write.after).into();
     value

@@ -29,6 +29,11 @@
     return element;
   }
 
+  /** A text that may break behind some of its characters. */
+  function breaking(text, behind) {
+    return text.split(behind).flatMap((part) => [part, document.createElement("wbr")]);
+  }
+
   const text = (i) => (i < 0 ? null : data.texts[i]);
   const count = (n, word) => n.toLocaleString("en") + " " + word + (n === 1 ? "" : "s");
 
@@ -259,9 +264,10 @@
   function field(one, values, row) {
     const changes = one.writes.length;
     const badge = one.value === null ? make("span", "badge gone", "removed")
+      : one.origin < 0 ? make("span", "badge added", "added" + (changes > 1 ? ", " + count(changes - 1, "change") : ""))
       : changes ? make("span", "badge", count(changes, "change")) : make("span", "badge plain", place(one.where));
     const value = one.value === null ? "" : one.value === "" ? "\"\"" : one.value.slice(0, 300);
-    const line = make("button", "line", make("span", "path", dotted(one.path, values)), make("span", "value", value), badge);
+    const line = make("button", "line", make("span", "path", ...breaking(dotted(one.path, values), /(?<=[./\]])/)), make("span", "value", value), badge);
     line.type = "button";
     line.setAttribute("aria-expanded", "false");
     const item = make("div", "field", line);
@@ -345,7 +351,7 @@
       button.addEventListener("click", () => { steps = new Set(group.members); filter(); document.body.className = "lists"; draw(); });
       list.append(make("li", "", button));
     }
-    const one = make("div", "layer " + role, make("h3", "", make("small", "", role), text(layer[0])), list);
+    const one = make("div", "layer " + role, make("h3", "", make("small", "", role), ...breaking(text(layer[0]), /(?<=\/)/)), list);
     one.dataset.above = layer[2];
     one.id = "layer" + i;
     return one;

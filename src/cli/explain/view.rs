@@ -54,9 +54,10 @@ impl<'o, 'w> View<'o, 'w> {
     }
 
     /// The position that a write is shown with: that of the new value if a file has it, as one in a
-    /// patch, else that of the entry that asked for the step.
+    /// patch, else that of the entry that asked for the step. Of a resource as a whole, it is the
+    /// entry.
     pub fn cause(&self, write: &Write<'_>) -> Pos {
-        let is_in_file = |spot: Spot<'_>| spot.source.is_file;
+        let is_in_file = |spot: Spot<'_>| spot.source.is_file && !write.path.is_empty();
         if self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
     }
 
