@@ -13,16 +13,17 @@ pub struct Page {
     output: BufReader<ChildStdout>,
     /// The number of the last command.
     last: u64,
-    /// What the browser calls the page; empty as long as there is none.
+    /// The browser's name for the page; empty until the page is open.
     session: String,
     /// The browser's own files.
     _profile: TempDir,
 }
 
 impl Page {
-    /// Opens a file in a window of a size; `None` where there is no browser.
+    /// Opens a file in a window of a size; `None` on a machine without a browser.
     pub fn open(file: &Path, (width, height): (u32, u32)) -> Option<Page> {
-        let browser = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(crate::support::in_path)?;
+        let browser =
+            ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(crate::support::in_path)?;
         let profile = TempDir::new().unwrap();
         // The browser has the pipes as descriptors 3 and 4. A browser that hangs is ended.
         #[expect(clippy::disallowed_methods, reason = "the browser")]

@@ -142,10 +142,14 @@ fn a_field_says_where_it_comes_from_and_what_has_changed_it() {
 fn without_a_resource_all_are_listed() {
     let tree = Tree::new(SHOP);
     let text = tree.run(&["explain", "prod"]).ok();
-    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split("  ").filter(|c| !c.is_empty()).map(str::trim).collect()).collect();
+    let rows: Vec<Vec<&str>> =
+        text.lines().map(|line| line.split("  ").filter(|c| !c.is_empty()).map(str::trim).collect()).collect();
     assert_eq!(rows[0], ["RESOURCE", "FROM", "WRITES"]);
     assert_eq!(rows[3], ["Service/shop/prod-web", "base/service.yaml:1", "2"]);
-    assert_eq!(rows[5], ["ConfigMap/old", "base/old.yaml:1", "removed by PatchTransformer, prod/kustomization.yaml:6:1"]);
+    assert_eq!(
+        rows[5],
+        ["ConfigMap/old", "base/old.yaml:1", "removed by PatchTransformer, prod/kustomization.yaml:6:1"]
+    );
     assert_eq!(rows.len(), 6, "{text}");
 }
 
@@ -190,10 +194,12 @@ fn a_plugin_is_a_step_like_any_other() {
     tree.write("plugged/kustomization.yaml", "resources: [../base]\ntransformers: [copy.yaml]\n");
     tree.write("plugged/copy.yaml", "apiVersion: ex.io/v1\nkind: Copy\nmetadata: {name: copy}\n");
     tree.plugin("Copy", "#!/bin/sh\nsed 's/replicas: 1/replicas: 5/'\n");
-    let explain = |field: &str| tree.run(&["explain", "--enable-alpha-plugins", "plugged", "Deployment/web", field]).ok();
-    assert!(explain("spec.replicas").ends_with(
-        "spec.replicas: 5\n    1       base/web.yaml:7:13\n    1 -> 5  Copy, plugged/copy.yaml:1:1\n"
-    ));
+    let explain =
+        |field: &str| tree.run(&["explain", "--enable-alpha-plugins", "plugged", "Deployment/web", field]).ok();
+    assert!(
+        explain("spec.replicas")
+            .ends_with("spec.replicas: 5\n    1       base/web.yaml:7:13\n    1 -> 5  Copy, plugged/copy.yaml:1:1\n")
+    );
     assert!(explain("metadata.name").ends_with("metadata.name: web  base/web.yaml:4:9\n"));
     let text = tree.run(&["explain", "--enable-alpha-plugins", "plugged", "-o", "json"]).ok();
     let all: Value = serde_json::from_str(&text).unwrap();
@@ -262,7 +268,9 @@ fn documented_json_fields_are_those_that_are_printed() {
         }
         let section = page.split_once(&format!("### {head}\n")).unwrap().1.split("\n#").next().unwrap();
         let rows = section.lines().filter(|line| line.starts_with("| `"));
-        let documented = rows.flat_map(|row| row.split('|').nth(1).unwrap().split(',').map(|name| name.trim_matches([' ', '`']).to_owned()));
+        let documented = rows.flat_map(|row| {
+            row.split('|').nth(1).unwrap().split(',').map(|name| name.trim_matches([' ', '`']).to_owned())
+        });
         assert_eq!(documented.collect::<std::collections::BTreeSet<_>>(), printed, "{head}");
     }
 }
@@ -270,7 +278,10 @@ fn documented_json_fields_are_those_that_are_printed() {
 #[test]
 fn colours_are_for_terminals_and_odd_characters_are_escaped() {
     let tree = Tree::new(SHOP);
-    tree.write("base/service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {a: \"x\\e[31m\\ny\", b: ''}\n");
+    tree.write(
+        "base/service.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {a: \"x\\e[31m\\ny\", b: ''}\n",
+    );
     let spec = |args: &[&str]| tree.run(&[&["explain", "prod", "Service/web", "spec"], args].concat()).ok();
     let plain = spec(&[]);
     assert!(plain.contains("spec.a: x\\u{1b}[31m\\ny  ") && plain.contains("spec.b: \"\"  "), "{plain}");
@@ -305,18 +316,24 @@ fn a_page_is_one_file_that_loads_nothing() {
     assert_eq!(tail.trim(), "</body>\n</html>");
     let data: Value = serde_json::from_str(data).unwrap();
     let texts = data["texts"].as_array().unwrap();
-    for text in ["a</script><script>window.hurt = 1</script>", "<!--<script>", "\u{2028}\u{2029}", "{policy} {style} {script} {data}"] {
+    for text in [
+        "a</script><script>window.hurt = 1</script>",
+        "<!--<script>",
+        "\u{2028}\u{2029}",
+        "{policy} {style} {script} {data}",
+    ] {
         assert!(texts.iter().any(|one| one == text), "{text}");
     }
     assert!(head.contains("default-src 'none'; style-src 'sha256-"), "{head}");
-    // What the page could load: addresses, and attributes with them.
+    // Addresses, and attributes that load a file.
     let namespace = "http://www.w3.org/2000/svg";
     let head = head.replace(namespace, "");
     for word in ["http:", "https:", " src=", "url(", "@import", "fetch(", "XMLHttp", "innerHTML"] {
         assert!(!head.contains(word), "{word}");
     }
     // With a resource both are made.
-    let text = tree.run(&["explain", "--html", "other.html", ".", "ConfigMap/a</script><script>window.hurt = 1</script>"]);
+    let text =
+        tree.run(&["explain", "--html", "other.html", ".", "ConfigMap/a</script><script>window.hurt = 1</script>"]);
     assert!(text.stderr.contains("does not name a resource"), "{}", text.stderr);
     tree.run(&["explain", "--html", "nowhere/page.html"]).fails_with(&["nowhere/page.html"]);
 }
@@ -326,7 +343,7 @@ fn a_page_takes_nothing_for_markup() {
     let tree = Tree::new(HOSTILE);
     tree.run(&["explain", "--html", "page.html"]).ok();
     let Some(mut page) = Page::open(&tree.path().join("page.html"), (1200, 800)) else {
-        return skip("there is no browser");
+        return skip("this machine has no Chromium");
     };
     assert_eq!(page.text("document.querySelector('.row b').textContent"), "a</script><script>window.hurt = 1</script>");
     page.press("ArrowDown");
@@ -344,7 +361,7 @@ fn a_page_is_used_by_keys() {
     let tree = Tree::new(SHOP);
     tree.run(&["explain", "prod", "--html", "page.html"]).ok();
     let Some(mut page) = Page::open(&tree.path().join("page.html"), (1200, 800)) else {
-        return skip("there is no browser");
+        return skip("this machine has no Chromium");
     };
     // The pipeline: a card for each kustomization, and a line from each base and component.
     let cards = "[...document.querySelectorAll('.layer h3')].map(head => head.textContent).join(' ')";
@@ -386,7 +403,9 @@ fn a_page_is_used_by_keys() {
     page.press("Escape");
     assert_eq!(page.evaluate(rows), 5);
     // A step lists the resources that it has touched.
-    page.evaluate("[...document.querySelectorAll('.steps button')].find(one => one.textContent.startsWith('ImageTag')).click()");
+    page.evaluate(
+        "[...document.querySelectorAll('.steps button')].find(one => one.textContent.startsWith('ImageTag')).click()",
+    );
     assert_eq!(page.evaluate(rows), 1);
     assert_eq!(page.text("document.getElementById('filter').textContent"), "Touched by ImageTagTransformer clear");
     // An address leads to a field.
@@ -400,12 +419,15 @@ fn a_page_of_many_resources_makes_the_rows_that_are_seen() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [all.yaml]\nnamePrefix: a-\n");
     let mut all = String::new();
     (0..2000).for_each(|i| {
-        let _ = write!(all, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{i}}}\ndata: {{key: value-{i}}}\n");
+        let _ = write!(
+            all,
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{i}}}\ndata: {{key: value-{i}}}\n"
+        );
     });
     tree.write("all.yaml", &all);
     tree.run(&["explain", "--html", "page.html"]).ok();
     let Some(mut page) = Page::open(&tree.path().join("page.html"), (390, 800)) else {
-        return skip("there is no browser");
+        return skip("this machine has no Chromium");
     };
     let rows = page.evaluate("document.querySelectorAll('.row').length").as_u64().unwrap();
     assert!((10..40).contains(&rows), "{rows}");

@@ -178,7 +178,7 @@ const EXPLAIN_EXAMPLES: &str = "Examples:
   # Say who has set the number of replicas
   rustomize explain overlays/prod Deployment/web spec.replicas
 
-  # Look at all of it in a browser
+  # Write a page for browsers with all resources, fields and steps
   rustomize explain overlays/prod --html prod.html";
 
 const KRM_FUNCTION: &str = "Build as a KRM function: reads a ResourceList on stdin, builds its functionConfig, which is of kind \

@@ -34,7 +34,7 @@ pub struct Explain {
     #[command(flatten)]
     pub build: Build,
 
-    /// Write a page for browsers with all of it to this file
+    /// Write a page for browsers, with all resources, fields and steps, to this file
     ///
     /// The page is one file, and loads nothing.
     #[arg(long, value_name = "FILE", help_heading = super::args::heading::OUTPUT)]
@@ -92,7 +92,9 @@ pub fn run(args: &Explain, color: Color, messages: &mut Messages) -> Result<()> 
             let fields = field::fields(&view, &resource, field)?;
             match format {
                 Format::Json => json::one(&view, &resource, &fields)?,
-                Format::Text => text::one(&view, &resource, &fields, is_colored(color, std::io::stdout().is_terminal())),
+                Format::Text => {
+                    text::one(&view, &resource, &fields, is_colored(color, std::io::stdout().is_terminal()))
+                }
             }
         }
     };

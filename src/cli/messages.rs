@@ -33,7 +33,7 @@ pub enum Color {
     Never,
 }
 
-/// Whether a stream is coloured.
+/// True if the output to a stream is coloured.
 pub fn is_colored(color: Color, is_terminal: bool) -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -249,6 +249,24 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
+    /// Looks at each resource that may have changed since the last call, and returns the results in
+    /// order; on all cores if there are many.
+    pub fn look_at_touched<R: Send>(
+        &mut self,
+        arena: Arena<'a>,
+        look: impl Fn(&Resource<'a>) -> Option<R> + Sync,
+    ) -> impl Iterator<Item = R> {
+        let threads = self.threads(arena);
+        let look_at_run = || {
+            |run: &mut [Resource<'a>]| -> Vec<R> {
+                run.iter_mut()
+                    .filter_map(|resource| resource.take_touched().then(|| look(resource)).flatten())
+                    .collect()
+            }
+        };
+        parallel::runs_mut(&mut self.resources, threads, look_at_run).into_iter().flatten()
+    }
+
     /// What is seen in each resource by itself, in order, on all cores if there are many.
     ///
     /// # Errors

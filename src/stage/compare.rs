@@ -1,4 +1,5 @@
-//! The differences between two states of a resource, down to its scalars.
+//! The differences between two states of a resource, down to its scalars; the old state becomes the
+//! new one, and values that are the same keep their old places.
 //!
 //! Items of a list are paired before they are compared: an item that moves is the same item. Items
 //! are paired by what they are called ([`NAMES`]), then by their place.
@@ -6,7 +7,7 @@
 //! *Cost*: O(size of both states).
 
 use crate::meter::FastMap;
-use crate::yaml::{Mapping, Node, Pos, Value};
+use crate::yaml::{Entries, Mapping, Node, Pos, Sequence, Value};
 use std::fmt::Write as _;
 
 /// A step on the way from a resource to a value.
@@ -66,9 +67,10 @@ pub fn push(pointer: &mut String, below: Below<'_>) {
     }
 }
 
-/// Tells `found` of every difference between two states. O(size of both).
-pub fn compare<'a>(old: &Node<'a>, new: &Node<'a>, found: &mut dyn FnMut(&[Below<'a>], Difference<'a>)) {
-    Comparison { path: Vec::new(), is_in_gone_item: false, found }.values(Some(old), Some(new));
+/// Tells `found` of every difference between two states, and turns the old one into the new one:
+/// values that are the same keep their places. O(size of both).
+pub fn update<'a>(old: &mut Node<'a>, new: &Node<'a>, found: &mut dyn FnMut(&[Below<'a>], Difference<'a>)) {
+    Comparison { path: Vec::new(), is_in_gone_item: false, found }.update(old, new);
 }
 
 /// A comparison on its way through two states.
@@ -79,74 +81,115 @@ struct Comparison<'f, 'a> {
 }
 
 impl<'a> Comparison<'_, 'a> {
-    /// Compares two values, of which one may be missing.
-    fn values(&mut self, old: Option<&Node<'a>>, new: Option<&Node<'a>>) {
-        match (old.map(|node| node.value()), new.map(|node| node.value())) {
-            (Some(Value::Scalar(a)), Some(Value::Scalar(b))) if a.same(b) => {}
-            (Some(Value::Mapping(a)), Some(Value::Mapping(b))) if a.is_empty() == b.is_empty() => self.mappings(a, b),
-            (Some(Value::Sequence(a)), Some(Value::Sequence(b))) if a.is_empty() == b.is_empty() => self.lists(a, b),
-            _ => {
-                let (before, after) = (old.and_then(text), new.and_then(text));
-                if before.is_some() || after.is_some() {
-                    let is_in_gone_item = self.is_in_gone_item;
-                    (self.found)(&self.path, Difference::Value { before, after, is_in_gone_item });
+    /// Compares two values, and turns the old one into the new one.
+    fn update(&mut self, old: &mut Node<'a>, new: &Node<'a>) {
+        match (old.value(), new.value()) {
+            (Value::Scalar(a), Value::Scalar(b)) if a.same(b) => {}
+            (Value::Mapping(a), Value::Mapping(b)) if a.is_empty() == b.is_empty() => {
+                if let Some(old) = old.as_mapping_mut() {
+                    self.mappings(old, b);
                 }
-                self.each_below(old, |this, node| this.values(Some(node), None));
-                self.each_below(new, |this, node| this.values(None, Some(node)));
+            }
+            (Value::Sequence(a), Value::Sequence(b)) if a.is_empty() == b.is_empty() => {
+                if let Some(old) = old.as_sequence_mut() {
+                    self.lists(old, b);
+                }
+            }
+            _ => {
+                self.note(text(old), text(new));
+                self.each_below(old, Self::gone);
+                self.each_below(new, Self::come);
+                *old = new.clone();
             }
         }
     }
 
-    fn mappings(&mut self, old: &Mapping<'a>, new: &Mapping<'a>) {
+    /// Tells of a value that has gone.
+    fn gone(&mut self, old: &Node<'a>) {
+        self.note(text(old), None);
+        self.each_below(old, Self::gone);
+    }
+
+    /// Tells of a value that has come.
+    fn come(&mut self, new: &Node<'a>) {
+        self.note(None, text(new));
+        self.each_below(new, Self::come);
+    }
+
+    /// Tells of a value, if it is one without others in it.
+    fn note(&mut self, before: Option<Text<'a>>, after: Option<Text<'a>>) {
+        if before.is_some() || after.is_some() {
+            let is_in_gone_item = self.is_in_gone_item;
+            (self.found)(&self.path, Difference::Value { before, after, is_in_gone_item });
+        }
+    }
+
+    fn mappings(&mut self, old: &mut Mapping<'a>, new: &Mapping<'a>) {
         let has_same_keys =
             old.len() == new.len() && old.iter().zip(new.iter()).all(|(a, b)| a.key().same_text(b.key()));
         if has_same_keys {
-            for (old, new) in old.iter().zip(new.iter()) {
-                self.below(Below::Key(new.key().text()), |this| this.values(Some(old.value()), Some(new.value())));
+            for ((_, old), new) in old.iter_mut().zip(new.iter()) {
+                self.below(Below::Key(new.key().text()), |this| this.update(old, new.value()));
             }
             return;
         }
         for entry in old.iter().filter(|entry| !new.contains(entry.key().text())) {
-            self.below(Below::Key(entry.key().text()), |this| this.values(Some(entry.value()), None));
+            self.below(Below::Key(entry.key().text()), |this| this.gone(entry.value()));
         }
+        old.retain(|key, _| new.contains(key.text()));
         for entry in new.iter() {
-            let old = old.get(entry.key().text());
-            self.below(Below::Key(entry.key().text()), |this| this.values(old, Some(entry.value())));
+            let key = entry.key().text();
+            self.below(Below::Key(key), |this| match old.get_mut(key) {
+                Some(old) => this.update(old, entry.value()),
+                None => this.come(entry.value()),
+            });
         }
+        let added = new.iter().filter(|entry| !old.contains(entry.key().text())).cloned().collect::<Entries<'a>>();
+        old.put_all(added);
     }
 
-    fn lists(&mut self, old: &[Node<'a>], new: &[Node<'a>]) {
+    fn lists(&mut self, old: &mut Sequence<'a>, new: &[Node<'a>]) {
         let Some(Pairs { old_of_new, gone }) = pairs(old, new) else {
-            for (i, (old, new)) in old.iter().zip(new).enumerate() {
-                self.below(Below::Item(i), |this| this.values(Some(old), Some(new)));
+            for (i, (old, new)) in old.iter_mut().zip(new).enumerate() {
+                self.below(Below::Item(i), |this| this.update(old, new));
             }
             return;
         };
         let was_in_gone_item = std::mem::replace(&mut self.is_in_gone_item, true);
         for i in gone {
-            self.below(Below::Item(i), |this| this.values(Some(&old[i]), None));
+            self.below(Below::Item(i), |this| this.gone(&old[i]));
         }
         self.is_in_gone_item = was_in_gone_item;
+        let mut items: Vec<Option<Node<'a>>> = std::mem::take(old).into_iter().map(Some).collect();
         for (i, (new, from)) in new.iter().zip(old_of_new).enumerate() {
             self.below(Below::Item(i), |this| {
                 if from != Some(i) {
                     (this.found)(&this.path, Difference::Item { from });
                 }
-                this.values(from.map(|from| &old[from]), Some(new));
+                match from.and_then(|from| items.get_mut(from)?.take()) {
+                    Some(mut item) => {
+                        this.update(&mut item, new);
+                        old.push(item);
+                    }
+                    None => {
+                        this.come(new);
+                        old.push(new.clone());
+                    }
+                }
             });
         }
     }
 
     /// Works on the values in a value.
-    fn each_below(&mut self, node: Option<&Node<'a>>, mut work: impl FnMut(&mut Self, &Node<'a>)) {
-        match node.map(|node| node.value()) {
-            Some(Value::Mapping(mapping)) => {
+    fn each_below(&mut self, node: &Node<'a>, work: impl Fn(&mut Self, &Node<'a>)) {
+        match node.value() {
+            Value::Mapping(mapping) => {
                 mapping.iter().for_each(|e| self.below(Below::Key(e.key().text()), |this| work(this, e.value())));
             }
-            Some(Value::Sequence(items)) => {
+            Value::Sequence(items) => {
                 items.iter().enumerate().for_each(|(i, item)| self.below(Below::Item(i), |this| work(this, item)));
             }
-            Some(Value::Scalar(_)) | None => {}
+            Value::Scalar(_) => {}
         }
     }
 
@@ -158,7 +201,7 @@ impl<'a> Comparison<'_, 'a> {
     }
 }
 
-/// The text and place of a value that has no other values in it.
+/// The text and place of a scalar or of an empty mapping or list.
 pub fn text<'a>(node: &Node<'a>) -> Option<Text<'a>> {
     let text = match node.value() {
         Value::Scalar(scalar) => Some(scalar.text()),
@@ -168,7 +211,7 @@ pub fn text<'a>(node: &Node<'a>) -> Option<Text<'a>> {
     text.map(|text| (text, node.pos()))
 }
 
-/// Which items of two states of a list are the same ones.
+/// The pairs of items of two states of a list.
 struct Pairs {
     /// For each new item, the index of the old one; `None` if it is new.
     old_of_new: Vec<Option<usize>>,
@@ -176,7 +219,7 @@ struct Pairs {
     gone: Vec<usize>,
 }
 
-/// What an item of a list is called.
+/// The name of an item of a list: a field of [`NAMES`] and its value.
 fn name<'a>(item: &Node<'a>) -> Option<(&'static str, &'a str)> {
     match item.value() {
         Value::Scalar(scalar) => Some(("", scalar.text())),
@@ -214,7 +257,8 @@ fn pairs(old: &[Node<'_>], new: &[Node<'_>]) -> Option<Pairs> {
         pair_nameless(old, new, &mut old_of_new, &mut is_taken);
     }
     let gone: Vec<usize> = (0..old.len()).filter(|&i| !is_taken[i]).collect();
-    let are_in_place = gone.is_empty() && are_of_one_length && old_of_new.iter().enumerate().all(|(i, f)| *f == Some(i));
+    let are_in_place =
+        gone.is_empty() && are_of_one_length && old_of_new.iter().enumerate().all(|(i, f)| *f == Some(i));
     (!are_in_place).then_some(Pairs { old_of_new, gone })
 }
 
@@ -236,7 +280,7 @@ fn pair_nameless(old: &[Node<'_>], new: &[Node<'_>], old_of_new: &mut [Option<us
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, compare, pointer};
+    use super::{Difference, pointer, update};
     use crate::yaml::{Heap, first_document};
 
     /// The differences between two texts, each as `PATH: BEFORE -> AFTER`, or `PATH was at INDEX`.
@@ -245,9 +289,9 @@ mod tests {
         let heap = Heap::new();
         let arena = heap.arena();
         let [old, new] = [old, new].map(|text| arena.add_source("text", text.to_owned()));
-        let [old, new] = [old, new].map(|source| first_document(arena, source).unwrap().unwrap());
+        let [mut old, new] = [old, new].map(|source| first_document(arena, source).unwrap().unwrap());
         let mut found = Vec::new();
-        compare(&old, &new, &mut |path, difference| {
+        update(&mut old, &new, &mut |path, difference| {
             let path = pointer(path);
             found.push(match difference {
                 Difference::Item { from: Some(from) } => format!("{path} was at {from}"),
@@ -259,11 +303,16 @@ mod tests {
             });
         });
         assert_eq!(found, want);
+        assert!(old.same(&new), "the old state is the new one");
     }
 
     #[test]
     fn values_that_change_come_and_go() {
-        check("{a: 1, b: {c: 2}, d: 3}", "{a: 1, b: {c: 4}, e: 5}", &["/d: 3 -> none", "/b/c: 2 -> 4", "/e: none -> 5"]);
+        check(
+            "{a: 1, b: {c: 2}, d: 3}",
+            "{a: 1, b: {c: 4}, e: 5}",
+            &["/d: 3 -> none", "/b/c: 2 -> 4", "/e: none -> 5"],
+        );
         check("a: 1", "a: {b: 1}", &["/a: 1 -> none", "/a/b: none -> 1"]);
         check("a: {b: 1}", "a: {}", &["/a: none -> {}", "/a/b: 1 -> none"]);
         check("a~/b: 1", "a~/b: 2", &["/a~0~1b: 1 -> 2"]);
@@ -278,11 +327,7 @@ mod tests {
             "a: [{name: log, image: z}, {name: web, image: y}]",
             &["/a/0 is new", "/a/0/image: none -> z", "/a/0/name: none -> log", "/a/1 was at 0", "/a/1/image: x -> y"],
         );
-        check(
-            "a: [{name: log}, {name: web, image: x}]",
-            image,
-            &["/a/0/name: log -> none gone", "/a/0 was at 1"],
-        );
+        check("a: [{name: log}, {name: web, image: x}]", image, &["/a/0/name: log -> none gone", "/a/0 was at 1"]);
         // The mount path tells mounts of one volume apart.
         check(
             "a: [{name: v, mountPath: /a}, {name: v, mountPath: /b}]",

@@ -28,9 +28,9 @@ pub struct Write<'a> {
     pub value: Pos,
     /// The place of the value that was there.
     pub former: Pos,
-    /// Which resource it is, whatever it is called.
+    /// The number of the resource, which stays when the resource gets another name.
     pub(crate) number: u32,
-    /// Which run of a step it is: an index of [`History::runs`].
+    /// The run of the step: an index of [`History::runs`].
     pub(crate) run: u32,
     /// True if the step has removed an item of a list that holds the value: then the path is that
     /// before the step. All other paths are those after the step.
@@ -127,13 +127,14 @@ pub struct History<'a> {
     /// In the order of the steps.
     pub writes: Vec<Write<'a>>,
     pub(super) moves: Vec<Move>,
-    /// The resources as they were read or generated: that of number 1 first.
-    pub(super) first: Vec<Node<'a>>,
+    /// The resources after the last step: that of number 1 first. A value that no step has changed
+    /// is at the place that it was read from, also if a plugin has printed it.
+    last: Vec<Node<'a>>,
     /// The indexes of the writes and moves of each resource: that of number 1 first.
     of: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
-/// What a run of a step has done to one resource.
+/// The writes and moves of one run of a step in one resource.
 #[derive(Default)]
 struct Turn<'h, 'a> {
     writes: FastMap<&'h str, &'h Write<'a>>,
@@ -141,10 +142,9 @@ struct Turn<'h, 'a> {
 }
 
 impl<'a> History<'a> {
-    /// The same, with its indexes. O(writes).
-    pub(super) fn indexed(mut self) -> Self {
-        self.of = vec![Default::default(); self.first.len()];
-        let mut of = std::mem::take(&mut self.of);
+    /// The same, with the resources after the last step, and its indexes. O(writes).
+    pub(super) fn finish(self, last: Vec<Node<'a>>) -> Self {
+        let mut of: Vec<(Vec<u32>, Vec<u32>)> = vec![Default::default(); last.len()];
         let place = |number: u32| (number as usize).wrapping_sub(1);
         for (i, write) in self.writes.iter().enumerate() {
             of.get_mut(place(write.number)).into_iter().for_each(|(writes, _)| writes.push(i as u32));
@@ -152,17 +152,13 @@ impl<'a> History<'a> {
         for (i, item) in self.moves.iter().enumerate() {
             of.get_mut(place(item.number)).into_iter().for_each(|(_, moves)| moves.push(i as u32));
         }
-        History { of, ..self }
-    }
-
-    /// A resource as it was read or generated.
-    pub(super) fn first(&self, number: u32) -> Option<&Node<'a>> {
-        self.first.get((number as usize).checked_sub(1)?)
+        History { last, of, ..self }
     }
 
     /// The writes of a resource, in order.
     pub fn writes_of(&self, number: u32) -> impl Iterator<Item = &Write<'a>> + Clone {
-        let indexes = (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).map_or(&[][..], |(writes, _)| writes);
+        let indexes =
+            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).map_or(&[][..], |(writes, _)| writes);
         indexes.iter().map(|&i| &self.writes[i as usize])
     }
 
@@ -187,7 +183,8 @@ impl<'a> History<'a> {
         removals.clone().for_each(|w| {
             last.insert((&w.path, w.is_in_gone_item), w);
         });
-        let is_last = |w: &&Write<'a>| last.get(&(w.path.as_str(), w.is_in_gone_item)).is_some_and(|l| std::ptr::eq(*l, *w));
+        let is_last =
+            |w: &&Write<'a>| last.get(&(w.path.as_str(), w.is_in_gone_item)).is_some_and(|l| std::ptr::eq(*l, *w));
         removals.filter(is_last).collect()
     }
 
@@ -221,29 +218,23 @@ impl<'a> History<'a> {
     }
 
     /// Follows a field back to its origin.
-    fn follow<'h>(
-        &'h self,
-        number: u32,
-        turns: &[Turn<'h, 'a>],
-        path: &str,
-    ) -> (Option<Text<'a>>, Vec<&'h Write<'a>>) {
-        let mut path = std::borrow::Cow::Borrowed(path);
-        let mut found = Vec::new();
-        let mut is_new = false;
+    fn follow<'h>(&'h self, number: u32, turns: &[Turn<'h, 'a>], path: &str) -> (Option<Text<'a>>, Vec<&'h Write<'a>>) {
+        let mut old = std::borrow::Cow::Borrowed(path);
+        let mut found: Vec<&Write<'a>> = Vec::new();
         for turn in turns {
-            found.extend(turn.writes.get(path.as_ref()).copied());
-            match before(&turn.moves, &path) {
+            found.extend(turn.writes.get(old.as_ref()).copied());
+            match before(&turn.moves, &old) {
                 Before::Same => {}
-                Before::At(old) => path = old.into(),
-                Before::New => {
-                    is_new = true;
-                    break;
-                }
+                Before::At(path) => old = path.into(),
+                Before::New => break,
             }
         }
         found.reverse();
-        let first = self.first(number).filter(|_| !is_new);
-        (first.and_then(|first| find(first, &path)).and_then(text), found)
+        let origin = match found.first() {
+            Some(first) => first.before.map(|text| (text, first.former)),
+            None => (number as usize).checked_sub(1).and_then(|i| find(self.last.get(i)?, path)).and_then(text),
+        };
+        (origin, found)
     }
 }
 

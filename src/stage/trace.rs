@@ -1,19 +1,20 @@
-//! Which step wrote which field: the [`Trace`] of a build that is asked for one.
+//! [`Trace`]: the steps of a build with the fields that each has written, for builds that are asked.
 //!
 //! A step is traced from outside: the resources before it and after it are compared. So every
 //! stage is traced, plugins among them, and none has a line for it. [`History`] is the trace of a
 //! build that is done.
 //!
 //! *Cost*: nothing in a build without a trace. With one, each step costs a look at all resources of
-//! its layer, and each resource is kept three times: docs/performance.md has figures.
+//! its layer that it may have changed, and each resource is kept twice: docs/performance.md has figures.
 
 use super::Build;
-use super::compare::{Difference, compare, pointer};
+use super::compare::{Difference, pointer, update};
 use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
 use crate::diag::Result;
 use crate::meter::{FastMap, FastSet};
 use crate::resource::{ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Pos};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A step, as a trace notes it.
@@ -30,8 +31,8 @@ pub struct Step<'s> {
 /// The writes of the steps of a build so far.
 #[derive(Default)]
 pub struct Trace<'a> {
-    /// The resources after the last step, by their numbers, which begin with 1.
-    known: FastMap<u32, Node<'a>>,
+    /// The resources after the last step: that of number 1 first.
+    known: Vec<Mutex<Node<'a>>>,
     /// The layers that are being accumulated, the innermost one last.
     open: Vec<u32>,
     history: History<'a>,
@@ -58,7 +59,7 @@ pub fn traced<'a, T>(
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
         let at = trace.begin(arena, step, time);
-        trace.note_step(arena, at, &before, map)?;
+        trace.note_step(arena, at, &before, map);
     }
     Ok(value)
 }
@@ -103,18 +104,14 @@ struct At<'a> {
     run: u32,
 }
 
-/// What a step has changed in a resource, and the tree after it.
-struct Changed<'a> {
-    writes: Vec<Write<'a>>,
-    moves: Vec<Move>,
-    number: u32,
-    node: Node<'a>,
-}
+/// The changes of a step in one resource.
+type Changed<'a> = (Vec<Write<'a>>, Vec<Move>);
 
 impl<'a> Trace<'a> {
     /// The trace of a build that is done.
     pub fn finish(self) -> History<'a> {
-        self.history.indexed()
+        let last = self.known.into_iter().map(|node| node.into_inner().unwrap_or_else(PoisonError::into_inner));
+        self.history.finish(last.collect())
     }
 
     fn open(&mut self, file: &'a str, is_component: bool) {
@@ -144,16 +141,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Notes what a step has made of the resources that were there before.
-    ///
-    /// # Errors
-    /// None; the work on all cores has a result.
-    fn note_step(
-        &mut self,
-        arena: Arena<'a>,
-        at: At<'a>,
-        before: &[(u32, ResId<'a>)],
-        map: &mut ResMap<'a>,
-    ) -> Result<()> {
+    fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &[(u32, ResId<'a>)], map: &mut ResMap<'a>) {
         let present: FastSet<u32> = map.iter().filter(|r| !r.is_deleted()).map(Resource::number).collect();
         let mut gone: FastMap<ResId<'a>, u32> = FastMap::default();
         gone.extend(before.iter().filter(|(number, _)| !present.contains(number)).map(|(number, id)| (*id, *number)));
@@ -166,54 +154,49 @@ impl<'a> Trace<'a> {
             }),
             number => number,
         });
-        for changed in map.look_at_each(arena, |resource| Ok(self.changed(at, resource)))?.into_iter().flatten() {
+        let known = &self.known;
+        let look = |resource: &Resource<'a>| changed(known, at, resource);
+        for (writes, moves) in map.look_at_touched(arena, look) {
             touched += 1;
-            self.known.insert(changed.number, changed.node);
-            self.history.writes.extend(changed.writes);
-            self.history.moves.extend(changed.moves);
+            self.history.writes.extend(writes);
+            self.history.moves.extend(moves);
         }
         for (number, id) in before {
             if gone.get(id) == Some(number) {
                 touched += 1;
-                self.known.remove(number);
                 self.history.writes.push(at.write(*number, *id, String::new(), Pos::NONE));
             }
         }
         self.end(touched);
-        Ok(())
     }
 
     /// Notes a resource that is new, and gives its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
-        self.history.first.push(resource.node().clone());
-        let number = self.history.first.len() as u32;
+        self.known.push(Mutex::new(resource.node().clone()));
+        let number = self.known.len() as u32;
         self.history.writes.push(at.write(number, *resource.id(), String::new(), resource.pos()));
         number
     }
+}
 
-    /// The resource of a number, as it was after the last step that has changed it.
-    fn known(&self, number: u32) -> Option<&Node<'a>> {
-        self.known.get(&number).or_else(|| self.history.first(number))
-    }
-
-    /// What has changed in a resource; `None` for nothing.
-    fn changed(&self, at: At<'a>, resource: &Resource<'a>) -> Option<Changed<'a>> {
-        let (number, id) = (resource.number(), *resource.id());
-        let old = self.known(number).filter(|_| !resource.is_deleted())?;
-        let (mut writes, mut moves): (Vec<Write<'a>>, Vec<Move>) = (Vec::new(), Vec::new());
-        compare(old, resource.node(), &mut |path, difference| match difference {
-            Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
-                before: before.map(|(text, _)| text),
-                after: after.map(|(text, _)| text),
-                former: before.map_or(Pos::NONE, |(_, pos)| pos),
-                is_in_gone_item,
-                ..at.write(number, id, pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
-            }),
-            Difference::Item { from } => moves.push(Move { number, run: at.run, path: pointer(path), from }),
-        });
-        let is_changed = !writes.is_empty() || !moves.is_empty();
-        is_changed.then(|| Changed { writes, moves, number, node: resource.node().clone() })
-    }
+/// The changes of a step in a resource; `None` if it has changed nothing. The known state becomes
+/// the new one.
+fn changed<'a>(known: &[Mutex<Node<'a>>], at: At<'a>, resource: &Resource<'a>) -> Option<Changed<'a>> {
+    let (number, id) = (resource.number(), *resource.id());
+    let known = known.get((number as usize).checked_sub(1)?).filter(|_| !resource.is_deleted())?;
+    let (mut writes, mut moves): (Vec<Write<'a>>, Vec<Move>) = (Vec::new(), Vec::new());
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    update(&mut known, resource.node(), &mut |path, difference| match difference {
+        Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
+            before: before.map(|(text, _)| text),
+            after: after.map(|(text, _)| text),
+            former: before.map_or(Pos::NONE, |(_, pos)| pos),
+            is_in_gone_item,
+            ..at.write(number, id, pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
+        }),
+        Difference::Item { from } => moves.push(Move { number, run: at.run, path: pointer(path), from }),
+    });
+    (!writes.is_empty() || !moves.is_empty()).then_some((writes, moves))
 }
 
 impl<'a> At<'a> {

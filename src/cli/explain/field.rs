@@ -18,7 +18,7 @@ pub struct Fields<'o, 'w> {
 /// The fields of a resource at and below a path; all without one.
 ///
 /// # Errors
-/// The resource has no such field, and had none.
+/// The resource does not have the field, and never had it.
 pub fn fields<'o, 'w>(view: &View<'o, 'w>, subject: &Subject<'o, 'w>, word: Option<&str>) -> Result<Fields<'o, 'w>> {
     let Some(node) = subject.node else {
         return Ok(Fields { fields: Vec::new(), removals: Vec::new() });
@@ -32,7 +32,8 @@ pub fn fields<'o, 'w>(view: &View<'o, 'w>, subject: &Subject<'o, 'w>, word: Opti
         false => resolve(node, &parts),
     };
     let wanted = path.unwrap_or_else(|| if word.starts_with('/') { word.to_owned() } else { plain_pointer(&parts) });
-    let is_wanted = |path: &str| path.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_wanted =
+        |path: &str| path.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     fields.retain(|field| is_wanted(&field.path));
     // The path of a value that has gone with its list item may be that of another item now.
     removals.retain(|write| is_wanted(&write.path) && (fields.is_empty() || !write.is_in_gone_item));
@@ -118,14 +119,15 @@ fn bracketed(text: &str) -> Part {
     }
 }
 
-/// The JSON pointer of the value that parts lead to. A key may have dots: the longest one that is
-/// there counts.
+/// The JSON pointer of the value that parts lead to. A key may have dots: the longest key of the
+/// mapping counts.
 fn resolve(node: &Node<'_>, parts: &[Part]) -> Option<String> {
     let (mut node, mut parts, mut pointer) = (node, parts, String::new());
     while let [part, rest @ ..] = parts {
         let (below, value, left) = match (part, node.value()) {
             (Part::Word(_), Value::Mapping(mapping)) => {
-                let words: Vec<&str> = parts.iter().map_while(|p| if let Part::Word(w) = p { Some(&**w) } else { None }).collect();
+                let words: Vec<&str> =
+                    parts.iter().map_while(|p| if let Part::Word(w) = p { Some(&**w) } else { None }).collect();
                 let joined = (1..=words.len()).rev().map(|n| (n, words[..n].join(".")));
                 joined.into_iter().find_map(|(n, key)| {
                     let entry = mapping.iter().find(|entry| entry.key().text() == key)?;

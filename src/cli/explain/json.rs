@@ -14,7 +14,10 @@ use serde_json::{Map, Value, json};
 /// It cannot be written as JSON.
 pub fn all(view: &View<'_, '_>) -> Result<String> {
     let history = view.history;
-    let layers = history.layers.iter().map(|layer| json!({"file": layer.file, "role": layer_role(layer.role), "above": layer.above}));
+    let layers = history
+        .layers
+        .iter()
+        .map(|layer| json!({"file": layer.file, "role": layer_role(layer.role), "above": layer.above}));
     let steps = history.runs.iter().map(|run| {
         let (role, is_plugin) = step_role(run.role);
         let mut value = json!({

@@ -1,8 +1,8 @@
 //! `--html`: one page with all of a traced build, for browsers. It loads nothing: its styles, its
 //! script and its data are in it, and a policy in its head forbids the rest.
 //!
-//! The data are JSON in lists of numbers, as page.js reads them: each text and each place is there
-//! once, and a number stands for it. Of a large build that is a tenth of the size of objects.
+//! The data are JSON in lists of numbers, which page.js reads: each text and each place is written
+//! once and has a number. For a large build this takes a tenth of the size of objects.
 
 use super::text::origin_of;
 use super::view::{HIDDEN, Subject, View};

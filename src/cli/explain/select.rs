@@ -37,7 +37,7 @@ const RULES: [Rule; 4] = [
 /// The resource that a word names: of the output, or else one that a step has removed.
 ///
 /// # Errors
-/// There is none, or there are several.
+/// No resource has the name, or several have it.
 pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
     let named = Named::parse(word)?;
     for rule in RULES {
@@ -106,7 +106,7 @@ impl<'t> Named<'t> {
         }
     }
 
-    /// Whether a resource is the one that is named.
+    /// True if the word names this resource.
     fn is(&self, resource: &Resource<'_>, rule: Rule) -> bool {
         let id = resource.id();
         let is_now = self.is_id(id, id.name, rule.is_exact);

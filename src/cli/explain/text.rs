@@ -219,7 +219,8 @@ fn quoted(value: &str) -> String {
 
 /// A text without characters that control a terminal.
 fn one_line(text: &str) -> String {
-    let is_odd = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
+    let is_odd =
+        |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
     match text.contains(is_odd) {
         true => text.chars().map(|c| if is_odd(c) { c.escape_default().to_string() } else { c.to_string() }).collect(),
         false => text.to_owned(),

@@ -53,9 +53,9 @@ impl<'o, 'w> View<'o, 'w> {
         self.spot(pos).map(|spot| format!("{}:{}", spot.source.name, spot.line))
     }
 
-    /// The position that a write is shown with: that of the new value if a file has it, as one in a
-    /// patch, else that of the entry that asked for the step. Of a resource as a whole, it is the
-    /// entry.
+    /// The position that is shown for a write: the position of the new value if a file has it, for
+    /// example in a patch, else that of the entry that asked for the step. For a resource as a
+    /// whole, it is the entry.
     pub fn cause(&self, write: &Write<'_>) -> Pos {
         let is_in_file = |spot: Spot<'_>| spot.source.is_file && !write.path.is_empty();
         if self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
@@ -92,14 +92,14 @@ impl<'o, 'w> View<'o, 'w> {
         if self.is_hidden(id, path) { HIDDEN } else { value }
     }
 
-    /// Whether the value of a field may be secret, and is not to be shown.
+    /// True if the value of a field may be secret and must not be shown.
     pub fn is_hidden(&self, id: &ResId<'_>, path: &str) -> bool {
         !self.shows_secrets && may_be_secret(id, path)
     }
 }
 
-/// Whether a field may hold a secret: of a Secret all but its head, and what `kubectl apply` keeps
-/// of the whole Secret in an annotation.
+/// True if a field may hold a secret: any field of a Secret but those of its head, and the annotation
+/// in which `kubectl apply` keeps the whole Secret.
 fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
     let is_head = |field: &str| ["apiVersion", "kind", "type", "immutable", "metadata"].contains(&field);
     let top = path.split('/').nth(1).unwrap_or_default();
