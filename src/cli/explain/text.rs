@@ -34,11 +34,11 @@ impl Paint {
         self.with("2", text)
     }
 
-    fn old(self, text: &str) -> String {
+    fn before(self, text: &str) -> String {
         self.with("31", text)
     }
 
-    fn new(self, text: &str) -> String {
+    fn after(self, text: &str) -> String {
         self.with("32", text)
     }
 
@@ -184,7 +184,7 @@ fn values(view: &View<'_, '_>, subject: &Subject<'_, '_>, write: &Write<'_>, pai
         Some(value) => quoted(view.shown(&subject.id, &write.path, value)),
     };
     let (before, after) = (text(write.before), text(write.after));
-    (format!("{before} -> {after}"), format!("{} -> {}", paint.old(&before), paint.new(&after)))
+    (format!("{before} -> {after}"), format!("{} -> {}", paint.before(&before), paint.after(&after)))
 }
 
 /// The step of a write, with the place of its entry: plain, and with colours.
