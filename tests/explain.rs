@@ -112,7 +112,7 @@ fn a_field_says_where_it_comes_from_and_what_has_changed_it() {
          \n\
          data.replicas: 6\n\
          \x20   0       ConfigMapGenerator, base/kustomization.yaml:2:22\n\
-         \x20   0 -> 6  ReplacementTransformer, prod/kustomization.yaml:15:86\n"
+         \x20   0 -> 6  ReplacementTransformer, prod/kustomization.yaml:15:70\n"
     );
     let name = field(&tree, "settings", "metadata.name");
     let steps: Vec<&str> = name.lines().skip(1).filter_map(|line| line.rsplit("  ").next()).collect();

@@ -20,7 +20,6 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use view::View;
 
-/// `explain`.
 #[derive(Args)]
 #[command(mut_arg("directory", |words| words.value_names(["ROOT", "RESOURCE", "FIELD"]).num_args(0..=3)
     .help("The directory with the kustomization, a resource of its output, a field of that [default: .]")
@@ -30,6 +29,7 @@ use view::View;
 #[command(mut_arg("all", |flag| flag.hide(true)), mut_arg("leaves", |flag| flag.hide(true)))]
 #[command(mut_arg("affected_by", |flag| flag.hide(true)), mut_arg("keep_going", |flag| flag.hide(true)))]
 #[command(mut_arg("shard", |flag| flag.hide(true)))]
+/// `explain`.
 pub struct Explain {
     #[command(flatten)]
     pub build: Build,

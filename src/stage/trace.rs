@@ -1,11 +1,13 @@
-//! [`Trace`]: the steps of a build with the fields that each has written, for builds that are asked.
+//! [`Trace`]: the steps of a build with the fields that each has written, for builds that are
+//! asked.
 //!
 //! A step is traced from outside: the resources before it and after it are compared. So every
 //! stage is traced, plugins among them, and none has a line for it. [`History`] is the trace of a
 //! build that is done.
 //!
 //! *Cost*: nothing in a build without a trace. With one, each step costs a look at all resources of
-//! its layer that it may have changed, and each resource is kept twice: docs/performance.md has figures.
+//! its layer that it may have changed, and each resource is kept twice: docs/performance.md has
+//! figures.
 
 use super::Build;
 use super::compare::{Difference, pointer, update};

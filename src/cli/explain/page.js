@@ -177,12 +177,14 @@
         make("b", "", labels[at].title), make("small", "", labels[at].sub));
       row.style.top = i * ROW + "px";
       row.dataset.resource = at;
+      row.id = "r" + at;
       row.title = labels[at].id;
       row.setAttribute("role", "option");
       row.setAttribute("aria-selected", String(at === current));
       rows.push(row);
     }
     $("rows").style.height = visible.length * ROW + "px";
+    $("list").setAttribute("aria-activedescendant", current < 0 ? "" : "r" + current);
     $("rows").replaceChildren(...rows);
   }
 

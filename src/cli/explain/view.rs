@@ -98,8 +98,8 @@ impl<'o, 'w> View<'o, 'w> {
     }
 }
 
-/// True if a field may hold a secret: any field of a Secret but those of its head, and the annotation
-/// in which `kubectl apply` keeps the whole Secret.
+/// True if a field may hold a secret: any field of a Secret but those of its head, and the
+/// annotation in which `kubectl apply` keeps the whole Secret.
 fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
     let is_head = |field: &str| ["apiVersion", "kind", "type", "immutable", "metadata"].contains(&field);
     let top = path.split('/').nth(1).unwrap_or_default();
