@@ -106,8 +106,14 @@ struct At<'a> {
     run: u32,
 }
 
-/// The changes of a step in one resource.
-type Changed<'a> = (Vec<Write<'a>>, Vec<Move>);
+/// The changes of a step in some resources.
+#[derive(Default)]
+struct Changes<'a> {
+    writes: Vec<Write<'a>>,
+    moves: Vec<Move>,
+    /// How many resources the step has changed.
+    resources: usize,
+}
 
 impl<'a> Trace<'a> {
     /// The trace of a build that is done.
@@ -157,11 +163,10 @@ impl<'a> Trace<'a> {
             number => number,
         });
         let known = &self.known;
-        let look = |resource: &Resource<'a>| changed(known, at, resource);
-        for (writes, moves) in map.look_at_touched(arena, look) {
-            touched += 1;
-            self.history.writes.extend(writes);
-            self.history.moves.extend(moves);
+        for changes in map.look_at_touched(arena, |resource, changes| compare(known, at, resource, changes)) {
+            touched += changes.resources;
+            self.history.writes.extend(changes.writes);
+            self.history.moves.extend(changes.moves);
         }
         for (number, id) in before {
             if gone.get(id) == Some(number) {
@@ -181,12 +186,15 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// The changes of a step in a resource; `None` if it has changed nothing. The known state becomes
-/// the new one.
-fn changed<'a>(known: &[Mutex<Node<'a>>], at: At<'a>, resource: &Resource<'a>) -> Option<Changed<'a>> {
+/// Adds the changes of a step in a resource. The known state becomes the new one.
+fn compare<'a>(known: &[Mutex<Node<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
     let (number, id) = (resource.number(), *resource.id());
-    let known = known.get((number as usize).checked_sub(1)?).filter(|_| !resource.is_deleted())?;
-    let (mut writes, mut moves): (Vec<Write<'a>>, Vec<Move>) = (Vec::new(), Vec::new());
+    let Some(known) = (number as usize).checked_sub(1).and_then(|i| known.get(i)) else { return };
+    if resource.is_deleted() {
+        return;
+    }
+    let Changes { writes, moves, resources } = changes;
+    let before = writes.len() + moves.len();
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     update(&mut known, resource.node(), &mut |path, difference| match difference {
         Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
@@ -198,7 +206,7 @@ fn changed<'a>(known: &[Mutex<Node<'a>>], at: At<'a>, resource: &Resource<'a>) -
         }),
         Difference::Item { from } => moves.push(Move { number, run: at.run, path: pointer(path), from }),
     });
-    (!writes.is_empty() || !moves.is_empty()).then_some((writes, moves))
+    *resources += usize::from(writes.len() + moves.len() > before);
 }
 
 impl<'a> At<'a> {

@@ -207,7 +207,8 @@ fn only_builds_and_calls_by_hand_run_plugins() {
         assert!(!is_at_work(&[&["plugin", name], given].concat()), "plugin {name}");
     }
     let tops: Vec<String> = commands(&tree, &[]);
-    for name in tops.iter().filter(|name| !["build", "validate", "explain", "plugin", "help"].contains(&name.as_str())) {
+    for name in tops.iter().filter(|name| !["build", "validate", "explain", "plugin", "help"].contains(&name.as_str()))
+    {
         assert!(!is_at_work(&[name]), "{name}");
     }
 }

@@ -55,10 +55,12 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// The position that is shown for a write: the position of the new value if a file has it, for
     /// example in a patch, else that of the entry that asked for the step. For a resource as a
-    /// whole, it is the entry.
+    /// whole, it is the entry. A value that still has its former place has been changed where it
+    /// was: its place does not say why.
     pub fn cause(&self, write: &Write<'_>) -> Pos {
-        let is_in_file = |spot: Spot<'_>| spot.source.is_file && !write.path.is_empty();
-        if self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
+        let has_place = !write.path.is_empty() && write.value != write.former;
+        let is_in_file = |spot: Spot<'_>| spot.source.is_file;
+        if has_place && self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
     }
 
     /// A resource of the output.
