@@ -106,7 +106,7 @@ pub use plugin::{PluginOptions, Runners};
 pub use process::{Children, Limits};
 pub use resource::{Order, ResId, Resource};
 pub use schema::Gvk;
-pub use stage::trace::Write;
+pub use stage::history::Write;
 pub use stage::{HelmOptions, Mode, NoPlugins, Options, Plugins};
 pub use workspace::{Output, Together, Workspace, build, build_all, call};
 

@@ -6,8 +6,9 @@ use crate::load::{Common, Loader};
 use crate::parallel;
 use crate::pipeline::{self, Built};
 use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
-use crate::stage::trace::Write;
+use crate::stage::history::{History, Write};
 use crate::stage::{Context, Layers, Options};
+use crate::yaml::places::Places;
 use crate::yaml::{Heap, Place, Pos};
 use std::any::Any;
 use std::num::NonZero;
@@ -40,13 +41,13 @@ impl Workspace {
 pub struct Output<'w> {
     cx: Rc<Context<'w>>,
     map: ResMap<'w>,
-    writes: Vec<Write<'w>>,
+    history: Option<History<'w>>,
 }
 
 impl<'w> Output<'w> {
     fn of(cx: Rc<Context<'w>>, built: Warned<Result<Built<'w>>>) -> Warned<Result<Output<'w>>> {
         let heap = cx.arena.heap();
-        let value = built.value.map(|Built { map, writes }| Output { cx, map, writes }).map_err(|e| e.located(heap));
+        let value = built.value.map(|Built { map, history }| Output { cx, map, history }).map_err(|e| e.located(heap));
         let warnings = built.warnings.into_iter().map(|warning| warning.located(heap)).collect();
         Warned { value, warnings }
     }
@@ -91,7 +92,7 @@ impl<'w> Output<'w> {
     /// Ends the build's plugins and removes its temporary files, and leaves the memory of the
     /// resources to the end of the process: freeing a million small lists one by one takes time.
     pub fn leave(self) {
-        std::mem::forget(self.map);
+        std::mem::forget((self.map, self.history));
     }
 
     /// Holds the resources to the schemas of their kinds. O(size of the trees).
@@ -125,13 +126,22 @@ impl<'w> Output<'w> {
     /// # Ok::<(), rustomize::diag::Error>(())
     /// ```
     pub fn writes(&self) -> &[Write<'w>] {
-        &self.writes
+        self.history.as_ref().map_or(&[], |history| &history.writes)
     }
 
     /// The writes of one resource, whatever it was called.
     pub fn history(&self, resource: &Resource<'w>) -> impl Iterator<Item = &Write<'w>> {
-        let number = resource.number();
-        self.writes.iter().filter(move |write| write.number == number)
+        self.history.iter().flat_map(|history| history.writes_of(resource.number()))
+    }
+
+    /// The trace of the build, if [`Options::trace`] asked for it.
+    pub(crate) fn trace(&self) -> Option<&History<'w>> {
+        self.history.as_ref()
+    }
+
+    /// Finds the places of many positions.
+    pub(crate) fn places(&self) -> Places<'w> {
+        Places::new(self.cx.arena)
     }
 
     /// The place in a file that a position stands for; `None` for what no file has. O(log files +

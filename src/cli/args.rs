@@ -6,6 +6,7 @@ use super::completion::Completion;
 use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
 use super::diff_args::{DIFF, DIFF_EXAMPLES, Diff};
 use super::edit_args::EditCommand;
+use super::explain::Explain;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
 use super::man::Man;
@@ -63,6 +64,9 @@ pub enum Command {
     /// Show the parts of kustomizations: bases, components, files, plugins, remote parts
     #[command(visible_alias = "graph", after_long_help = TREE_EXAMPLES)]
     Tree(Named<Tree>),
+    /// Say where the values of a build's output come from, and which steps have changed them
+    #[command(long_about = EXPLAIN, after_long_help = EXPLAIN_EXAMPLES)]
+    Explain(Named<Explain>),
     /// Change the kustomization file of the working directory; all other lines of it stay
     Edit(Named<EditCommand>),
     /// Build the kustomizations that a commit changes, in a hook of git
@@ -187,6 +191,19 @@ const VALIDATE_EXAMPLES: &str = "Examples:
 
   # Check what the commits of a branch have changed
   git diff -z --name-only main... | rustomize validate --all --affected-by -";
+
+const EXPLAIN: &str = "Build a kustomization, with the flags of 'build', and say of each field of a resource which file and line its \
+    value comes from, and which steps have changed it. Without a resource, all resources are listed.";
+
+const EXPLAIN_EXAMPLES: &str = "Examples:
+  # List the resources of an overlay, and the files that they come from
+  rustomize explain overlays/prod
+
+  # Say who has set the number of replicas
+  rustomize explain overlays/prod Deployment/web spec.replicas
+
+  # Write a page for browsers with all resources, fields and steps
+  rustomize explain overlays/prod --html prod.html";
 
 const KRM_FUNCTION: &str = "Build as a KRM function: reads a ResourceList on stdin, builds its functionConfig, which is of kind \
     Kustomization, with its items as the first resources, and prints a ResourceList. Files that the kustomization names \

@@ -12,7 +12,7 @@ use crate::load::{
 };
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options};
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Output, Workspace};
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::mem::ManuallyDrop;
@@ -52,28 +52,13 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let options = options(args, directory, true)?;
     // The process ends after this: its texts need not be freed.
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
-    let given = args.stdin_as.as_deref().map(|file| given(directory, file)).transpose()?;
-    let loader: Box<dyn Loader> = match &given {
-        Some((place, text)) => {
-            let text = Memory::from_iter([(place, text.as_slice())]);
-            Box::new(Overlay::new(Disk::new(), text))
-        }
-        None => Box::new(Disk::new()),
-    };
-    let built = workspace::build(&workspace, &*loader, directory, &options);
+    let files = Files::of(args, directory)?;
+    let built = workspace::build(&workspace, &*files.loader, directory, &options);
     for warning in built.warnings {
         messages.warning(&warning, None);
     }
     let output = built.value?;
-    if let (Some((place, _)), Some(file)) = (given, &args.stdin_as)
-        && !output.files().contains(&place)
-    {
-        bail!(
-            "the kustomization does not read '{0}', which --stdin-as names\n  hint: add it: cd {directory} && rustomize \
-             edit add resource --no-verify {0}",
-            file.display()
-        );
-    }
+    files.check_given(&output)?;
     if args.results == Results::Dropped {
         // What cannot be printed fails here as it fails `build`.
         output.print_in_pieces()?;
@@ -90,6 +75,42 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     }
     output.leave();
     Ok(())
+}
+
+/// The files that a build of one root reads.
+pub struct Files {
+    pub loader: Box<dyn Loader>,
+    /// The directory, the file that stdin stands for, as --stdin-as names it, and its place.
+    given: Option<(String, PathBuf, PathBuf)>,
+}
+
+impl Files {
+    /// The files of the disk, with stdin in place of the file that --stdin-as names.
+    ///
+    /// # Errors
+    /// The directory does not exist, or stdin cannot be read.
+    pub fn of(args: &Build, directory: &str) -> Result<Files> {
+        let Some(file) = &args.stdin_as else { return Ok(Files { loader: Box::new(Disk::new()), given: None }) };
+        let (place, text) = given(directory, file)?;
+        let text = Memory::from_iter([(&place, text.as_slice())]);
+        let loader = Box::new(Overlay::new(Disk::new(), text));
+        Ok(Files { loader, given: Some((directory.to_owned(), file.clone(), place)) })
+    }
+
+    /// Refuses a --stdin-as whose file the build has not read.
+    ///
+    /// # Errors
+    /// The build has not read it.
+    pub fn check_given(&self, output: &Output<'_>) -> Result<()> {
+        match &self.given {
+            Some((directory, file, place)) if !output.files().contains(place) => bail!(
+                "the kustomization does not read '{0}', which --stdin-as names\n  hint: add it: cd {directory} && rustomize \
+                 edit add resource --no-verify {0}",
+                file.display()
+            ),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The place of the file that stdin stands for, and the bytes of stdin.
@@ -154,6 +175,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         },
         children: signals::children().clone(),
         trace: false,
+        clock: None,
         schemas,
         crd_merge_keys: args.crd_merge_keys,
         helm: HelmOptions {

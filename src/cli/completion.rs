@@ -90,6 +90,7 @@ type Words = fn(&OsStr) -> Vec<CompletionCandidate>;
 /// the words.
 const VALUES: &[(&str, &[&str], Words)] = &[
     ("build", &["directory"], kustomizations),
+    ("explain", &["directory"], kustomizations),
     ("build", &["load_restrictor"], |word| listed(&["LoadRestrictionsRootOnly", "LoadRestrictionsNone"], word)),
     ("build", &["reorder"], |word| listed(&["legacy", "none"], word)),
     ("validate", &["directory"], kustomizations),

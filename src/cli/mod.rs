@@ -26,6 +26,7 @@ mod diff_text;
 mod doctor;
 mod edit;
 mod edit_args;
+mod explain;
 mod findings;
 mod git;
 mod help;
@@ -115,6 +116,7 @@ pub fn main() -> ExitCode {
         }
         args::Command::Tree(command) => tree::run(&command.0),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
+        args::Command::Explain(explain) => explain::run(&explain.0, &mut messages),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
         args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),

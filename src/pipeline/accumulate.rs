@@ -23,7 +23,8 @@ use crate::diag::{Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::schema::Document;
-use crate::stage::trace::{Step, trace_read, traced};
+use crate::stage::history::StepRole;
+use crate::stage::trace::{Step, trace_read, traced, traced_layer};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Arena, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
@@ -47,14 +48,16 @@ fn alone<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its
 /// components; then its transformers work on everything that is there.
 fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    resources(build, target, all)?;
-    configurations(build, target, all)?;
-    generators(build, target, all)?;
-    components(build, target, all)?;
-    // All resources of this root are there after this point.
-    transformers(build, target, all)?;
-    validators(build, target, &mut all.map)?;
-    vars(build, target, all)
+    traced_layer(build, &target.file, target.kustomization.is_component(), |build| {
+        resources(build, target, all)?;
+        configurations(build, target, all)?;
+        generators(build, target, all)?;
+        components(build, target, all)?;
+        // All resources of this root are there after this point.
+        transformers(build, target, all)?;
+        validators(build, target, &mut all.map)?;
+        vars(build, target, all)
+    })
 }
 
 fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
@@ -77,7 +80,8 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
         match loaded.map_err(in_entry)? {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
-                trace_read(build, &mut found, Step { name: "resources", entry: entry.pos });
+                let step = Step { name: "resources", entry: entry.pos, role: StepRole::Read };
+                trace_read(build, &mut found, step);
                 all.map.append_all(arena, found.into_iter().collect()).map_err(in_entry)?;
             }
             Entry::Root(root) => {
@@ -198,28 +202,34 @@ fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Pos, Origin)> = Vec::new();
+    let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Pos, Origin, StepRole)> = Vec::new();
     let planned = plan::generators(build, target).map_err(|e| e.context(format!("in {}", target.file)))?;
     for (stage, kind, pos) in planned {
-        stages.push((stage, format!("generating for {}", target.file), pos, Origin::builtin(target, kind)));
+        let origin = Origin::builtin(target, kind);
+        stages.push((stage, format!("generating for {}", target.file), pos, origin, StepRole::Generate));
     }
     // A broken entry fails before any generator of this root has run.
     for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
-        let stage: plan::BoxedGenerator<'a> = match builtin::is_builtin(&config) {
-            true => builtin::generator(build, target, &config).map_err(|e| e.through(config.pos(), name.clone()))?,
-            false => build
-                .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Generate })
-                .map_err(|e| e.context(name.clone()))?,
+        let (stage, role): (plan::BoxedGenerator<'a>, _) = match builtin::is_builtin(&config) {
+            true => {
+                let in_config = |e: Error| e.through(config.pos(), name.clone());
+                (builtin::generator(build, target, &config).map_err(in_config)?, StepRole::Generate)
+            }
+            false => {
+                let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Generate };
+                let plugin = build.plugin(entry).map_err(|e| e.context(name.clone()))?;
+                (plugin, StepRole::PluginGenerate)
+            }
         };
-        stages.push((stage, name, config.pos(), origin));
+        stages.push((stage, name, config.pos(), origin, role));
     }
-    for (stage, name, pos, origin) in stages {
+    for (stage, name, pos, origin, role) in stages {
         let in_stage = |e: Error| e.through(pos, name.clone());
-        let mut generated = stage.generate(build).map_err(in_stage)?;
-        note_generated(build, &mut generated, &origin)?;
-        traced(build, &mut all.map, Step { name: origin.tool(), entry: pos }, |build, map| {
+        traced(build, &mut all.map, Step { name: origin.tool(), entry: pos, role }, |build, map| {
+            let mut generated = stage.generate(build).map_err(in_stage)?;
+            note_generated(build, &mut generated, &origin)?;
             generated.into_iter().try_for_each(|resource| absorb(build, map, resource)).map_err(in_stage)
         })?;
     }
@@ -374,6 +384,7 @@ struct Asked<'a> {
     /// What annotations call it, and for how many it stands there.
     origin: Origin,
     instances: usize,
+    role: StepRole,
 }
 
 impl<'a> Asked<'a> {
@@ -398,6 +409,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
             pos: planned.pos,
             origin: Origin::builtin(target, planned.kind),
             instances: planned.instances,
+            role: StepRole::Transform,
         });
     }
     // Post-processors of plugins, in the order in which they are listed.
@@ -407,7 +419,9 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
         let in_config = |e: Error| e.through(config.pos(), name.clone());
         let origin = Origin::plugin(target, &config);
         let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Transform };
-        let (loaded, runs_last): (Vec<Stage<'a>>, bool) = match builtin::is_builtin(&config) {
+        let is_builtin = builtin::is_builtin(&config);
+        let role = if is_builtin { StepRole::Transform } else { StepRole::PluginTransform };
+        let (loaded, runs_last): (Vec<Stage<'a>>, bool) = match is_builtin {
             true => (builtin::transformers(build, target, &config).map_err(in_config)?, false),
             false => {
                 let plugin = build.plugin(entry).map_err(in_config)?;
@@ -419,7 +433,8 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
         let into = if runs_last { &mut last } else { &mut stages };
         for (i, stage) in loaded.into_iter().enumerate() {
             let instances = usize::from(i == final_part);
-            into.push(Asked { stage, name: name.clone(), pos: config.pos(), origin: origin.clone(), instances });
+            let (name, origin) = (name.clone(), origin.clone());
+            into.push(Asked { stage, name, pos: config.pos(), origin, instances, role });
         }
     }
     stages.append(&mut last);
@@ -431,7 +446,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
 fn run<'a>(build: &mut Build<'a>, stages: &[Asked<'a>], map: &mut ResMap<'a>) -> Result<()> {
     let is_traced = build.trace.is_some();
     for group in stages.chunk_by(|a, b| !is_traced && a.running().is_some() && b.running().is_some()) {
-        let step = Step { name: group[0].origin.tool(), entry: group[0].pos };
+        let step = Step { name: group[0].origin.tool(), entry: group[0].pos, role: group[0].role };
         traced(build, map, step, |build, map| transform(build, group, map))?;
         if build.keeps_origins {
             for stage in group {
@@ -459,10 +474,12 @@ fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'
     for config in plugin_configs(build, target, &target.kustomization.validators, "validators")? {
         let name = format!("running the validator {} of {}", config.id(), target.file);
         let in_validator = |e: Error| e.through(config.pos(), name.clone());
+        let step = |role| Step { name: config.id().gvk.kind, entry: config.pos(), role };
         if builtin::is_builtin(&config) {
             let before = Contents::of(map);
             for transformer in builtin::transformers(build, target, &config).map_err(in_validator)? {
-                transformer.transform(map, build).map_err(in_validator)?;
+                traced(build, map, step(StepRole::Validate), |build, map| transformer.transform(map, build))
+                    .map_err(in_validator)?;
             }
             before.check_all(map.iter()).map_err(in_validator)?;
             given = Given::default();
@@ -470,9 +487,9 @@ fn validators<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &mut ResMap<'
             let plugin = build
                 .plugin(PluginEntry { root: &target.root, config: &config, mode: Mode::Validate })
                 .map_err(in_validator)?;
-            let Some(printed) = plugin.check(map, &mut given, build).map_err(in_validator)? else { continue };
-            let step = Step { name: config.id().gvk.kind, entry: config.pos() };
-            let is_labelled = traced(build, map, step, |_, map| adopt_labels(map, &*plugin, &printed));
+            let is_labelled = traced(build, map, step(StepRole::PluginValidate), |build, map| {
+                plugin.check(map, &mut given, build)?.map_or(Ok(false), |printed| adopt_labels(map, &*plugin, &printed))
+            });
             if is_labelled.map_err(in_validator)? {
                 given = Given::default();
             }

@@ -24,7 +24,8 @@ pub use target::{Target, find};
 
 use crate::diag::{Code, Error, Result, Warned};
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
-use crate::stage::trace::{Step, Write, traced};
+use crate::stage::history::{History, StepRole};
+use crate::stage::trace::{Step, Trace, traced};
 use crate::stage::{Accumulator, Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
@@ -40,15 +41,15 @@ use std::rc::Rc;
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
     let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
-    let writes = build.trace.map(|trace| trace.writes).unwrap_or_default();
-    Warned { value: value.map(|map| Built { map, writes }), warnings: build.warnings }
+    let history = build.trace.map(Trace::finish);
+    Warned { value: value.map(|map| Built { map, history }), warnings: build.warnings }
 }
 
 /// What comes out of a build.
 pub struct Built<'a> {
     pub map: ResMap<'a>,
     /// What its steps have written, if that was asked for.
-    pub writes: Vec<Write<'a>>,
+    pub history: Option<History<'a>>,
 }
 
 fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
@@ -90,7 +91,7 @@ fn step<'a>(
     name: &str,
     work: impl FnOnce(&mut Build<'a>, &mut ResMap<'a>) -> Result<()>,
 ) -> Result<()> {
-    traced(build, map, Step { name, entry: Pos::NONE }, work)
+    traced(build, map, Step { name, entry: Pos::NONE, role: StepRole::Finish }, work)
 }
 
 /// The order of the output: what the root's kustomization says, else the option, else legacy.

@@ -249,6 +249,28 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().try_for_each(edit)
     }
 
+    /// Looks at each resource that may have changed since the last call; on all cores if there are
+    /// many. `look` adds to the result of its run; the results are in the order of the resources.
+    pub fn look_at_touched<R: Default + Send>(
+        &mut self,
+        arena: Arena<'a>,
+        look: impl Fn(&Resource<'a>, &mut R) + Sync,
+    ) -> Vec<R> {
+        let threads = self.threads(arena);
+        let look_at_run = || {
+            |run: &mut [Resource<'a>]| {
+                let mut result = R::default();
+                for resource in run {
+                    if resource.take_touched() {
+                        look(resource, &mut result);
+                    }
+                }
+                result
+            }
+        };
+        parallel::runs_mut(&mut self.resources, threads, look_at_run)
+    }
+
     /// What is seen in each resource by itself, in order, on all cores if there are many.
     ///
     /// # Errors

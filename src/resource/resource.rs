@@ -64,6 +64,8 @@ pub struct Resource<'a> {
     data_is_text: bool,
     /// Whether the node may hold values that stand in several places.
     shares_values: bool,
+    /// True if the node may have changed since [`Resource::take_touched`].
+    is_touched: bool,
     /// What few builds ask for.
     rare: Option<Box<Rare<'a>>>,
 }
@@ -176,6 +178,7 @@ impl<'a> Resource<'a> {
             json_form: false,
             data_is_text: false,
             shares_values: false,
+            is_touched: true,
             rare: None,
         }
     }
@@ -301,6 +304,7 @@ impl<'a> Resource<'a> {
             && let Some(metadata) = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata"))
         {
             metadata.as_mapping_mut().map(|m| m.remove("annotations"));
+            self.is_touched = true;
         }
     }
 
@@ -421,15 +425,20 @@ impl<'a> Resource<'a> {
     /// The node, for editing; [`super::ResMap`] reads the identity again afterwards.
     pub fn node_mut(&mut self) -> &mut Node<'a> {
         meter::count(1);
-        (self.json_form, self.data_is_text) = (false, false);
+        (self.json_form, self.data_is_text, self.is_touched) = (false, false, true);
         &mut self.node
     }
 
     /// The node, for edits that keep it in the form a detour through JSON gives.
     pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
         meter::count(1);
-        self.data_is_text = false;
+        (self.data_is_text, self.is_touched) = (false, true);
         &mut self.node
+    }
+
+    /// True if the node may have changed since the last call, or since the resource was made.
+    pub fn take_touched(&mut self) -> bool {
+        std::mem::take(&mut self.is_touched)
     }
 
     /// Says that a value was put into several places of the node as one ([`shared`]).
@@ -441,6 +450,7 @@ impl<'a> Resource<'a> {
     /// else O(nodes).
     pub fn settle_shared(&mut self) {
         if self.shares_values {
+            self.is_touched = true;
             shared::settle(&mut self.node);
         }
     }
@@ -449,6 +459,7 @@ impl<'a> Resource<'a> {
     /// else O(nodes).
     pub fn set_shared(&mut self, values: &[(Shared, Scalar<'a>)], by: Pos) {
         if self.shares_values && !values.is_empty() {
+            self.is_touched = true;
             shared::set(&mut self.node, values, by);
         }
     }
@@ -578,6 +589,7 @@ impl<'a> Resource<'a> {
     /// As [`Resource::stringify_metadata`] for a few annotations, where the others are strings.
     /// O(keys x log annotations).
     pub fn stringify_annotations(&mut self, keys: &[&str]) {
+        self.is_touched = true;
         let Some(metadata) = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata")) else { return };
         let Some(metadata) = metadata.as_mapping_mut() else { return };
         match metadata.get_mut("annotations").map(Node::as_mapping_mut) {

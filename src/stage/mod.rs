@@ -7,10 +7,13 @@
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
 //!   back; [`mod@format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema
-//!   of a build; [`trace`]: who wrote what.
+//!   of a build; [`trace`]: which step wrote which field; [`compare`]: the differences that a step
+//!   makes; [`history`]: the trace of a build that is done.
 
+pub mod compare;
 pub mod documents;
 pub mod format;
+pub mod history;
 pub mod layers;
 mod plugins;
 pub mod schema;
@@ -55,6 +58,9 @@ pub struct Options {
     pub children: Children,
     /// Whether builds note who wrote what: see [`trace`].
     pub trace: bool,
+    /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
+    /// other clock for them.
+    pub clock: Option<fn() -> Duration>,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
@@ -74,6 +80,7 @@ impl Default for Options {
             remote: RemoteOptions::default(),
             children: Children::new(),
             trace: false,
+            clock: None,
             schemas: Vec::new(),
             crd_merge_keys: false,
         }

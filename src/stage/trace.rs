@@ -1,57 +1,43 @@
-//! Who wrote what: the [`Trace`] of a build, for those that ask for one.
+//! [`Trace`]: the steps of a build with the fields that each has written, for builds that are
+//! asked.
 //!
 //! A step is traced from outside: the resources before it and after it are compared. So every
-//! stage is traced, plugins among them, and none has a line for it.
+//! stage is traced, plugins among them, and none has a line for it. [`History`] is the trace of a
+//! build that is done.
 //!
 //! *Cost*: nothing in a build without a trace. With one, each step costs a look at all resources of
-//! its layer, and each resource is kept twice: docs/performance.md has figures.
+//! its layer that it may have changed, and each resource is kept twice: docs/performance.md has
+//! figures.
 
 use super::Build;
+use super::compare::{Difference, pointer, update};
+use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
 use crate::diag::Result;
 use crate::meter::{FastMap, FastSet};
 use crate::resource::{ResId, ResMap, Resource};
-use crate::yaml::{Arena, Mapping, Node, Pos, Value};
-use std::fmt::Write as _;
+use crate::yaml::{Arena, Node, Pos};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-/// A value that a step of a build has set, changed or taken away.
-#[derive(Clone, Debug)]
-pub struct Write<'a> {
-    /// The resource, as it was called after the step; before it, if the step has taken it away.
-    pub resource: ResId<'a>,
-    /// The field, as a JSON pointer (RFC 6901); empty for the resource as a whole.
-    pub path: String,
-    /// The scalar that was there, `{}` or `[]`; `None` if there was none.
-    pub before: Option<&'a str>,
-    /// The scalar that is there now, `{}` or `[]`; `None` if there is none. Both are `None` for a
-    /// resource as a whole, which came or went.
-    pub after: Option<&'a str>,
-    /// The kind of the built-in or plugin, or the field of the kustomization.
-    pub step: &'a str,
-    /// The place of the entry that asked for the step.
-    pub entry: Pos,
-    /// The place of the value that is there now, or of the resource.
-    pub value: Pos,
-    /// Which resource it is, whatever it is called.
-    pub(crate) number: u32,
-}
-
-/// A step, for those who ask what it has done.
+/// A step, as a trace notes it.
 #[derive(Clone, Copy)]
 pub struct Step<'s> {
     /// See [`Write::step`].
     pub name: &'s str,
     /// See [`Write::entry`].
     pub entry: Pos,
+    /// The part that it has in a build.
+    pub role: StepRole,
 }
 
-/// What the steps of a build have written so far.
+/// The writes of the steps of a build so far.
 #[derive(Default)]
 pub struct Trace<'a> {
-    /// The resources after the last step, by their numbers, which begin with 1.
-    known: FastMap<u32, Node<'a>>,
-    /// How many resources there were.
-    count: u32,
-    pub(crate) writes: Vec<Write<'a>>,
+    /// The resources after the last step: that of number 1 first.
+    known: Vec<Mutex<Node<'a>>>,
+    /// The layers that are being accumulated, the innermost one last.
+    open: Vec<u32>,
+    history: History<'a>,
 }
 
 /// Does a step on the resources of a layer. A build that is traced notes what has changed.
@@ -68,10 +54,14 @@ pub fn traced<'a, T>(
         return work(build, map);
     }
     let before: Vec<(u32, ResId<'a>)> = map.iter().map(|r| (r.number(), *r.id())).collect();
+    let clock = build.cx.options.clock;
+    let start = clock.map(|clock| clock());
     let value = work(build, map)?;
+    let time = clock.zip(start).map(|(clock, start)| clock().saturating_sub(start));
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
-        trace.note_step(arena, At { step: arena.text(step.name), entry: step.entry }, &before, map)?;
+        let at = trace.begin(arena, step, time);
+        trace.note_step(arena, at, &before, map);
     }
     Ok(value)
 }
@@ -80,9 +70,32 @@ pub fn traced<'a, T>(
 pub fn trace_read<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], step: Step<'_>) {
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
-        let at = At { step: arena.text(step.name), entry: step.entry };
+        let at = trace.begin(arena, step, None);
         resources.iter_mut().for_each(|resource| resource.set_number(trace.add(at, resource)));
+        trace.end(resources.len());
     }
+}
+
+/// Accumulates a layer. A build that is traced notes that its steps belong to the layer of this
+/// kustomization file.
+///
+/// # Errors
+/// Those of the work.
+pub fn traced_layer<'a, T>(
+    build: &mut Build<'a>,
+    file: &str,
+    is_component: bool,
+    work: impl FnOnce(&mut Build<'a>) -> Result<T>,
+) -> Result<T> {
+    let arena = build.arena;
+    if let Some(trace) = &mut build.trace {
+        trace.open(arena.text(file), is_component);
+    }
+    let value = work(build)?;
+    if let Some(trace) = &mut build.trace {
+        trace.open.pop();
+    }
+    Ok(value)
 }
 
 /// The step whose writes are noted.
@@ -90,179 +103,127 @@ pub fn trace_read<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], ste
 struct At<'a> {
     step: &'a str,
     entry: Pos,
+    run: u32,
 }
 
-/// What a step has changed in a resource: its writes, and the tree after them.
-type Changed<'a> = (Vec<Write<'a>>, Node<'a>);
+/// The changes of a step in some resources.
+#[derive(Default)]
+struct Changes<'a> {
+    writes: Vec<Write<'a>>,
+    moves: Vec<Move>,
+    /// How many resources the step has changed.
+    resources: usize,
+}
 
 impl<'a> Trace<'a> {
+    /// The trace of a build that is done.
+    pub fn finish(self) -> History<'a> {
+        let last = self.known.into_iter().map(|node| node.into_inner().unwrap_or_else(PoisonError::into_inner));
+        self.history.finish(last.collect())
+    }
+
+    fn open(&mut self, file: &'a str, is_component: bool) {
+        let above = self.open.last().copied();
+        let role = match above {
+            _ if is_component => LayerRole::Component,
+            Some(_) => LayerRole::Base,
+            None => LayerRole::Root,
+        };
+        self.open.push(self.history.layers.len() as u32);
+        self.history.layers.push(Layer { file, role, above, first_run: self.history.runs.len() });
+    }
+
+    /// Notes that a step has run.
+    fn begin(&mut self, arena: Arena<'a>, step: Step<'_>, time: Option<Duration>) -> At<'a> {
+        let (run, name) = (self.history.runs.len() as u32, arena.text(step.name));
+        let layer = self.open.last().copied().unwrap_or_default();
+        self.history.runs.push(Run { step: name, entry: step.entry, role: step.role, layer, time, resources: 0 });
+        At { step: name, entry: step.entry, run }
+    }
+
+    /// Notes how many resources the last step has touched.
+    fn end(&mut self, resources: usize) {
+        if let Some(run) = self.history.runs.last_mut() {
+            run.resources = resources;
+        }
+    }
+
     /// Notes what a step has made of the resources that were there before.
-    ///
-    /// # Errors
-    /// None; the work on all cores has a result.
-    fn note_step(
-        &mut self,
-        arena: Arena<'a>,
-        at: At<'a>,
-        before: &[(u32, ResId<'a>)],
-        map: &mut ResMap<'a>,
-    ) -> Result<()> {
+    fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &[(u32, ResId<'a>)], map: &mut ResMap<'a>) {
         let present: FastSet<u32> = map.iter().filter(|r| !r.is_deleted()).map(Resource::number).collect();
         let mut gone: FastMap<ResId<'a>, u32> = FastMap::default();
         gone.extend(before.iter().filter(|(number, _)| !present.contains(number)).map(|(number, id)| (*id, *number)));
+        let mut touched = 0;
         // A plugin prints resources: one with an id that was there before is that one.
         map.number_each(|resource| match resource.number() {
-            0 if !resource.is_deleted() => gone.remove(resource.id()).unwrap_or_else(|| self.add(at, resource)),
+            0 if !resource.is_deleted() => gone.remove(resource.id()).unwrap_or_else(|| {
+                touched += 1;
+                self.add(at, resource)
+            }),
             number => number,
         });
-        for changed in map.look_at_each(arena, |resource| Ok(self.changed(at, resource)))?.into_iter().flatten() {
-            let (writes, node) = changed;
-            self.known.insert(writes[0].number, node);
-            self.writes.extend(writes);
+        let known = &self.known;
+        for changes in map.look_at_touched(arena, |resource, changes| compare(known, at, resource, changes)) {
+            touched += changes.resources;
+            self.history.writes.extend(changes.writes);
+            self.history.moves.extend(changes.moves);
         }
         for (number, id) in before {
             if gone.get(id) == Some(number) {
-                self.known.remove(number);
-                self.writes.push(at.write(*number, *id, String::new(), Pos::NONE));
+                touched += 1;
+                self.history.writes.push(at.write(*number, *id, String::new(), Pos::NONE));
             }
         }
-        Ok(())
+        self.end(touched);
     }
 
     /// Notes a resource that is new, and gives its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
-        self.count += 1;
-        self.writes.push(at.write(self.count, *resource.id(), String::new(), resource.pos()));
-        self.known.insert(self.count, resource.node().clone());
-        self.count
+        self.known.push(Mutex::new(resource.node().clone()));
+        let number = self.known.len() as u32;
+        self.history.writes.push(at.write(number, *resource.id(), String::new(), resource.pos()));
+        number
     }
+}
 
-    /// What has changed in a resource; `None` for nothing.
-    fn changed(&self, at: At<'a>, resource: &Resource<'a>) -> Option<Changed<'a>> {
-        let (number, id) = (resource.number(), *resource.id());
-        let old = self.known.get(&number).filter(|_| !resource.is_deleted())?;
-        let mut writes: Vec<Write<'a>> = Vec::new();
-        compare(&mut Vec::new(), Some(old), Some(resource.node()), &mut |path, before, after| {
-            let pos = after.map_or(Pos::NONE, |(_, pos)| pos);
-            let after = after.map(|(text, _)| text);
-            writes.push(Write { before, after, ..at.write(number, id, pointer(path), pos) });
-        });
-        (!writes.is_empty()).then(|| (writes, resource.node().clone()))
+/// Adds the changes of a step in a resource. The known state becomes the new one.
+fn compare<'a>(known: &[Mutex<Node<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
+    let (number, id) = (resource.number(), *resource.id());
+    let Some(known) = (number as usize).checked_sub(1).and_then(|i| known.get(i)) else { return };
+    if resource.is_deleted() {
+        return;
     }
+    let Changes { writes, moves, resources } = changes;
+    let before = writes.len() + moves.len();
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    update(&mut known, resource.node(), &mut |path, difference| match difference {
+        Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
+            before: before.map(|(text, _)| text),
+            after: after.map(|(text, _)| text),
+            former: before.map_or(Pos::NONE, |(_, pos)| pos),
+            is_in_gone_item,
+            ..at.write(number, id, pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
+        }),
+        Difference::Item { from } => moves.push(Move { number, run: at.run, path: pointer(path), from }),
+    });
+    *resources += usize::from(writes.len() + moves.len() > before);
 }
 
 impl<'a> At<'a> {
     fn write(self, number: u32, resource: ResId<'a>, path: String, value: Pos) -> Write<'a> {
-        let At { step, entry } = self;
-        Write { resource, path, before: None, after: None, step, entry, value, number }
-    }
-}
-
-/// A step on the way from a resource to a value.
-#[derive(Clone, Copy)]
-enum Below<'a> {
-    Key(&'a str),
-    Item(usize),
-}
-
-/// A path as a JSON pointer.
-fn pointer(path: &[Below<'_>]) -> String {
-    path.iter().fold(String::new(), |mut pointer, below| {
-        let _ = match below {
-            Below::Key(key) => write!(pointer, "/{}", key.replace('~', "~0").replace('/', "~1")),
-            Below::Item(i) => write!(pointer, "/{i}"),
-        };
-        pointer
-    })
-}
-
-/// Is told of a path, the text that was there, and the text and place of what is there now.
-type Found<'f, 'a> = dyn FnMut(&[Below<'a>], Option<&'a str>, Option<(&'a str, Pos)>) + 'f;
-
-/// Compares two values, of which one may be missing, down to their scalars. O(size of both).
-fn compare<'a>(path: &mut Vec<Below<'a>>, old: Option<&Node<'a>>, new: Option<&Node<'a>>, found: &mut Found<'_, 'a>) {
-    match (old.map(|node| node.value()), new.map(|node| node.value())) {
-        (Some(Value::Scalar(_)), Some(Value::Scalar(_))) if old.zip(new).is_some_and(|(old, new)| old.same(new)) => {}
-        (Some(Value::Mapping(a)), Some(Value::Mapping(b))) if a.is_empty() == b.is_empty() => {
-            compare_mappings(path, a, b, found);
+        let At { step, entry, run } = self;
+        Write {
+            resource,
+            path,
+            before: None,
+            after: None,
+            step,
+            entry,
+            value,
+            former: Pos::NONE,
+            number,
+            run,
+            is_in_gone_item: false,
         }
-        (Some(Value::Sequence(a)), Some(Value::Sequence(b))) if a.is_empty() == b.is_empty() => {
-            compare_lists(path, a, b, found);
-        }
-        _ => {
-            let (before, after) = (old.and_then(text), new.and_then(|new| Some((text(new)?, new.pos()))));
-            if before.is_some() || after.is_some() {
-                found(path, before, after);
-            }
-            each_below(path, old, &mut |path, node| compare(path, Some(node), None, found));
-            each_below(path, new, &mut |path, node| compare(path, None, Some(node), found));
-        }
-    }
-}
-
-fn compare_mappings<'a>(path: &mut Vec<Below<'a>>, old: &Mapping<'a>, new: &Mapping<'a>, found: &mut Found<'_, 'a>) {
-    let has_same_keys = old.len() == new.len() && old.iter().zip(new.iter()).all(|(a, b)| a.key().same_text(b.key()));
-    if has_same_keys {
-        for (old, new) in old.iter().zip(new.iter()) {
-            below(path, Below::Key(new.key().text()), |path| {
-                compare(path, Some(old.value()), Some(new.value()), found)
-            });
-        }
-        return;
-    }
-    for entry in old.iter().filter(|entry| !new.contains(entry.key().text())) {
-        below(path, Below::Key(entry.key().text()), |path| compare(path, Some(entry.value()), None, found));
-    }
-    for entry in new.iter() {
-        let old = old.get(entry.key().text());
-        below(path, Below::Key(entry.key().text()), |path| compare(path, old, Some(entry.value()), found));
-    }
-}
-
-/// Of lists of different lengths, items that stay in front and at the end are left out.
-fn compare_lists<'a>(path: &mut Vec<Below<'a>>, old: &[Node<'a>], new: &[Node<'a>], found: &mut Found<'_, 'a>) {
-    let (mut start, mut end) = (0, 0);
-    if old.len() != new.len() {
-        let shorter = old.len().min(new.len());
-        start = old.iter().zip(new).take_while(|(old, new)| old.same(new)).count();
-        let pairs = old.iter().rev().zip(new.iter().rev()).take(shorter - start);
-        end = pairs.take_while(|(old, new)| old.same(new)).count();
-    }
-    let (old, new) = (&old[start..old.len() - end], &new[start..new.len() - end]);
-    for i in 0..old.len().max(new.len()) {
-        below(path, Below::Item(start + i), |path| compare(path, old.get(i), new.get(i), found));
-    }
-}
-
-/// Works on the values in a value.
-fn each_below<'a, 'n>(
-    path: &mut Vec<Below<'a>>,
-    node: Option<&'n Node<'a>>,
-    work: &mut dyn FnMut(&mut Vec<Below<'a>>, &'n Node<'a>),
-) {
-    match node.map(|node| node.value()) {
-        Some(Value::Mapping(mapping)) => {
-            mapping.iter().for_each(|e| below(path, Below::Key(e.key().text()), |path| work(path, e.value())));
-        }
-        Some(Value::Sequence(items)) => {
-            items.iter().enumerate().for_each(|(i, item)| below(path, Below::Item(i), |path| work(path, item)));
-        }
-        Some(Value::Scalar(_)) | None => {}
-    }
-}
-
-/// Works with the path of a child.
-fn below<'a>(path: &mut Vec<Below<'a>>, step: Below<'a>, work: impl FnOnce(&mut Vec<Below<'a>>)) {
-    path.push(step);
-    work(path);
-    path.pop();
-}
-
-/// The text of a value that has no other values in it.
-fn text<'a>(node: &Node<'a>) -> Option<&'a str> {
-    match node.value() {
-        Value::Scalar(scalar) => Some(scalar.text()),
-        Value::Mapping(mapping) => mapping.is_empty().then_some("{}"),
-        Value::Sequence(items) => items.is_empty().then_some("[]"),
     }
 }

@@ -3,6 +3,7 @@
 //! * [`tree`]: a document's values, borrowing their text from an [`Arena`] and its [`texts`].
 //! * [`encoding`]: bytes into text; [`document`]: a file's text into documents; [`reader`]: a
 //!   document into a tree.
+//! * [`places`]: lines and columns of many positions.
 //! * [`scalar`]: the types of plain scalars; `style`: the styles that a text may have; [`natural`]:
 //!   the order of keys.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
@@ -19,6 +20,7 @@ pub mod emit;
 pub mod encoding;
 pub mod json;
 pub mod natural;
+pub mod places;
 mod reader;
 pub mod reprint;
 pub mod rewrite;

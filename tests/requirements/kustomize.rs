@@ -189,11 +189,12 @@ fn only_builds_and_calls_by_hand_run_plugins() {
     for args in [
         &["build", "--enable-alpha-plugins"][..],
         &["validate", "--enable-alpha-plugins"],
+        &["explain", "--enable-alpha-plugins"],
         &["plugin", "run", "g.yaml"],
     ] {
         assert!(is_at_work(args), "{args:?}");
     }
-    for args in [&["build"][..], &["validate"], &["build", "--help"], &["version"], &["doctor"]] {
+    for args in [&["build"][..], &["validate"], &["explain"], &["build", "--help"], &["version"], &["doctor"]] {
         assert!(!is_at_work(args), "{args:?}");
     }
     // A command that comes later is tried without arguments. A server does not end.
@@ -206,7 +207,8 @@ fn only_builds_and_calls_by_hand_run_plugins() {
         assert!(!is_at_work(&[&["plugin", name], given].concat()), "plugin {name}");
     }
     let tops: Vec<String> = commands(&tree, &[]);
-    for name in tops.iter().filter(|name| !["build", "validate", "plugin", "help"].contains(&name.as_str())) {
+    for name in tops.iter().filter(|name| !["build", "validate", "explain", "plugin", "help"].contains(&name.as_str()))
+    {
         assert!(!is_at_work(&[name]), "{name}");
     }
 }

@@ -1,0 +1,89 @@
+//! [`Places`]: the places of many positions.
+
+use super::arena::{Arena, Source};
+use super::tree::node::Pos;
+use crate::meter::FastMap;
+use std::cell::RefCell;
+
+/// Finds lines and columns of many positions: the line ends of a source are looked for once.
+pub struct Places<'a> {
+    arena: Arena<'a>,
+    /// By the base of the source.
+    lines: RefCell<FastMap<u32, Lines>>,
+}
+
+/// A place in a source: line and column count from 1, columns in characters.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'a> {
+    pub source: &'a Source,
+    pub line: usize,
+    pub column: usize,
+}
+
+/// The lines of a source.
+struct Lines {
+    /// The offset of the first byte of each line.
+    starts: Vec<u32>,
+    /// The last offset that was asked for, and its column: the next one may be in the same line,
+    /// which may be long.
+    last: (usize, usize),
+}
+
+impl<'a> Places<'a> {
+    /// An index of the sources of an arena, which is empty yet.
+    pub fn new(arena: Arena<'a>) -> Self {
+        Places { arena, lines: RefCell::default() }
+    }
+
+    /// The place of a position; `None` if no source has it. O(log lines) and the way from the last
+    /// position in the same line, after O(size) for the first position of a source.
+    pub fn spot(&self, pos: Pos) -> Option<Spot<'a>> {
+        let (source, offset) = self.arena.heap().outermost(pos)?;
+        let mut all = self.lines.borrow_mut();
+        let lines = all.entry(source.base).or_insert_with(|| Lines::of(&source.text));
+        let (line, column) = lines.at(&source.text, offset.min(source.text.len()));
+        Some(Spot { source, line, column })
+    }
+}
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| u32::try_from(i + 1).unwrap_or(u32::MAX));
+        Lines { starts: std::iter::once(0).chain(ends).collect(), last: (0, 1) }
+    }
+
+    /// The line and column of an offset, from 1.
+    fn at(&mut self, text: &str, offset: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|&start| start as usize <= offset).max(1);
+        let start = self.starts[line - 1] as usize;
+        let (from, column) = match self.last {
+            (last, column) if (start..=offset).contains(&last) => (last, column),
+            _ => (start, 1),
+        };
+        let is_first_byte = |byte: &&u8| **byte & 0xC0 != 0x80;
+        let column = column + text.as_bytes()[from..offset].iter().filter(is_first_byte).count();
+        self.last = (offset, column);
+        (line, column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Places;
+    use crate::yaml::Heap;
+
+    #[test]
+    fn places_are_those_of_the_heap_in_any_order() {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let text = "a: é\n\nbé: [ü, é, x]\r\nend";
+        let source = arena.add_file("file", text.to_owned().into());
+        let places = Places::new(arena);
+        let bounds: Vec<usize> = source.text.char_indices().map(|(i, _)| i).chain([source.text.len()]).collect();
+        for &offset in bounds.iter().chain(bounds.iter().rev()).chain(bounds.iter().step_by(3)) {
+            let place = source.place(offset);
+            let spot = places.spot(source.pos(offset)).unwrap();
+            assert_eq!((spot.source.name.as_str(), spot.line, spot.column), ("file", place.line, place.column));
+        }
+    }
+}
