@@ -38,6 +38,7 @@ mod jobs;
 mod kills;
 mod library;
 mod localize;
+mod lsp;
 mod manager;
 mod messages;
 mod plugin;
