@@ -192,6 +192,20 @@ impl Editor {
         lines
     }
 
+    /// Asks until there is an answer: what a build has found is known once it has ended.
+    async fn until_some<T>(&mut self, ask: impl AsyncFn(&mut Editor) -> Vec<T>) -> Vec<T> {
+        let asked = async {
+            loop {
+                let found = ask(self).await;
+                if !found.is_empty() {
+                    return found;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, asked).await.unwrap_or_default()
+    }
+
     async fn end(mut self) {
         self.server.shutdown(()).await.unwrap();
         self.server.exit(()).unwrap();
@@ -265,11 +279,10 @@ fn faults_are_shown_while_a_text_is_typed() {
         editor.edit("over/kustomization.yaml", Some(((0, 0), (0, 8))), "resources");
         editor.sees("over/kustomization.yaml", &[]).await;
         // A text of a base that is not saved counts for the overlay.
-        editor.open("base/web.yaml", "kind: Deployment\nmetadata:\n  name: web\nspec: {}\n");
-        let wanted = "replace operation does not apply: doc is missing key: /spec/replicas: missing value";
+        editor.open("base/web.yaml", "kind: Deployment\nmetadata:\n  name: web\n");
         let missing = |faults: &Faults| faults.values().flatten().any(|fault| fault.message.contains("/spec/replicas"));
         let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(missing)).await.is_ok();
-        assert!(seen, "{wanted}: {:?}", editor.faults.borrow());
+        assert!(seen, "{:?}", editor.faults.borrow());
         editor.close("base/web.yaml");
         editor.sees("over/kustomization.yaml", &[]).await;
         editor.sees("over/patch.yaml", &[]).await;
@@ -300,8 +313,8 @@ fn fields_words_files_and_names_are_completed() {
         let kinds = editor.labels("over/kustomization.yaml", 5, 10).await;
         assert!(kinds.contains(&"StatefulSet".to_owned()), "{kinds:?}");
         // Names of resources are known from the build of the text before.
-        let names = async |editor: &mut Editor| editor.labels("over/kustomization.yaml", 6, 10).await;
-        assert_eq!(names(editor).await, ["settings", "web"]);
+        let names = editor.until_some(async |editor| editor.labels("over/kustomization.yaml", 6, 10).await).await;
+        assert_eq!(names, ["settings", "web"]);
         editor.edit("over/kustomization.yaml", Some(((1, 2), (1, 9))), "../base/con");
         let items = editor.completions("over/kustomization.yaml", 1, 13).await;
         let item = items.iter().find(|item| item.label == "../base/config").unwrap_or_else(|| panic!("{items:?}"));
@@ -332,18 +345,10 @@ fn entries_targets_and_patches_lead_to_their_places() {
         editor.sees("over/kustomization.yaml", &[]).await;
         assert_eq!(editor.definitions("over/kustomization.yaml", 1, 5).await, ["base/kustomization.yaml:0"]);
         assert_eq!(editor.definitions("over/kustomization.yaml", 3, 10).await, ["over/patch.yaml:0"]);
-        let known = async |editor: &mut Editor, line| {
-            for _ in 0..600 {
-                let found = editor.definitions("over/kustomization.yaml", line, 11).await;
-                if !found.is_empty() {
-                    return found;
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            Vec::new()
-        };
-        assert_eq!(known(editor, 6).await, ["base/web.yaml:0"]);
-        assert_eq!(known(editor, 5).await, ["base/web.yaml:0"]);
+        let found = editor.until_some(async |editor| editor.definitions("over/kustomization.yaml", 6, 11).await).await;
+        assert_eq!(found, ["base/web.yaml:0"]);
+        let found = editor.until_some(async |editor| editor.definitions("over/kustomization.yaml", 5, 11).await).await;
+        assert_eq!(found, ["base/web.yaml:0"]);
         editor.open("over/web.yaml", "kind: Deployment\nmetadata:\n  name: web\n");
         assert_eq!(editor.definitions("over/web.yaml", 2, 9).await, ["base/web.yaml:0"]);
         assert_eq!(editor.definitions("over/web.yaml", 1, 1).await, Vec::<String>::new());
@@ -374,14 +379,14 @@ fn a_file_gets_another_name_wherever_it_is_named() {
         assert!(refused.to_string().contains("exists"), "{refused}");
         let renamed = FileRename {
             old_uri: editor.uri("base/web.yaml").to_string(),
-            new_uri: editor.uri("over/w%20b.yaml").to_string(),
+            new_uri: editor.uri("over/w b.yaml").to_string(),
         };
         let edit = editor.server.will_rename_files(RenameFilesParams { files: vec![renamed] }).await.unwrap().unwrap();
         let changed = [
-            "base/kustomization.yaml 1:2-10 -> ../over/w%20b.yaml",
-            "south/kustomization.yaml 4:14-30 -> ../over/w%20b.yaml",
+            "base/kustomization.yaml 1:2-10 -> ../over/w b.yaml",
+            "south/kustomization.yaml 4:14-30 -> ../over/w b.yaml",
         ];
-        assert_eq!(editor.shown(edit), changed.map(|line| line.replace("%20", "%2520").replace("%2520", "%20")));
+        assert_eq!(editor.shown(edit), changed);
     });
 }
 

@@ -58,7 +58,7 @@ impl Cursor {
         let mut start = first;
         for raw in text[first..].split_inclusive('\n') {
             let end = start + raw.len();
-            let is_last = offset < end || end == text.len();
+            let is_last = offset < end || (end == text.len() && !raw.ends_with('\n'));
             let indent = raw.len() - raw.trim_start_matches(' ').len();
             let is_blank = raw.trim().is_empty();
             if block.is_some_and(|column| is_blank || indent > column) {
@@ -255,6 +255,7 @@ mod tests {
         check("patches:\n- target:\n    kind: A\n  ^\n  path: b\n", "patches key '' (target path)");
         check("a:\n  b: 1\n^\nc: 2\n", " key '' (a c)");
         check("---\na: 1\n---\nb^\n", " key 'b' ()");
+        check("a: 1\nb:\n  c: 2\n^", " key '' (b a)");
     }
 
     #[test]
