@@ -100,6 +100,8 @@ mod create;
 mod edit;
 #[cfg(feature = "command")]
 mod localize;
+#[cfg(feature = "command")]
+mod lsp;
 
 pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};

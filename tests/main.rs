@@ -43,6 +43,7 @@ mod jobs;
 mod kills;
 mod library;
 mod localize;
+mod lsp;
 mod manager;
 mod messages;
 mod plugin;

@@ -9,6 +9,7 @@ use super::edit_args::EditCommand;
 use super::explain::Explain;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
+use super::lsp::{LSP, Lsp};
 use super::man::Man;
 use super::messages::MessageFlags;
 use super::openapi::Openapi;
@@ -100,6 +101,9 @@ pub enum Command {
     /// Write a man page for each command into a directory
     #[command(hide = true)]
     Man(Named<Man>),
+    /// Serve an editor: faults while you type, completion, docs, places of what is named
+    #[command(long_about = LSP)]
+    Lsp(Named<Lsp>),
     /// Print or fetch the schema of Kubernetes' kinds
     Openapi(Named<Openapi>),
     /// Count and show the resources of a directory

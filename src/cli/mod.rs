@@ -33,6 +33,7 @@ mod help;
 mod hook;
 mod hook_args;
 mod krm_function;
+mod lsp;
 mod man;
 mod managed;
 mod messages;
@@ -128,6 +129,7 @@ pub fn main() -> ExitCode {
         args::Command::Man(man) => man::run(&man.0, args::program(called)),
         args::Command::Openapi(openapi) => openapi::run(&openapi.0),
         args::Command::Cfg(cfg) => cfg::run(&cfg.0),
+        args::Command::Lsp(lsp) => lsp::run(*lsp.0),
         args::Command::Fn(command) => cfg::refuse(&command.0),
         args::Command::Vendor(command) => vendor::run(&command.0),
         args::Command::Cache(command) => cache_command::run(&command.0),

@@ -1,0 +1,274 @@
+//! [`Checker`]: builds what a change can affect, on a thread of its own, and sends the faults to
+//! the editor. Changes that come while it builds are checked together, as the last of them is.
+
+use super::texts::{Units, uri_of};
+use super::{Contents, Files};
+use crate::config::Decoder;
+use crate::config::kustomization::{FILE_NAMES, Kustomization};
+use crate::diag::{Code, Diagnostic, Error, Severity};
+use crate::load::{Disk, FileLimit, Loader, Memory, Overlay};
+use crate::parallel;
+use crate::pipeline::affected::affected;
+use crate::pipeline::roots::find;
+use crate::stage::Options;
+use crate::workspace::{Output, Together, build_all};
+use crate::yaml::{Heap, Place, documents, first_document};
+use lsp_server::{Message, Notification};
+use lsp_types::notification::{Notification as _, PublishDiagnostics};
+use lsp_types::{
+    Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Position,
+    PublishDiagnosticsParams, Range,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The state of the editor that is to be checked.
+pub struct Request {
+    /// The texts of the open files.
+    pub texts: Contents,
+}
+
+/// A resource of the last build of a root.
+#[derive(Clone, Debug)]
+pub struct KnownResource {
+    pub kind: String,
+    /// The present name, and those before it.
+    pub names: Vec<String>,
+    pub file: PathBuf,
+    /// The line where the resource begins, counted from 0.
+    pub line: u32,
+}
+
+/// The resources of each root, as its last build without a fault had them.
+pub type Known = BTreeMap<String, Vec<KnownResource>>;
+
+/// Builds on a thread of its own.
+pub struct Checker {
+    requests: mpsc::Sender<Request>,
+    known: Arc<Mutex<Known>>,
+}
+
+impl Checker {
+    /// Starts the thread, which ends with the checker. `send` sends a message to the editor.
+    pub fn start(
+        folders: Vec<PathBuf>,
+        units: Units,
+        send: impl Fn(Message) + Send + 'static,
+        options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
+    ) -> Checker {
+        let (requests, received) = mpsc::channel();
+        let known = Arc::<Mutex<Known>>::default();
+        let worker = Worker { folders, units, send, options, known: Arc::clone(&known), shown: BTreeSet::new() };
+        thread::spawn(move || worker.run(&received));
+        Checker { requests, known }
+    }
+
+    /// Asks for a check.
+    pub fn check(&self, request: Request) {
+        // A thread that has panicked checks nothing more; all else goes on.
+        let _ = self.requests.send(request);
+    }
+
+    /// The resources that are known so far.
+    pub fn known(&self) -> MutexGuard<'_, Known> {
+        lock(&self.known)
+    }
+}
+
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The faults of files, in the order in which they were found.
+struct Faults {
+    units: Units,
+    by_file: BTreeMap<PathBuf, Vec<Shown>>,
+}
+
+struct Worker<S, O> {
+    folders: Vec<PathBuf>,
+    units: Units,
+    send: S,
+    options: O,
+    known: Arc<Mutex<Known>>,
+    /// The files whose faults the editor shows.
+    shown: BTreeSet<PathBuf>,
+}
+
+impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
+    fn run(mut self, requests: &Receiver<Request>) {
+        while let Ok(mut request) = requests.recv() {
+            // The last state counts.
+            while let Ok(newer) = requests.try_recv() {
+                request = newer;
+            }
+            let faults = self.check(&request.texts);
+            self.publish(faults);
+        }
+    }
+
+    /// The faults of the open files, and of the roots that they can affect.
+    fn check(&self, texts: &Contents) -> Faults {
+        let mut faults = Faults { units: self.units, by_file: BTreeMap::new() };
+        for (path, text) in texts {
+            if let Err(error) = check_text(path, text) {
+                faults.add(&error, path);
+            }
+        }
+        let above: Memory = texts.iter().map(|(path, text)| (path, text.as_bytes())).collect();
+        let files = Overlay::new(Disk::new(), above);
+        let (mut roots, mut options): (Vec<String>, Vec<Options>) = Default::default();
+        for root in self.roots(&files, texts) {
+            match (self.options)(&root) {
+                Ok(found) => {
+                    roots.push(root);
+                    options.push(found);
+                }
+                Err(error) => faults.add(&error, &kustomization_file(&files, &root)),
+            }
+        }
+        let together = Together { jobs: parallel::cores(), keep_going: true };
+        let built = build_all(&files, &roots, |i| options[i].clone(), together, |_, output| Ok(resources(output)));
+        for (root, built) in roots.into_iter().zip(built) {
+            let Some(built) = built else { continue };
+            let file = kustomization_file(&files, &root);
+            for warning in &built.warnings {
+                faults.add(warning, &file);
+            }
+            match built.value {
+                Ok(resources) => drop(lock(&self.known).insert(root, resources)),
+                Err(error) => faults.add(&error, &file),
+            }
+        }
+        faults
+    }
+
+    /// The roots that the open files can affect, in the open directories and around the files.
+    fn roots(&self, files: &Files, texts: &Contents) -> Vec<String> {
+        let limit = FileLimit::default();
+        let mut directories: BTreeSet<&Path> = self.folders.iter().map(PathBuf::as_path).collect();
+        let is_outside = |directory: &&Path| !self.folders.iter().any(|folder| directory.starts_with(folder));
+        directories.extend(texts.iter().filter_map(|(path, _)| path.parent()).filter(is_outside));
+        let found = directories.into_iter().filter_map(|directory| find(files, directory.to_str()?, limit).ok());
+        let changed = texts.iter().map(|(path, _)| path.clone());
+        affected(files, found.flatten().collect(), changed, limit).into_iter().map(|root| root.path).collect()
+    }
+
+    /// Sends the faults of each file, and of the files that have no fault any more that there is
+    /// none.
+    fn publish(&mut self, faults: Faults) {
+        let mut by_file = faults.by_file;
+        let now: BTreeSet<PathBuf> = by_file.keys().cloned().collect();
+        for file in self.shown.union(&now) {
+            let Some(uri) = uri_of(file) else { continue };
+            let diagnostics = by_file.remove(file).unwrap_or_default();
+            let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
+            (self.send)(Notification::new(PublishDiagnostics::METHOD.to_owned(), params).into());
+        }
+        self.shown = now;
+    }
+}
+
+/// Reads a text by itself: faults of its YAML, and of the fields of a kustomization, are known also
+/// where no root has the file.
+fn check_text(path: &Path, text: &str) -> Result<(), Error> {
+    let heap = Heap::new();
+    let arena = heap.arena();
+    let is_kustomization = path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known));
+    if !is_kustomization && !path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+        return Ok(());
+    }
+    let source = arena.add_file(path.to_string_lossy(), text.to_owned().into());
+    let checked = match is_kustomization {
+        true => first_document(arena, source).map_err(Error::from).and_then(|node| {
+            // What is only an error for a file that is built says nothing here.
+            let Some(node) = node else { return Ok(()) };
+            Kustomization::from_node(Some(&node), &Decoder::strict(arena)).map(drop)
+        }),
+        false => documents(arena, source).map(drop).map_err(Error::from),
+    };
+    checked.map_err(|e| e.located(&heap))
+}
+
+/// The kustomization file of a root; its directory, if there is none.
+fn kustomization_file(files: &Files, root: &str) -> PathBuf {
+    let file = FILE_NAMES.iter().find_map(|name| files.open(&Path::new(root).join(name)).ok());
+    file.map_or_else(|| PathBuf::from(root), |opened| opened.place)
+}
+
+/// The resources of a root that a file has.
+fn resources(output: &Output<'_>) -> Vec<KnownResource> {
+    let known = output.resources().filter_map(|resource| {
+        let Place { file, line, .. } = output.place(resource.pos())?;
+        let mut names: Vec<String> = resource.any_ids().map(|id| id.name.to_owned()).collect();
+        names.dedup();
+        let kind = resource.id().gvk.kind.to_owned();
+        Some(KnownResource { kind, names, file: file.into(), line: row(line) })
+    });
+    known.collect()
+}
+
+/// A line of a file, counted from 0.
+fn row(line: usize) -> u32 {
+    line.saturating_sub(1).try_into().unwrap_or(u32::MAX)
+}
+
+impl Faults {
+    /// Adds a fault. `file` has it if it says no place.
+    fn add(&mut self, fault: &Diagnostic, file: &Path) {
+        let file = fault.place().map_or_else(|| file.to_owned(), |place| PathBuf::from(&place.file));
+        let range = range(fault, self.units);
+        let hints = fault.hints().iter().map(|hint| format!("\nhint: {hint}"));
+        let field = fault.field().map(|field| format!("\nin field '{field}'"));
+        let message = [fault.message().to_owned()].into_iter().chain(field).chain(hints).collect::<String>();
+        let around = fault.chain().iter().filter_map(|link| {
+            let place = link.place()?;
+            let at = Position::new(row(place.line), row(place.column));
+            let location = Location::new(uri_of(Path::new(&place.file))?, Range::new(at, at));
+            Some(DiagnosticRelatedInformation { location, message: link.text().to_owned() })
+        });
+        let around: Vec<_> = around.collect();
+        let known = self.by_file.entry(file).or_default();
+        // Several roots have one base.
+        if known.iter().any(|shown| shown.range == range && shown.message == message) {
+            return;
+        }
+        known.push(Shown {
+            range,
+            severity: Some(severity(fault)),
+            code: Some(NumberOrString::String(fault.code().as_str().to_owned())),
+            source: Some("rustomize".to_owned()),
+            message,
+            related_information: Some(around).filter(|around| !around.is_empty()),
+            ..Shown::default()
+        });
+    }
+}
+
+fn severity(fault: &Diagnostic) -> DiagnosticSeverity {
+    match (fault.severity(), fault.code()) {
+        (Severity::Error, _) => DiagnosticSeverity::ERROR,
+        (Severity::Warning, Code::Deprecated | Code::Unused) => DiagnosticSeverity::INFORMATION,
+        (Severity::Warning, _) => DiagnosticSeverity::WARNING,
+    }
+}
+
+/// The range of a fault: of the key or value, where its line is known.
+fn range(fault: &Diagnostic, units: Units) -> Range {
+    let Some(place) = fault.place() else { return Range::default() };
+    let line = row(place.line);
+    match fault.excerpt().filter(|excerpt| !excerpt.is_cut()) {
+        Some(excerpt) => {
+            let marked = excerpt.marked();
+            let column = |offset: usize| Position::new(line, units.length(&excerpt.line()[..offset]));
+            Range::new(column(marked.start), column(marked.end))
+        }
+        None => {
+            let at = Position::new(line, row(place.column));
+            Range::new(at, at)
+        }
+    }
+}

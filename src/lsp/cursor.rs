@@ -1,0 +1,304 @@
+//! [`Cursor`]: which field of a YAML text a place is in. It works line by line, by indentation, so
+//! that it also knows the place in a text that nobody can read yet, as while a key is typed. In
+//! braces and brackets on one line it knows the field that has them.
+
+use std::ops::Range;
+
+/// The place of a cursor in a text of block mappings and lists.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// The names of the fields around the value that the cursor is in, outermost first. Items of
+    /// lists count as the list.
+    pub path: Vec<String>,
+    /// True in a key, false in a value or an item of a list that is a text.
+    pub in_key: bool,
+    /// The bytes of the key or value that the cursor is in or behind.
+    pub word: Range<usize>,
+    /// The keys that the mapping around the cursor has, without the one that the cursor is in.
+    pub siblings: Vec<String>,
+}
+
+/// A line of the text, taken apart.
+#[derive(Clone, Debug)]
+struct Line<'t> {
+    /// The columns of the dashes in front of the content.
+    dashes: Vec<usize>,
+    /// The column of the content.
+    column: usize,
+    /// The offset of the content.
+    start: usize,
+    /// The content, without a comment behind it.
+    content: &'t str,
+    key: Option<&'t str>,
+}
+
+/// A mapping or list that is open at a line.
+#[derive(Debug)]
+enum Level {
+    Key { column: usize, name: String },
+    Item { column: usize },
+}
+
+impl Level {
+    /// True if a line whose first sign has a column is not inside.
+    fn ends_before(&self, column: usize, is_dash: bool) -> bool {
+        match self {
+            Level::Key { column: own, .. } => column < *own || (column == *own && !is_dash),
+            Level::Item { column: own } => column <= *own,
+        }
+    }
+}
+
+impl Cursor {
+    /// The field at a byte of a text; `None` in a comment and in a text of several lines. O(text).
+    pub fn at(text: &str, offset: usize) -> Option<Cursor> {
+        let first = document_start(text, offset);
+        let mut levels: Vec<Level> = Vec::new();
+        let mut block: Option<usize> = None;
+        let mut start = first;
+        for raw in text[first..].split_inclusive('\n') {
+            let end = start + raw.len();
+            let is_last = offset < end || (end == text.len() && !raw.ends_with('\n'));
+            let indent = raw.len() - raw.trim_start_matches(' ').len();
+            let is_blank = raw.trim().is_empty();
+            if block.is_some_and(|column| is_blank || indent > column) {
+                if is_last && !(is_blank && offset - start <= block.unwrap_or_default()) {
+                    return None;
+                }
+            } else if !is_blank {
+                block = None;
+            }
+            let line = Line::of(raw, start);
+            if is_last {
+                return place(text, &line, &mut levels, offset);
+            }
+            start = end;
+            if block.is_some() || is_blank || line.content.is_empty() {
+                continue;
+            }
+            open(&mut levels, &line);
+            let value =
+                line.key.map_or(line.content, |key| line.content[key.len()..].trim_start_matches([':', '"', '\'']));
+            if value.trim_start().starts_with(['|', '>']) {
+                block =
+                    Some(if line.key.is_some() { line.column } else { *line.dashes.last().unwrap_or(&line.column) });
+            }
+        }
+        place(text, &Line::of("", start), &mut levels, offset)
+    }
+}
+
+/// The start of the document that a byte is in.
+fn document_start(text: &str, offset: usize) -> usize {
+    let before = &text[..offset];
+    let line = before.rfind("\n---").map(|i| i + 1).or(before.starts_with("---").then_some(0));
+    line.map_or(0, |line| text[line..].find('\n').map_or(text.len(), |end| line + end + 1).min(offset))
+}
+
+impl<'t> Line<'t> {
+    fn of(raw: &'t str, offset: usize) -> Line<'t> {
+        let raw = raw.trim_end_matches(['\n', '\r']);
+        let mut column = raw.len() - raw.trim_start_matches(' ').len();
+        let mut dashes = Vec::new();
+        while raw[column..].starts_with("- ") || &raw[column..] == "-" {
+            dashes.push(column);
+            let behind = &raw[column + 1..];
+            column = raw.len() - behind.trim_start_matches(' ').len();
+        }
+        let content = without_comment(&raw[column..]);
+        Line { dashes, column, start: offset + column, content, key: key(content) }
+    }
+}
+
+/// A content without the comment behind it.
+fn without_comment(content: &str) -> &str {
+    if content.starts_with('#') { "" } else { content.find(" #").map_or(content, |i| &content[..i]) }
+}
+
+/// The key that a content begins with.
+fn key(content: &str) -> Option<&str> {
+    if content.starts_with(['{', '[']) {
+        return None;
+    }
+    let end = content.find(": ").or_else(|| content.trim_end().strip_suffix(':').map(str::len))?;
+    Some(&content[..end])
+}
+
+/// Opens the levels of a line.
+fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
+    for &column in &line.dashes {
+        levels.retain_from_end(column, true);
+        levels.push(Level::Item { column });
+    }
+    if let Some(key) = line.key {
+        levels.retain_from_end(line.column, false);
+        let name = key.trim_matches(['"', '\'']).to_owned();
+        levels.push(Level::Key { column: line.column, name });
+    }
+}
+
+/// Lists of levels.
+trait Levels {
+    /// Closes the levels that a line at a column is not inside of.
+    fn retain_from_end(&mut self, column: usize, is_dash: bool);
+}
+
+impl Levels for Vec<Level> {
+    fn retain_from_end(&mut self, column: usize, is_dash: bool) {
+        while self.last().is_some_and(|level| level.ends_before(column, is_dash)) {
+            self.pop();
+        }
+    }
+}
+
+/// The field at a byte of a line, with the levels that are open above it.
+fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) -> Option<Cursor> {
+    let end = line.start + line.content.len();
+    // Behind a comment sign, but for a line that has nothing else in front of the cursor.
+    if offset > end && text[end..offset].contains('#') {
+        return None;
+    }
+    for &column in &line.dashes {
+        levels.retain_from_end(column, true);
+        levels.push(Level::Item { column });
+    }
+    let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
+    let column = if line.content.is_empty() {
+        (offset - line_start).max(line.column.min(offset - line_start))
+    } else {
+        line.column
+    };
+    levels.retain_from_end(column, false);
+    let siblings = || siblings(text, line, column);
+    let path = |levels: &[Level]| -> Vec<String> {
+        levels
+            .iter()
+            .filter_map(|level| if let Level::Key { name, .. } = level { Some(name.clone()) } else { None })
+            .collect()
+    };
+    let Some(key) = line.key else {
+        let start = line.start.min(offset);
+        return Some(Cursor { path: path(levels), in_key: true, word: start..end.max(offset), siblings: siblings() });
+    };
+    if offset <= line.start + key.len() {
+        let word = line.start..line.start + key.len();
+        return Some(Cursor { path: path(levels), in_key: true, word, siblings: siblings() });
+    }
+    let mut path = path(levels);
+    path.push(key.trim_matches(['"', '\'']).to_owned());
+    let behind = line.start + key.len() + 1;
+    let value = &text[behind.min(text.len())..end.max(behind).min(text.len())];
+    let start = behind + (value.len() - value.trim_start().len());
+    Some(Cursor { path, in_key: false, word: start.min(offset)..end.max(offset), siblings: Vec::new() })
+}
+
+/// The keys of the mapping that a line is in, by the lines around it.
+fn siblings(text: &str, line: &Line<'_>, column: usize) -> Vec<String> {
+    let own = text[..line.start.min(text.len())].rfind('\n').map_or(0, |i| i + 1);
+    let after = text[own..].find('\n').map_or(text.len(), |i| own + i + 1);
+    let mut keys: Vec<String> = Vec::new();
+    let mut add = |line: &Line<'_>| keys.extend(line.key.map(|key| key.trim_matches(['"', '\'']).to_owned()));
+    let is_nothing = |raw: &str| raw.trim().is_empty() || raw.trim_start().starts_with('#');
+    if line.dashes.is_empty() {
+        for raw in text[..own].lines().rev().filter(|raw| !is_nothing(raw)) {
+            let above = Line::of(raw, 0);
+            if raw.starts_with("---") || above.column < column {
+                break;
+            }
+            let outermost = above.dashes.first().copied().unwrap_or(above.column);
+            if above.column == column {
+                add(&above);
+            }
+            if outermost < column {
+                break;
+            }
+        }
+    }
+    for raw in text[after..].lines().filter(|raw| !is_nothing(raw)) {
+        let below = Line::of(raw, 0);
+        let outermost = below.dashes.first().copied().unwrap_or(below.column);
+        if raw.starts_with("---") || outermost < column {
+            break;
+        }
+        if outermost == column && below.dashes.is_empty() {
+            add(&below);
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The place of `|` in a text, as `path key|value word (siblings)`.
+    #[track_caller]
+    fn check(marked: &str, want: &str) {
+        let offset = marked.find('^').unwrap();
+        let text = marked.replacen('^', "", 1);
+        let found = Cursor::at(&text, offset).map(|cursor| {
+            let side = if cursor.in_key { "key" } else { "value" };
+            let siblings = cursor.siblings.join(" ");
+            format!("{} {side} '{}' ({siblings})", cursor.path.join("."), &text[cursor.word])
+        });
+        assert_eq!(found.unwrap_or_default(), want, "{marked}");
+    }
+
+    #[test]
+    fn keys() {
+        check("na^", " key 'na' ()");
+        check("kind: x\nres^ources:\n- a\nnamespace: b\n", " key 'resources' (kind namespace)");
+        check("images:\n- name: a\n  new^\n  digest: x\n- newTag: y\n", "images key 'new' (name digest)");
+        check("images:\n  - ^", "images key '' ()");
+        check("patches:\n- target:\n    ki^\n    name: b\n  path: x\n", "patches.target key 'ki' (name)");
+        check("patches:\n- target:\n    kind: A\n    ^\n", "patches.target key '' (kind)");
+        check("patches:\n- target:\n    kind: A\n  ^\n  path: b\n", "patches key '' (target path)");
+        check("a:\n  b: 1\n^\nc: 2\n", " key '' (a c)");
+        check("---\na: 1\n---\nb^\n", " key 'b' ()");
+        check("a: 1\nb:\n  c: 2\n^", " key '' (b a)");
+    }
+
+    #[test]
+    fn values() {
+        check("kind: Kus^t # x\n", "kind value 'Kust' ()");
+        check("kind: ^\n", "kind value '' ()");
+        check("resources:\n- ba^se\n- b\n", "resources key 'base' ()");
+        check("patches:\n  - path: \"a^\"\n", "patches.path value '\"a\"' ()");
+        check("a:\n- b:\n  - c: d^\n", "a.b.c value 'd' ()");
+        check("'a': b^\n", "a value 'b' ()");
+        check("a: b\r\nc: d^\r\n", "c value 'd' ()");
+    }
+
+    #[test]
+    fn texts_and_comments_are_no_fields() {
+        check("patch: |-\n  kind: ^x\n", "");
+        check("patch: |-\n  kind: x\nna^\n", " key 'na' (patch)");
+        check("- patch: |-\n    a: b\n  pa^\n", " key 'pa' (patch)");
+        check("a: b # ^c\n", "");
+        check("# ^c\n", "");
+    }
+
+    #[test]
+    fn any_text_and_place_is_taken() {
+        let texts = [
+            "",
+            "-",
+            "- - -a:",
+            "a: |\n\n",
+            ":\n",
+            "---",
+            "--- a\n- ",
+            "\t- a",
+            "é: ü\n  ß",
+            "{a: [",
+            "a:\n-\n -\n  -",
+        ];
+        for text in texts {
+            for offset in (0..=text.len()).filter(|&i| text.is_char_boundary(i)) {
+                if let Some(cursor) = Cursor::at(text, offset) {
+                    assert!(text.get(cursor.word.clone()).is_some(), "{text:?} {offset} {cursor:?}");
+                }
+            }
+        }
+    }
+}

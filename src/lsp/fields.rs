@@ -1,0 +1,185 @@
+//! Fields of kustomizations: their names, words, files and resources to complete, and what a user
+//! reads about them. All of it comes from the descriptions of `config::record`.
+
+use super::check::Known;
+use super::cursor::Cursor;
+use super::texts::Texts;
+use super::{Files, links};
+use crate::config::kustomization::FILE_NAMES;
+use crate::config::{Described, Field, Kustomization, Record, Shape};
+use crate::load::Loader;
+use crate::schema::builtin_kinds;
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, Hover, HoverContents, MarkupContent,
+    MarkupKind, Range, TextDocumentPositionParams, TextEdit,
+};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The field at a place, for those who look for it: the record around it, and the field, if it is
+/// known.
+struct Found {
+    record: &'static Record,
+    field: Option<&'static Field>,
+}
+
+/// True for the path of a kustomization file.
+pub fn is_kustomization(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
+}
+
+/// The field of a record; names are written in any case, as kustomize reads them.
+fn field(record: &'static Record, name: &str) -> Option<&'static Field> {
+    record.fields.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+}
+
+/// The record and field that a path of names leads to.
+fn find(path: &[String]) -> Option<Found> {
+    let mut found = Found { record: Kustomization::SHAPE.record()?, field: None };
+    for (i, name) in path.iter().enumerate() {
+        found.field = Some(field(found.record, name)?);
+        if i + 1 < path.len() {
+            found.record = found.field?.shape.record()?;
+        }
+    }
+    Some(found)
+}
+
+/// What may be written at a place. O(size of the text and of the directory that is named there).
+pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<CompletionItem> {
+    let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
+    let Some(cursor) = Cursor::at(&text, offset).filter(|_| is_kustomization(&path)) else { return Vec::new() };
+    let position = |offset: usize| texts.units.position(&text, offset);
+    let typed = text[cursor.word.start..offset.max(cursor.word.start)].trim_start_matches(['"', '\'']);
+    let start = offset - typed.len();
+    let edit = |new_text: String| {
+        let range = Range::new(position(start), position(cursor.word.end.max(offset)));
+        Some(CompletionTextEdit::Edit(TextEdit { range, new_text }))
+    };
+    let value = |label: String, kind: CompletionItemKind| CompletionItem {
+        text_edit: edit(label.clone()),
+        kind: Some(kind),
+        label,
+        ..CompletionItem::default()
+    };
+    let found = find(&cursor.path);
+    let mut items = Vec::new();
+    if cursor.in_key {
+        let record = match &found {
+            Some(Found { record, field: None }) => Some(*record),
+            Some(Found { field: Some(field), .. }) => field.shape.record(),
+            None => None,
+        };
+        let is_given = |field: &Field| cursor.siblings.iter().any(|name| name.eq_ignore_ascii_case(field.name));
+        let fields = record.into_iter().flat_map(|record| record.fields).filter(|field| !is_given(field));
+        items.extend(fields.map(|field| CompletionItem {
+            label: field.name.to_owned(),
+            kind: Some(CompletionItemKind::FIELD),
+            deprecated: field.is_deprecated.then_some(true),
+            detail: Some(shape(&field.shape)),
+            documentation: Some(Documentation::String(field.doc.to_owned())),
+            text_edit: edit(format!("{}: ", field.name)),
+            // Fields that are deprecated come last.
+            sort_text: Some(format!("{}{}", u8::from(field.is_deprecated), field.name)),
+            ..CompletionItem::default()
+        }));
+    }
+    let Some(Found { field: Some(field), .. }) = found else { return items };
+    let is_text_item = cursor.in_key && matches!(field.shape, Shape::List(Shape::Text));
+    if cursor.in_key && !is_text_item {
+        return items;
+    }
+    items.extend(field.words.iter().map(|word| value((*word).to_owned(), CompletionItemKind::ENUM_MEMBER)));
+    if field.shape == Shape::Boolean {
+        items.extend(["true", "false"].map(|word| value(word.to_owned(), CompletionItemKind::KEYWORD)));
+    }
+    if links::names_files(&cursor.path) {
+        let names = file_names(files, path.parent().unwrap_or(Path::new("/")), typed);
+        items.extend(names.into_iter().map(|(name, kind)| value(name, kind)));
+    }
+    if links::selects(&cursor.path) {
+        let names: BTreeSet<String> = match field.name {
+            "kind" => builtin_kinds().map(str::to_owned).chain(resources(known, |r| vec![r.kind.clone()])).collect(),
+            "name" => resources(known, |r| r.names.clone()).collect(),
+            _ => BTreeSet::new(),
+        };
+        items.extend(names.into_iter().map(|name| value(name, CompletionItemKind::REFERENCE)));
+    }
+    items
+}
+
+/// Texts of the resources that are known.
+fn resources<'k>(
+    known: &'k Known,
+    texts: impl Fn(&super::check::KnownResource) -> Vec<String> + 'k,
+) -> impl Iterator<Item = String> + 'k {
+    known.values().flatten().flat_map(texts)
+}
+
+/// The files and directories of the directory that a path that was typed begins with; the path
+/// with the name of each.
+fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, CompletionItemKind)> {
+    let typed = typed.rsplit_once('=').map_or(typed, |(_, path)| path);
+    let above = typed.rfind('/').map_or("", |i| &typed[..=i]);
+    let Ok(place) = files.directory(&directory.join(above)) else { return Vec::new() };
+    let mut entries = files.list(&place).unwrap_or_default();
+    entries.sort();
+    let is_hidden = |name: &str| name.starts_with('.') || above.is_empty() && FILE_NAMES.contains(&name);
+    let names = entries.into_iter().filter_map(|entry| Some((entry.name.into_string().ok()?, entry.is_directory)));
+    let shown = names.filter(|(name, _)| !is_hidden(name)).map(|(name, is_directory)| {
+        let kind = if is_directory { CompletionItemKind::FOLDER } else { CompletionItemKind::FILE };
+        (format!("{above}{name}"), kind)
+    });
+    let up = format!("{above}..");
+    let has_up = above.is_empty() || above.ends_with("../");
+    has_up.then_some((up, CompletionItemKind::FOLDER)).into_iter().chain(shown).collect()
+}
+
+/// What a user reads about the field at a place.
+pub fn hover(texts: &Texts, files: &Files, at: &TextDocumentPositionParams) -> Option<Hover> {
+    let (path, text, offset) = texts.at(at)?;
+    if !is_kustomization(&path) {
+        return None;
+    }
+    let cursor = Cursor::at(&text, offset)?;
+    let mut names = cursor.path.clone();
+    let word = text[cursor.word.clone()].trim_matches(['"', '\'']);
+    let is_item = cursor.in_key && find(&names).is_some_and(|found| found.field.is_some_and(is_list_of_texts));
+    if cursor.in_key && !is_item {
+        names.push(word.to_owned());
+    }
+    let field = find(&names)?.field?;
+    let mut shown = format!("**{}** ({})\n\n{}", names.join("."), shape(&field.shape), field.doc);
+    if !field.words.is_empty() {
+        let words: Vec<String> = field.words.iter().map(|word| format!("`{word}`")).collect();
+        let _ = write!(shown, "\n\nOne of {}.", words.join(", "));
+    }
+    if field.is_deprecated {
+        shown += "\n\nDeprecated: `rustomize edit fix` replaces it.";
+    }
+    if let Some(target) = links::target(files, &path, &names, word) {
+        let _ = write!(shown, "\n\n{}", target.display());
+    }
+    let range =
+        Range::new(texts.units.position(&text, cursor.word.start), texts.units.position(&text, cursor.word.end));
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: shown });
+    Some(Hover { contents, range: Some(range) })
+}
+
+fn is_list_of_texts(field: &Field) -> bool {
+    matches!(field.shape, Shape::List(Shape::Text))
+}
+
+/// A shape in words.
+fn shape(shape: &Shape) -> String {
+    match shape {
+        Shape::Text => "text".to_owned(),
+        Shape::Number => "number".to_owned(),
+        Shape::Boolean => "true or false".to_owned(),
+        Shape::Anything => "any value".to_owned(),
+        Shape::Texts => "texts by name".to_owned(),
+        Shape::List(item) => format!("list, each: {}", self::shape(item)),
+        Shape::Record(record) => record.name.to_owned(),
+    }
+}

@@ -1,0 +1,312 @@
+//! What a place in a file leads to: the files and bases that a kustomization names, and the
+//! resources that a target selects. And the new names of files, in every kustomization that names
+//! them.
+
+use super::check::Known;
+use super::fields::is_kustomization;
+use super::texts::{Texts, path_of, uri_of};
+use super::{Contents, Files};
+use crate::config::kustomization::FILE_NAMES;
+use crate::load::{FileLimit, Loader, clean};
+use crate::yaml::{Heap, Node, Value, documents, encoding};
+use lsp_types::{
+    AnnotatedTextEdit, DocumentChangeOperation, DocumentChanges, FileRename, Location, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Position, Range, RenameFile, ResourceOp, TextDocumentEdit,
+    TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The fields whose values are paths, or have a path behind `=`.
+const PATHS: [&str; 19] = [
+    "resources",
+    "bases",
+    "components",
+    "generators",
+    "transformers",
+    "validators",
+    "crds",
+    "configurations",
+    "patchesStrategicMerge",
+    "patches.path",
+    "patchesJson6902.path",
+    "replacements.path",
+    "openapi.path",
+    "configMapGenerator.files",
+    "configMapGenerator.envs",
+    "secretGenerator.files",
+    "secretGenerator.envs",
+    "helmCharts.valuesFile",
+    "helmCharts.additionalValuesFiles",
+];
+
+/// The fields that select resources by kind and name.
+const SELECTORS: [&str; 6] = [
+    "patches.target",
+    "patchesJson6902.target",
+    "replacements.source",
+    "replacements.targets.select",
+    "vars.objref",
+    "replicas",
+];
+
+/// Returns true if the values of a field are paths.
+pub fn names_files(path: &[String]) -> bool {
+    PATHS.contains(&path.join(".").as_str())
+}
+
+/// Returns true for the fields of a selector.
+pub fn selects(path: &[String]) -> bool {
+    path.split_last().is_some_and(|(_, above)| SELECTORS.contains(&above.join(".").as_str()))
+}
+
+/// The file that a value of a field of a kustomization names: for a directory, the kustomization in
+/// it. `None` if there is no such file.
+pub fn target(files: &Files, kustomization: &Path, field: &[String], value: &str) -> Option<PathBuf> {
+    if !names_files(field) || value.contains('\n') {
+        return None;
+    }
+    let value = if has_keys(field) { value.rsplit_once('=').map_or(value, |(_, path)| path) } else { value };
+    let path = kustomization.parent()?.join(value);
+    match files.directory(&path) {
+        Ok(directory) => {
+            FILE_NAMES.iter().find_map(|name| files.open(&directory.join(name)).ok()).map(|opened| opened.place)
+        }
+        Err(_) => files.open(&path).ok().map(|opened| opened.place),
+    }
+}
+
+/// Returns true for a field whose values are `key=path`.
+fn has_keys(field: &[String]) -> bool {
+    field.last().is_some_and(|name| name == "files")
+}
+
+/// A text of a document, and where it is.
+struct Text {
+    /// The fields around it, outermost first.
+    path: Vec<String>,
+    text: String,
+    /// The line and character where it begins, counted from 1.
+    line: usize,
+    column: usize,
+}
+
+/// The texts of the documents of a file; none of a text that cannot be read. O(text).
+fn texts_of(text: &str) -> Vec<Text> {
+    let heap = Heap::new();
+    let arena = heap.arena();
+    let source = arena.add_file("", text.to_owned().into());
+    let mut found = Vec::new();
+    for document in documents(arena, source).unwrap_or_default() {
+        collect(&document, &mut Vec::new(), &mut |path, node, text| {
+            if let Some(place) = heap.place(node.pos()) {
+                found.push(Text { path: path.to_vec(), text: text.to_owned(), line: place.line, column: place.column });
+            }
+        });
+    }
+    found
+}
+
+fn collect<'n>(node: &'n Node<'_>, path: &mut Vec<String>, found: &mut dyn FnMut(&[String], &'n Node<'_>, &str)) {
+    match node.value() {
+        Value::Scalar(scalar) => found(path, node, scalar.text()),
+        Value::Sequence(items) => items.iter().for_each(|item| collect(item, path, found)),
+        Value::Mapping(fields) => {
+            for entry in fields.iter() {
+                path.push(entry.key().text().to_owned());
+                collect(entry.value(), path, found);
+                path.pop();
+            }
+        }
+    }
+}
+
+/// Where the things are that a place names. O(text + resources that are known).
+pub fn definitions(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<Location> {
+    let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
+    let found = texts_of(&text);
+    let here = at.position.line as usize + 1;
+    let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
+    let is_here = |t: &&Text| t.line == here && t.column <= column && column <= t.column + t.text.chars().count() + 2;
+    let own = found.iter().filter(is_here).max_by_key(|t| t.column);
+    if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
+        return start_of(&file).into_iter().collect();
+    }
+    let selected = match is_kustomization(&path) {
+        true => own.or_else(|| found.iter().find(|t| t.line == here)).and_then(|own| selected(&found, own)),
+        false => resource_at(&text, here),
+    };
+    let Some((kind, name)) = selected else { return Vec::new() };
+    let fits = |kind: &str, wanted: &str| wanted.is_empty() || kind == wanted;
+    let places: BTreeSet<(&Path, u32)> = known
+        .values()
+        .flatten()
+        .filter(|r| fits(&r.kind, &kind) && (name.is_empty() || r.names.contains(&name)))
+        .map(|r| (r.file.as_path(), r.line))
+        .filter(|(file, _)| *file != path)
+        .collect();
+    places.into_iter().filter_map(|(file, line)| location(file, line)).collect()
+}
+
+fn start_of(file: &Path) -> Option<Location> {
+    location(file, 0)
+}
+
+fn location(file: &Path, line: u32) -> Option<Location> {
+    let at = Position::new(line, 0);
+    Some(Location::new(uri_of(file)?, Range::new(at, at)))
+}
+
+/// The kind and name of the selector that has a text. Entries of a list are told apart by their
+/// lines: a selector has its fields side by side.
+fn selected(found: &[Text], own: &Text) -> Option<(String, String)> {
+    if !selects(&own.path) {
+        return None;
+    }
+    let (_, above) = own.path.split_last()?;
+    let is_near = |t: &&Text| t.path.len() == own.path.len() && t.path.starts_with(above);
+    let near = |name: &str| {
+        let fields = found.iter().filter(is_near).filter(|t| t.path.last().is_some_and(|last| last == name));
+        let nearest = fields.min_by_key(|t| t.line.abs_diff(own.line));
+        nearest.filter(|t| t.line.abs_diff(own.line) <= 6).map(|t| t.text.clone()).unwrap_or_default()
+    };
+    let (kind, name) = (near("kind"), near("name"));
+    (!kind.is_empty() || !name.is_empty()).then_some((kind, name))
+}
+
+/// The kind and name of the resource whose `kind` or `metadata` a line has.
+fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
+    let heap = Heap::new();
+    let arena = heap.arena();
+    let documents = documents(arena, arena.add_file("", text.to_owned().into())).ok()?;
+    let starts = |node: &Node<'_>| heap.place(node.pos()).map_or(usize::MAX, |place| place.line);
+    let document = documents.iter().rev().find(|document| starts(document) <= line)?;
+    let name = document.get("metadata")?.get("name")?;
+    let kind = document.get("kind")?;
+    let is_here = [name, kind].iter().any(|node| starts(node) == line);
+    is_here.then(|| {
+        Some((document.get_text("kind")?.to_owned(), document.get("metadata")?.get_text("name")?.to_owned()))
+    })?
+}
+
+/// The change that gives the file that a place names another name: of the file, and in each
+/// kustomization that names it. `None` if the place names no file.
+///
+/// # Errors
+/// The new name is none of a file.
+pub fn rename(
+    texts: &Texts,
+    files: &Files,
+    folders: &[PathBuf],
+    at: &TextDocumentPositionParams,
+    new_name: &str,
+) -> Result<Option<WorkspaceEdit>, String> {
+    let Some((path, text, offset)) = texts.at(at) else { return Ok(None) };
+    let found = texts_of(&text);
+    let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
+    let here = at.position.line as usize + 1;
+    let own = found
+        .iter()
+        .filter(|t| is_kustomization(&path) && t.line == here && t.column <= column)
+        .max_by_key(|t| t.column);
+    let Some(own) = own.filter(|own| names_files(&own.path)) else { return Ok(None) };
+    let value =
+        if has_keys(&own.path) { own.text.rsplit_once('=').map_or(&*own.text, |(_, path)| path) } else { &own.text };
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let old = PathBuf::from(clean(&directory.join(value).to_string_lossy()));
+    if !old.exists() {
+        return Err(format!("'{value}' does not exist"));
+    }
+    if new_name.trim().is_empty() || new_name.contains('\n') || new_name.ends_with('/') {
+        return Err(format!("'{new_name}' is not the name of a file"));
+    }
+    let new = PathBuf::from(clean(&directory.join(new_name).to_string_lossy()));
+    if new.exists() {
+        return Err(format!("'{new_name}' exists"));
+    }
+    let (Some(old_uri), Some(new_uri)) = (uri_of(&old), uri_of(&new)) else { return Ok(None) };
+    let moved = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
+    let mut changes: Vec<DocumentChangeOperation> =
+        edits(texts, files, folders, &[(old, new)]).into_iter().map(DocumentChangeOperation::Edit).collect();
+    changes.push(DocumentChangeOperation::Op(ResourceOp::Rename(moved)));
+    Ok(Some(WorkspaceEdit { document_changes: Some(DocumentChanges::Operations(changes)), ..WorkspaceEdit::default() }))
+}
+
+/// The change of the kustomizations that name files which get other names.
+pub fn renamed(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[FileRename]) -> Option<WorkspaceEdit> {
+    let path = |uri: &str| path_of(&uri.parse().ok()?);
+    let renames: Vec<_> = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
+    let edits = edits(texts, files, folders, &renames);
+    let changes = Some(DocumentChanges::Edits(edits)).filter(|_| !renames.is_empty());
+    changes.map(|changes| WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() })
+}
+
+/// The edits of all kustomizations in the open directories that name one of the files, or a file
+/// below one. O(text of all kustomizations).
+fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf, PathBuf)]) -> Vec<TextDocumentEdit> {
+    let mut edits: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
+    for (file, text) in kustomizations(texts, files, folders) {
+        let directory = file.parent().unwrap_or(Path::new("/")).to_owned();
+        for found in texts_of(&text).into_iter().filter(|found| names_files(&found.path)) {
+            let (key, value) = match found.text.rsplit_once('=').filter(|_| has_keys(&found.path)) {
+                Some((key, value)) => (key.len() + 1, value),
+                None => (0, found.text.as_str()),
+            };
+            let named = PathBuf::from(clean(&directory.join(value).to_string_lossy()));
+            let new = renames.iter().find_map(|(old, new)| Some(new.join(named.strip_prefix(old).ok()?)));
+            let Some(new) = new else { continue };
+            let new = relative(&directory, Path::new(&clean(&new.to_string_lossy())));
+            if let Some(range) = written(texts, &text, &found, key, value) {
+                edits.entry(file.clone()).or_default().push(TextEdit { range, new_text: new });
+            }
+        }
+    }
+    let edit = |(file, edits): (PathBuf, Vec<TextEdit>)| {
+        let text_document = OptionalVersionedTextDocumentIdentifier { uri: uri_of(&file)?, version: None };
+        let edits = edits.into_iter().map(OneOf::<TextEdit, AnnotatedTextEdit>::Left).collect();
+        Some(TextDocumentEdit { text_document, edits })
+    };
+    edits.into_iter().filter_map(edit).collect()
+}
+
+/// The range of a part of a text, if it is written as it reads.
+fn written(texts: &Texts, text: &str, found: &Text, from: usize, part: &str) -> Option<Range> {
+    let line = text.split('\n').nth(found.line - 1)?;
+    let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
+    let start = line.char_indices().nth(found.column - 1)?.0;
+    let start = start + usize::from(line[start..].starts_with(['"', '\''])) + from;
+    line.get(start..)?.starts_with(part).then(|| {
+        let position = |offset: usize| texts.units.position(text, line_start + offset);
+        Range::new(position(start), position(start + part.len()))
+    })
+}
+
+/// A path from a directory on.
+fn relative(directory: &Path, path: &Path) -> String {
+    let same = directory.components().zip(path.components()).take_while(|(a, b)| a == b).count();
+    let up = directory.components().skip(same).map(|_| "..".to_owned());
+    let down = path.components().skip(same).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+/// All kustomization files at and below the open directories, as the editor has them.
+fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) -> Contents {
+    let open: BTreeMap<PathBuf, _> = texts.contents().into_iter().collect();
+    let mut found: Contents =
+        open.iter().filter(|(path, _)| is_kustomization(path)).map(|(p, t)| (p.clone(), t.clone())).collect();
+    let mut queue: Vec<PathBuf> = folders.to_vec();
+    while let Some(directory) = queue.pop() {
+        for entry in files.list(&directory).unwrap_or_default() {
+            let path = directory.join(&entry.name);
+            if entry.is_directory && !entry.name.as_encoded_bytes().starts_with(b".") {
+                queue.push(path);
+            } else if is_kustomization(&path) && !open.contains_key(&path) {
+                let bytes = files.open(&path).ok().and_then(|opened| opened.read(FileLimit::default()).ok());
+                let text = bytes.and_then(|bytes| encoding::decode(bytes).ok());
+                found.extend(text.map(|text| (path, text.text.into())));
+            }
+        }
+    }
+    found.sort();
+    found
+}

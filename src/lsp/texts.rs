@@ -1,0 +1,216 @@
+//! [`Texts`]: the texts of open files, and places in the protocol's form.
+
+use super::Contents;
+use crate::load::clean;
+use lsp_types::{
+    Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent, TextDocumentItem,
+    TextDocumentPositionParams, Uri,
+};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The unit of the columns of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    Utf8,
+    Utf16,
+}
+
+impl Units {
+    /// The protocol's word.
+    pub fn kind(self) -> PositionEncodingKind {
+        match self {
+            Units::Utf8 => PositionEncodingKind::UTF8,
+            Units::Utf16 => PositionEncodingKind::UTF16,
+        }
+    }
+
+    fn width(self, c: char) -> usize {
+        match self {
+            Units::Utf8 => c.len_utf8(),
+            Units::Utf16 => c.len_utf16(),
+        }
+    }
+
+    /// The length of a text, as a column.
+    pub fn length(self, text: &str) -> u32 {
+        text.chars().map(|c| self.width(c)).sum::<usize>().try_into().unwrap_or(u32::MAX)
+    }
+
+    /// The place of a byte of a text. O(offset).
+    pub fn position(self, text: &str, offset: usize) -> Position {
+        let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        let line = before.bytes().filter(|&b| b == b'\n').count();
+        Position::new(line.try_into().unwrap_or(u32::MAX), self.length(&before[start..]))
+    }
+
+    /// The byte of a text at a place. A column beyond the line is its end, a line beyond the text
+    /// the text's end. O(offset).
+    pub fn offset(self, text: &str, at: Position) -> usize {
+        let mut start = 0;
+        for _ in 0..at.line {
+            match text[start..].find('\n') {
+                Some(i) => start += i + 1,
+                None => return text.len(),
+            }
+        }
+        let line = text[start..].split('\n').next().unwrap_or_default();
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let mut left = at.character as usize;
+        for (i, c) in line.char_indices() {
+            if left < self.width(c) {
+                return start + i;
+            }
+            left -= self.width(c);
+        }
+        start + line.len()
+    }
+}
+
+/// The texts of the files that the editor has open.
+pub struct Texts {
+    pub units: Units,
+    open: BTreeMap<PathBuf, Open>,
+}
+
+struct Open {
+    text: Arc<str>,
+    version: i32,
+}
+
+impl Texts {
+    /// No file is open.
+    pub fn new(units: Units) -> Texts {
+        Texts { units, open: BTreeMap::new() }
+    }
+
+    /// Opens a file; false for one that is not on this machine.
+    pub fn open(&mut self, item: TextDocumentItem) -> bool {
+        let Some(path) = path_of(&item.uri) else { return false };
+        self.open.insert(path, Open { text: item.text.into(), version: item.version });
+        true
+    }
+
+    /// Changes the text of an open file; false if it is not open, or if a newer text is known.
+    pub fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
+        let units = self.units;
+        let Some(open) = path_of(uri).and_then(|path| self.open.get_mut(&path)) else { return false };
+        if version < open.version {
+            return false;
+        }
+        for change in changes {
+            open.text = match change.range {
+                None => change.text.into(),
+                Some(Range { start, end }) => {
+                    let start = units.offset(&open.text, start);
+                    let end = units.offset(&open.text, end).max(start);
+                    [&open.text[..start], &change.text, &open.text[end..]].concat().into()
+                }
+            };
+        }
+        open.version = version;
+        true
+    }
+
+    /// Closes a file; false if it is not open.
+    pub fn close(&mut self, uri: &Uri) -> bool {
+        path_of(uri).is_some_and(|path| self.open.remove(&path).is_some())
+    }
+
+    /// The texts of the open files.
+    pub fn contents(&self) -> Contents {
+        self.open.iter().map(|(path, open)| (path.clone(), Arc::clone(&open.text))).collect()
+    }
+
+    /// The file and text of a place, and the byte there; `None` if the file is not open.
+    pub fn at(&self, at: &TextDocumentPositionParams) -> Option<(PathBuf, Arc<str>, usize)> {
+        let path = path_of(&at.text_document.uri)?;
+        let text = Arc::clone(&self.open.get(&path)?.text);
+        let offset = self.units.offset(&text, at.position);
+        Some((path, text, offset))
+    }
+}
+
+/// Characters that a path in a URI has no byte for.
+const ESCAPED: AsciiSet = CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// The path of a file on this machine; `None` for any other URI.
+pub fn path_of(uri: &Uri) -> Option<PathBuf> {
+    if !uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file")) {
+        return None;
+    }
+    let path = percent_decode_str(uri.path().as_str()).decode_utf8().ok()?;
+    Some(PathBuf::from(clean(&path))).filter(|path| path.is_absolute())
+}
+
+/// The URI of a file.
+pub fn uri_of(path: &Path) -> Option<Uri> {
+    format!("file://{}", utf8_percent_encode(path.to_str()?, &ESCAPED)).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_in_the_units_of_the_editor() {
+        let text = "a: 1\nß😀: x\r\nend";
+        let offset = text.find('x').unwrap();
+        for (units, column) in [(Units::Utf8, 8), (Units::Utf16, 5)] {
+            assert_eq!(units.position(text, offset), Position::new(1, column));
+            assert_eq!(units.offset(text, Position::new(1, column)), offset);
+            assert_eq!(units.offset(text, Position::new(1, 99)), offset + 1);
+            assert_eq!(units.offset(text, Position::new(9, 0)), text.len());
+        }
+        assert_eq!(Units::Utf16.offset(text, Position::new(1, 2)), text.find('😀').unwrap());
+    }
+
+    #[test]
+    fn changes_of_a_part_are_applied_in_order() {
+        let uri: Uri = "file:///a%20b/k.yaml".parse().unwrap();
+        let mut texts = Texts::new(Units::Utf16);
+        let item = TextDocumentItem::new(uri.clone(), "yaml".to_owned(), 1, "a\nbcd\n".to_owned());
+        assert!(texts.open(item));
+        let change = |start: (u32, u32), end: (u32, u32), text: &str| TextDocumentContentChangeEvent {
+            range: Some(Range::new(Position::new(start.0, start.1), Position::new(end.0, end.1))),
+            range_length: None,
+            text: text.to_owned(),
+        };
+        assert!(texts.change(&uri, 2, vec![change((1, 1), (1, 2), "XX"), change((0, 0), (1, 1), "")]));
+        assert_eq!(&*texts.contents()[0].1, "XXd\n");
+        assert_eq!(texts.contents()[0].0, Path::new("/a b/k.yaml"));
+        // What comes late or backwards does no harm.
+        assert!(!texts.change(&uri, 1, vec![change((0, 0), (0, 1), "")]));
+        assert!(texts.change(&uri, 3, vec![change((7, 7), (0, 0), "!")]));
+        assert_eq!(&*texts.contents()[0].1, "XXd\n!");
+        assert!(texts.close(&uri) && !texts.close(&uri));
+    }
+
+    #[test]
+    fn paths_and_uris() {
+        let path = Path::new("/tmp/a b/ü#%.yaml");
+        let uri = uri_of(path).unwrap();
+        assert_eq!(uri.as_str(), "file:///tmp/a%20b/%C3%BC%23%25.yaml");
+        assert_eq!(path_of(&uri).unwrap(), path);
+        assert_eq!(path_of(&"untitled:x".parse().unwrap()), None);
+        assert_eq!(path_of(&"https://a/b".parse().unwrap()), None);
+    }
+}

@@ -1,0 +1,464 @@
+//! The language server, driven by a client of another library over stdin and stdout; and by bytes
+//! that are no messages.
+
+use crate::support::Tree;
+use async_lsp::lsp_types::notification::PublishDiagnostics;
+use async_lsp::lsp_types::{
+    CompletionItem, CompletionParams, CompletionResponse, CompletionTextEdit, Diagnostic, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation, DocumentChanges, FileRename,
+    GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams, InitializeParams, InitializedParams,
+    Location, NumberOrString, OneOf, Position, Range, RenameFilesParams, RenameParams, ResourceOp,
+    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Url,
+    VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
+};
+use async_lsp::router::Router;
+use async_lsp::{LanguageServer, MainLoop, ServerSocket};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+/// The faults that the server has sent last, for each file.
+type Faults = BTreeMap<Url, Vec<Diagnostic>>;
+
+/// What a server may take before a test gives up: it ends no test that passes.
+const LIMIT: Duration = Duration::from_secs(60);
+
+struct Editor {
+    tree: Tree,
+    server: ServerSocket,
+    faults: watch::Receiver<Faults>,
+    versions: BTreeMap<String, i32>,
+    ended: JoinHandle<()>,
+    child: tokio::process::Child,
+}
+
+impl Editor {
+    async fn start(txtar: &str, flags: &[&str]) -> Editor {
+        let tree = Tree::new(txtar);
+        let (sent, faults) = watch::channel(Faults::new());
+        let (mainloop, mut server) = MainLoop::new_client(|_| {
+            let mut router = Router::new(sent);
+            router.notification::<PublishDiagnostics>(|sent, params| {
+                sent.send_modify(|faults| drop(faults.insert(params.uri, params.diagnostics)));
+                ControlFlow::Continue(())
+            });
+            router
+        });
+        let mut command = tokio::process::Command::from(tree.command(&[&["lsp"], flags].concat()));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
+        let mut child = command.spawn().unwrap();
+        let (output, input) = (child.stdout.take().unwrap().compat(), child.stdin.take().unwrap().compat_write());
+        let ended = tokio::spawn(async move { drop(mainloop.run_buffered(output, input).await) });
+        let root = Url::from_file_path(tree.path()).unwrap();
+        let folders = Some(vec![WorkspaceFolder { uri: root, name: "tree".to_owned() }]);
+        let params = InitializeParams { workspace_folders: folders, ..InitializeParams::default() };
+        let answer = server.initialize(params).await.unwrap();
+        assert_eq!(answer.server_info.unwrap().name, "rustomize");
+        server.initialized(InitializedParams {}).unwrap();
+        Editor { tree, server, faults, versions: BTreeMap::new(), ended, child }
+    }
+
+    fn uri(&self, file: &str) -> Url {
+        Url::from_file_path(self.tree.path().canonicalize().unwrap().join(file)).unwrap()
+    }
+
+    /// Opens a file of the tree, with another text than that of the disk.
+    fn open(&mut self, file: &str, text: &str) {
+        self.versions.insert(file.to_owned(), 1);
+        let text_document = TextDocumentItem::new(self.uri(file), "yaml".to_owned(), 1, text.to_owned());
+        self.server.did_open(DidOpenTextDocumentParams { text_document }).unwrap();
+    }
+
+    /// Puts a text in the place of the part between two places.
+    fn edit(&mut self, file: &str, range: Option<((u32, u32), (u32, u32))>, text: &str) {
+        let version = self.versions.get_mut(file).unwrap();
+        *version += 1;
+        let at = |(line, character)| Position::new(line, character);
+        let range = range.map(|(start, end)| Range::new(at(start), at(end)));
+        let text_document = VersionedTextDocumentIdentifier::new(self.uri(file), self.versions[file]);
+        let change = TextDocumentContentChangeEvent { range, range_length: None, text: text.to_owned() };
+        let params = DidChangeTextDocumentParams { text_document, content_changes: vec![change] };
+        self.server.did_change(params).unwrap();
+    }
+
+    fn close(&mut self, file: &str) {
+        let text_document = TextDocumentIdentifier::new(self.uri(file));
+        self.server.did_close(DidCloseTextDocumentParams { text_document }).unwrap();
+    }
+
+    /// Waits until the faults of a file are these, as `line:column-line:column code message`.
+    async fn sees(&mut self, file: &str, wanted: &[&str]) {
+        let uri = self.uri(file);
+        let shown = |faults: &Faults| -> Vec<String> {
+            let place = |at: Position| format!("{}:{}", at.line, at.character);
+            let of_file = faults.get(&uri).into_iter().flatten();
+            let shown = of_file.map(|fault| {
+                let code = match &fault.code {
+                    Some(NumberOrString::String(code)) => code.as_str(),
+                    _ => "",
+                };
+                let message = fault.message.lines().next().unwrap_or_default();
+                format!("{}-{} {code} {message}", place(fault.range.start), place(fault.range.end))
+            });
+            shown.collect()
+        };
+        let waited = tokio::time::timeout(LIMIT, self.faults.wait_for(|faults| shown(faults) == wanted)).await.is_ok();
+        assert!(waited, "{file} has {:?}", shown(&self.faults.borrow()));
+    }
+
+    fn at(&self, file: &str, line: u32, character: u32) -> TextDocumentPositionParams {
+        TextDocumentPositionParams::new(TextDocumentIdentifier::new(self.uri(file)), Position::new(line, character))
+    }
+
+    async fn completions(&mut self, file: &str, line: u32, character: u32) -> Vec<CompletionItem> {
+        let params = CompletionParams {
+            text_document_position: self.at(file, line, character),
+            work_done_progress_params: Default::default(),
+            partial_result_params: Default::default(),
+            context: None,
+        };
+        match self.server.completion(params).await.unwrap() {
+            Some(CompletionResponse::Array(items)) => items,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn labels(&mut self, file: &str, line: u32, character: u32) -> Vec<String> {
+        self.completions(file, line, character).await.into_iter().map(|item| item.label).collect()
+    }
+
+    async fn hover(&mut self, file: &str, line: u32, character: u32) -> String {
+        let text_document_position_params = self.at(file, line, character);
+        let params = HoverParams { text_document_position_params, work_done_progress_params: Default::default() };
+        match self.server.hover(params).await.unwrap().map(|hover| hover.contents) {
+            Some(HoverContents::Markup(markup)) => markup.value,
+            None => String::new(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The places that a place leads to, as `file:line`.
+    async fn definitions(&mut self, file: &str, line: u32, character: u32) -> Vec<String> {
+        let params = GotoDefinitionParams {
+            text_document_position_params: self.at(file, line, character),
+            work_done_progress_params: Default::default(),
+            partial_result_params: Default::default(),
+        };
+        let Some(GotoDefinitionResponse::Array(found)) = self.server.definition(params).await.unwrap() else {
+            panic!("no list")
+        };
+        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let shown = |Location { uri, range }| format!("{}:{}", root.make_relative(&uri).unwrap(), range.start.line);
+        found.into_iter().map(shown).collect()
+    }
+
+    /// A change as lines: `file range -> text`, and `old => new` for a file that is renamed.
+    fn shown(&self, edit: WorkspaceEdit) -> Vec<String> {
+        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let file = |uri: &Url| root.make_relative(uri).unwrap();
+        let mut lines = Vec::new();
+        let changes = match edit.document_changes.unwrap() {
+            DocumentChanges::Edits(edits) => edits.into_iter().map(DocumentChangeOperation::Edit).collect(),
+            DocumentChanges::Operations(operations) => operations,
+        };
+        for change in changes {
+            match change {
+                DocumentChangeOperation::Edit(edit) => {
+                    for part in edit.edits {
+                        let OneOf::Left(part) = part else { panic!("{part:?}") };
+                        let Range { start, end } = part.range;
+                        let file = file(&edit.text_document.uri);
+                        let mut line = String::new();
+                        let _ = write!(
+                            line,
+                            "{file} {}:{}-{} -> {}",
+                            start.line, start.character, end.character, part.new_text
+                        );
+                        lines.push(line);
+                    }
+                }
+                DocumentChangeOperation::Op(ResourceOp::Rename(rename)) => {
+                    lines.push(format!("{} => {}", file(&rename.old_uri), file(&rename.new_uri)));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        lines
+    }
+
+    /// Asks until there is an answer: what a build has found is known once it has ended.
+    async fn until_some<T>(&mut self, ask: impl AsyncFn(&mut Editor) -> Vec<T>) -> Vec<T> {
+        let asked = async {
+            loop {
+                let found = ask(self).await;
+                if !found.is_empty() {
+                    return found;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, asked).await.unwrap_or_default()
+    }
+
+    async fn end(mut self) {
+        self.server.shutdown(()).await.unwrap();
+        self.server.exit(()).unwrap();
+        assert!(self.child.wait().await.unwrap().success());
+        self.ended.await.unwrap();
+    }
+}
+
+/// Runs a test with an editor.
+fn with_editor(txtar: &str, test: impl AsyncFnOnce(&mut Editor)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut editor = Editor::start(txtar, &[]).await;
+        test(&mut editor).await;
+        editor.end().await;
+    });
+}
+
+const TREE: &str = "\
+-- base/kustomization.yaml --
+resources:
+- web.yaml
+- \"config/settings.yaml\"
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 1
+-- base/config/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+-- over/kustomization.yaml --
+resources:
+- ../base
+patches:
+- path: patch.yaml
+  target:
+    kind: Deployment
+    name: web
+-- over/patch.yaml --
+- op: replace
+  path: /spec/replicas
+  value: 3
+-- south/kustomization.yaml --
+resources:
+- ../base/config/settings.yaml
+configMapGenerator:
+- name: texts
+  files: [web=../base/web.yaml]
+";
+
+const OVER: &str =
+    "resources:\n- ../base\npatches:\n- path: patch.yaml\n  target:\n    kind: Deployment\n    name: web\n";
+
+#[test]
+fn faults_are_shown_while_a_text_is_typed() {
+    with_editor(TREE, async |editor| {
+        editor.open("over/kustomization.yaml", OVER);
+        editor.sees("over/kustomization.yaml", &[]).await;
+        editor.edit("over/kustomization.yaml", Some(((0, 0), (0, 9))), "resurces");
+        let fault = "unknown field 'resurces' in the kustomization";
+        let faults = editor.faults.wait_for(|faults| faults.values().any(|faults| !faults.is_empty())).await.unwrap();
+        let found = faults.values().flatten().next().unwrap().clone();
+        drop(faults);
+        assert_eq!((found.range.start, found.range.end), (Position::new(0, 0), Position::new(0, 8)), "{found:?}");
+        assert!(found.message.contains("resurces") && found.message.contains("resources"), "{fault}: {found:?}");
+        editor.edit("over/kustomization.yaml", Some(((0, 0), (0, 8))), "resources");
+        editor.sees("over/kustomization.yaml", &[]).await;
+        // A text of a base that is not saved counts for the overlay.
+        editor.open("base/web.yaml", "kind: Deployment\nmetadata:\n  name: web\n");
+        let missing = |faults: &Faults| faults.values().flatten().any(|fault| fault.message.contains("/spec/replicas"));
+        let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(missing)).await.is_ok();
+        assert!(seen, "{:?}", editor.faults.borrow());
+        editor.close("base/web.yaml");
+        editor.sees("over/kustomization.yaml", &[]).await;
+        editor.sees("over/patch.yaml", &[]).await;
+    });
+}
+
+#[test]
+fn a_text_that_no_root_has_is_read_by_itself() {
+    with_editor("", async |editor| {
+        editor.open("lonely.yaml", "a: ß: [\n");
+        let has_fault = |faults: &Faults| faults.values().any(|faults| !faults.is_empty());
+        let faults = editor.faults.wait_for(has_fault).await.unwrap().clone();
+        assert_eq!(faults.into_keys().collect::<Vec<_>>(), [editor.uri("lonely.yaml")]);
+        editor.edit("lonely.yaml", None, "a: b\n");
+        editor.sees("lonely.yaml", &[]).await;
+    });
+}
+
+#[test]
+fn fields_words_files_and_names_are_completed() {
+    with_editor(TREE, async |editor| {
+        editor.open("over/kustomization.yaml", OVER);
+        editor.sees("over/kustomization.yaml", &[]).await;
+        let top = editor.labels("over/kustomization.yaml", 7, 0).await;
+        assert!(top.contains(&"namePrefix".to_owned()) && !top.contains(&"resources".to_owned()), "{top:?}");
+        let in_patch = editor.labels("over/kustomization.yaml", 3, 3).await;
+        assert!(in_patch.contains(&"options".to_owned()) && !in_patch.contains(&"target".to_owned()), "{in_patch:?}");
+        let kinds = editor.labels("over/kustomization.yaml", 5, 10).await;
+        assert!(kinds.contains(&"StatefulSet".to_owned()), "{kinds:?}");
+        // Names of resources are known from the build of the text before.
+        let names = editor.until_some(async |editor| editor.labels("over/kustomization.yaml", 6, 10).await).await;
+        assert_eq!(names, ["settings", "web"]);
+        editor.edit("over/kustomization.yaml", Some(((1, 2), (1, 9))), "../base/con");
+        let items = editor.completions("over/kustomization.yaml", 1, 13).await;
+        let item = items.iter().find(|item| item.label == "../base/config").unwrap_or_else(|| panic!("{items:?}"));
+        let Some(CompletionTextEdit::Edit(edit)) = &item.text_edit else { panic!("{item:?}") };
+        assert_eq!((edit.range.start.character, edit.range.end.character), (2, 13));
+        editor.edit("over/kustomization.yaml", Some(((2, 0), (7, 0))), "sortOptions:\n  order: \n");
+        assert_eq!(editor.labels("over/kustomization.yaml", 3, 9).await, ["legacy", "fifo"]);
+    });
+}
+
+#[test]
+fn a_field_tells_what_it_is_for() {
+    with_editor(TREE, async |editor| {
+        editor.open("over/kustomization.yaml", OVER);
+        let shown = editor.hover("over/kustomization.yaml", 2, 3).await;
+        assert!(shown.starts_with("**patches** (list, each: Patch)\n\nPatches of either form"), "{shown}");
+        let shown = editor.hover("over/kustomization.yaml", 3, 12).await;
+        assert!(shown.starts_with("**patches.path**") && shown.contains("over/patch.yaml"), "{shown}");
+        editor.open("base/web.yaml", "kind: Deployment\n");
+        assert_eq!(editor.hover("base/web.yaml", 0, 2).await, "");
+    });
+}
+
+#[test]
+fn entries_targets_and_patches_lead_to_their_places() {
+    with_editor(TREE, async |editor| {
+        editor.open("over/kustomization.yaml", OVER);
+        editor.sees("over/kustomization.yaml", &[]).await;
+        assert_eq!(editor.definitions("over/kustomization.yaml", 1, 5).await, ["base/kustomization.yaml:0"]);
+        assert_eq!(editor.definitions("over/kustomization.yaml", 3, 10).await, ["over/patch.yaml:0"]);
+        let found = editor.until_some(async |editor| editor.definitions("over/kustomization.yaml", 6, 11).await).await;
+        assert_eq!(found, ["base/web.yaml:0"]);
+        let found = editor.until_some(async |editor| editor.definitions("over/kustomization.yaml", 5, 11).await).await;
+        assert_eq!(found, ["base/web.yaml:0"]);
+        editor.open("over/web.yaml", "kind: Deployment\nmetadata:\n  name: web\n");
+        assert_eq!(editor.definitions("over/web.yaml", 2, 9).await, ["base/web.yaml:0"]);
+        assert_eq!(editor.definitions("over/web.yaml", 1, 1).await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_file_gets_another_name_wherever_it_is_named() {
+    with_editor(TREE, async |editor| {
+        editor.open("base/kustomization.yaml", "resources:\n- web.yaml\n- \"config/settings.yaml\"\n");
+        let params = |editor: &Editor, line, name: &str| RenameParams {
+            text_document_position: editor.at("base/kustomization.yaml", line, 6),
+            new_name: name.to_owned(),
+            work_done_progress_params: Default::default(),
+        };
+        let asked = params(editor, 2, "settings/all.yaml");
+        let edit = editor.server.rename(asked).await.unwrap().unwrap();
+        assert_eq!(
+            editor.shown(edit),
+            [
+                "base/kustomization.yaml 2:3-23 -> settings/all.yaml",
+                "south/kustomization.yaml 1:2-30 -> ../base/settings/all.yaml",
+                "base/config/settings.yaml => base/settings/all.yaml",
+            ]
+        );
+        let asked = params(editor, 1, "config/settings.yaml");
+        let refused = editor.server.rename(asked).await.unwrap_err();
+        assert!(refused.to_string().contains("exists"), "{refused}");
+        let renamed = FileRename {
+            old_uri: editor.uri("base/web.yaml").to_string(),
+            new_uri: editor.uri("over/w b.yaml").to_string(),
+        };
+        let edit = editor.server.will_rename_files(RenameFilesParams { files: vec![renamed] }).await.unwrap().unwrap();
+        let changed = [
+            "base/kustomization.yaml 1:2-10 -> ../over/w b.yaml",
+            "south/kustomization.yaml 4:14-30 -> ../over/w b.yaml",
+        ];
+        assert_eq!(editor.shown(edit), changed);
+    });
+}
+
+/// Runs the server with these bytes on stdin, and gives its status and output.
+fn raw(bytes: &[u8]) -> (Option<i32>, String) {
+    let tree = Tree::new(TREE);
+    let mut command = tree.command(&["lsp"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        output.read_to_end(&mut text).unwrap();
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    // The server may have ended before it has read everything.
+    let _ = input.write_all(bytes);
+    drop(input);
+    let ended = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!errors.contains("panicked"), "{errors}");
+    (ended.status.code(), reader.join().unwrap())
+}
+
+/// A message with its header.
+fn message(text: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{text}", text.len())
+}
+
+fn started() -> String {
+    message(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#)
+        + &message(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#)
+}
+
+#[test]
+fn bytes_that_are_no_messages_end_the_server() {
+    for bytes in ["", "nonsense", "Content-Length: 99999999999999999999\r\n\r\n{}", "Content-Length: 5\r\n\r\n{"] {
+        assert_eq!(raw(bytes.as_bytes()).0, Some(1), "{bytes}");
+        assert_eq!(raw(format!("{}{bytes}", started()).as_bytes()).0, Some(1), "{bytes}");
+    }
+    let exit = message(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    assert_eq!(raw(format!("{}{exit}", started()).as_bytes()).0, Some(1), "an end without a shutdown");
+}
+
+#[test]
+fn messages_that_do_not_fit_are_answered_and_change_nothing() {
+    let uri = r#""textDocument":{"uri":"file:///x/kustomization.yaml","version":7}"#;
+    let huge = "a".repeat(20_000_000);
+    let messages = [
+        // Before it was opened, of another type, with a place that no text has.
+        format!(r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{{uri},"contentChanges":[{{"text":"a"}}]}}}}"#),
+        r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":5}"#.to_owned(),
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"file:///x/kustomization.yaml","languageId":"yaml","version":1,"text":"{huge}"}}}}}}"#
+        ),
+        r#"{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///x/kustomization.yaml"},"position":{"line":4294967295,"character":4294967295}}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":3,"method":"textDocument/hover","params":[]}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":4,"method":"workspace/unknown","params":{}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":9,"result":null}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":5,"method":"shutdown"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","method":"exit"}"#.to_owned(),
+    ];
+    let bytes = started() + &messages.iter().map(|text| message(text)).collect::<String>();
+    let (status, output) = raw(bytes.as_bytes());
+    assert_eq!(status, Some(0), "{output}");
+    for part in [
+        r#""id":2,"result":null"#,
+        r#""id":3,"error":{"code":-32602"#,
+        r#""id":4,"error":{"code":-32601"#,
+        r#""id":5,"result":null"#,
+    ] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+}
