@@ -1,6 +1,6 @@
 //! The resources of a text, read to find out whether the text has any.
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{ResMap, Resource};
 use crate::stage::resources_in;
 use crate::yaml::{Arena, Malformed, Source};
@@ -10,7 +10,8 @@ use crate::yaml::{Arena, Malformed, Source};
 /// # Errors
 /// A document is not a resource, or two have one id.
 pub fn resources<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let malformed = |fault: Malformed| Error::input(format!("MalformedYAMLError: {}", fault.message)).at(fault.pos);
+    let malformed =
+        |fault: Malformed| Error::new(Code::NotYaml, format!("MalformedYAMLError: {}", fault.message)).at(fault.pos);
     let read = resources_in(arena, source, malformed)?;
     read.annotations?;
     let mut map = ResMap::new();

@@ -19,7 +19,7 @@ use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::schema::Document;
@@ -146,7 +146,7 @@ fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a
 }
 
 fn resources_in<'a>(arena: Arena<'a>, source: &'a Source) -> Result<documents::Resources<'a>> {
-    let malformed = |m: Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(m.pos);
+    let malformed = |m: Malformed| Error::new(Code::NotYaml, format!("MalformedYAMLError: {}", m.message)).at(m.pos);
     documents::resources_in(arena, source, malformed)
 }
 
@@ -234,7 +234,7 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     let pos = new.pos();
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
-            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(pos))
+            Err(Error::new(Code::NoMatch, format!("id {id} does not exist; cannot merge or replace")).at(pos))
         }
         (Found::None, _) => map.append(arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
@@ -247,12 +247,17 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
                 "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
                 behavior.as_str()
             );
-            Err(Error::input(message).at(pos).hint("set 'behavior: merge' to change it, or choose another name"))
+            Err(Error::new(Code::DuplicateId, message)
+                .at(pos)
+                .hint("set 'behavior: merge' to change it, or choose another name"))
         }
         (Found::Many(places), _) => {
             let ids: Vec<String> = places.iter().map(|&i| map.get(i).id().to_string()).collect();
-            Err(Error::input(format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")))
-                .at(pos))
+            Err(Error::new(
+                Code::AmbiguousMatch,
+                format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")),
+            )
+            .at(pos))
         }
     }
 }
@@ -494,7 +499,7 @@ fn vars<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a
 fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
     let arena = build.arena;
     if let Some(first) = all.vars.get(var.name) {
-        let error = Error::input(format!("var '{}' already encountered", var.name)).at(var.pos);
+        let error = Error::new(Code::DuplicateId, format!("var '{}' already encountered", var.name)).at(var.pos);
         return Err(match arena.place(first.pos) {
             Some(place) => error.hint(format!("the first one is at {place}")),
             None => error,

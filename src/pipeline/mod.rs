@@ -133,7 +133,7 @@ fn check_identities(map: &ResMap<'_>) -> Result<()> {
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
         None => Ok(()),
         Some((resource, what)) => {
-            let error = Error::input(format!("missing {what} in object {}", resource.id()));
+            let error = Error::new(Code::NotAResource, format!("missing {what} in object {}", resource.id()));
             Err(error.at(resource.pos()).hint("a patch or transformer has taken it away"))
         }
     }
@@ -161,7 +161,7 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
             && !labels.is_null()
         {
             let message = format!("wrong node kind: the labels of {} are {}", resource.id(), labels.shape());
-            return Err(Error::input(message).at(labels.pos()));
+            return Err(Error::new(Code::WrongType, message).at(labels.pos()));
         }
         resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
         Ok(())

@@ -3,7 +3,7 @@
 use super::{Hint, Metadatum, Resource};
 use crate::config::Selector;
 use crate::config::go_regexp::{self, GoRegex};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::schema::Gvk;
 
@@ -36,7 +36,7 @@ impl<'a> Pattern<'a> {
         if !text.contains(META) {
             return Ok(Pattern::Literal(text));
         }
-        GoRegex::new(&whole(text)).map(Pattern::Regex).map_err(|e| Error::input(e.to_string()))
+        GoRegex::new(&whole(text)).map(Pattern::Regex).map_err(|e| Error::new(Code::BadPattern, e.to_string()))
     }
 
     /// Whether a whole text matches.
@@ -188,7 +188,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn is_match_by_metadata(&self, resource: &Resource<'_>) -> Result<bool> {
-        let bad = |what: &str, e: &String| Error::input(format!("the {what} does not parse: {e}"));
+        let bad = |what: &str, e: &String| Error::new(Code::BadPattern, format!("the {what} does not parse: {e}"));
         let labels = self.labels.as_ref().map_err(|e| bad("labelSelector", e))?;
         if !labels.is_match(|key| resource.label(key)) {
             return Ok(false);

@@ -72,6 +72,6 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Res
 }
 
 fn error((resource, e): Unprintable<'_, '_>) -> Error {
-    let error = Error::new(Code::Yaml, e.message).at(e.pos).at(resource.pos());
+    let error = Error::new(Code::NotYaml, e.message).at(e.pos).at(resource.pos());
     error.in_resource(resource.id()).context(format!("printing {}", resource.id()))
 }

@@ -2,7 +2,7 @@
 
 use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
 use crate::yaml::{
@@ -112,7 +112,7 @@ impl<'a> Resource<'a> {
     /// no name.
     pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
         let pos = node.pos();
-        let fault = |message: String| Error::input(message).at(pos);
+        let fault = |message: String| Error::new(Code::NotAResource, message).at(pos);
         if node.as_mapping().is_none() {
             return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
         }
@@ -146,7 +146,7 @@ impl<'a> Resource<'a> {
         match annotations.and_then(Node::as_sequence) {
             Some(items) if items.len() % 2 == 1 => {
                 let message = format!("the annotations of {} are a list, not a mapping", self.id);
-                Err(Error::input(message).at(annotations.map_or(Pos::NONE, |a| a.pos())))
+                Err(Error::new(Code::WrongType, message).at(annotations.map_or(Pos::NONE, |a| a.pos())))
             }
             _ => Ok(()),
         }
@@ -317,7 +317,7 @@ impl<'a> Resource<'a> {
             "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
             self.id
         );
-        Err(Error::input(message).at(self.node.pos()))
+        Err(Error::new(Code::WrongType, message).at(self.node.pos()))
     }
 
     /// Reads what upstream believes of the annotations in which it keeps a history, where a
