@@ -63,7 +63,7 @@ fn split(list: &str) -> Vec<String> {
 }
 
 fn unusable(path: &str, fault: &io::Error) -> Error {
-    Error::io(&fault, format!("'{path}': {fault}"))
+    Error::io(fault, format!("'{path}': {fault}"))
 }
 
 /// Writes a file that must not be there. A file that cannot be written to its end is removed.

@@ -11,6 +11,7 @@ mod bad_documents;
 mod bundles;
 mod callers;
 mod cli;
+mod codes;
 mod command_line;
 mod containers;
 mod crd_keys;

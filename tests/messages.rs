@@ -43,7 +43,7 @@ Error: expected a string, found a list
 
 #[test]
 fn a_line_each() {
-    let short = "base/kustomization.yaml:3:11: error: expected a string, found a list [field]\n";
+    let short = "base/kustomization.yaml:3:11: error: expected a string, found a list [wrong-type]\n";
     assert_eq!(said(TREE, &["--error-format", "short"]), short);
 }
 
@@ -52,7 +52,7 @@ fn an_object_each() {
     let object: Value = serde_json::from_str(&said(TREE, &["--error-format", "json"])).unwrap();
     let place = |value: &Value| (value["file"].clone(), value["line"].clone(), value["column"].clone());
     assert_eq!(object["severity"], "error");
-    assert_eq!(object["code"], "field");
+    assert_eq!(object["code"], "wrong-type");
     assert_eq!(object["message"], "expected a string, found a list");
     assert_eq!(object["field"], "images.newTag");
     assert_eq!(place(&object), ("base/kustomization.yaml".into(), 3.into(), 11.into()));
@@ -64,7 +64,7 @@ fn an_object_each() {
 fn a_document_for_code_scanning() {
     let document: Value = serde_json::from_str(&said(TREE, &["--error-format", "sarif"])).unwrap();
     let result = &document["runs"][0]["results"][0];
-    assert_eq!((&document["version"], &result["ruleId"]), (&"2.1.0".into(), &"field".into()));
+    assert_eq!((&document["version"], &result["ruleId"]), (&"2.1.0".into(), &"wrong-type".into()));
     let location = &result["locations"][0]["physicalLocation"];
     assert_eq!(location["artifactLocation"]["uri"], "base/kustomization.yaml");
     assert_eq!(location["region"]["startLine"], 3);
@@ -72,7 +72,7 @@ fn a_document_for_code_scanning() {
 
 #[test]
 fn a_command_of_github_actions() {
-    let github = "::error file=base/kustomization.yaml,line=3,col=11,title=field::expected a string, found a list\
+    let github = "::error file=base/kustomization.yaml,line=3,col=11,title=wrong-type::expected a string, found a list\
                   %0Ainvalid Kustomization%0Aaccumulating resources from '../base' of over/kustomization.yaml\n";
     assert_eq!(said(TREE, &["--error-format", "github"]), github);
 }

@@ -86,7 +86,7 @@ impl Place {
 }
 
 fn unusable(name: &str, fault: &io::Error) -> Error {
-    Error::io(&fault, format!("'{name}': {fault}"))
+    Error::io(fault, format!("'{name}': {fault}"))
 }
 
 /// The name of the one kustomization file.

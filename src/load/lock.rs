@@ -322,7 +322,7 @@ impl Lock {
 }
 
 fn cannot_read(place: &Path, e: &std::io::Error) -> Error {
-    Error::io(&e, format!("'{}' cannot be read: {e}", place.display()))
+    Error::io(e, format!("'{}' cannot be read: {e}", place.display()))
 }
 
 /// The command that locks a root.

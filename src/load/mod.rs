@@ -594,7 +594,7 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             Error::new(Code::MissingFile, format!("'{path}': no such file or directory"))
         }
-        _ => Error::io(&e, format!("'{path}' cannot be read: {e}")),
+        _ => Error::io(e, format!("'{path}' cannot be read: {e}")),
     };
     // What may not be read is there, and a loader that fails knows nothing: neither is looked for
     // as a directory.

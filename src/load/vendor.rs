@@ -33,7 +33,7 @@ pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &C
     let mut lock = RemoteLock::new();
     let used = parts.used();
     let is_kept = copies == Copies::Kept && !used.is_empty();
-    let cannot = |place: &Path, e: &io::Error| Error::io(&e, format!("cannot write '{}': {e}", place.display()));
+    let cannot = |place: &Path, e: &io::Error| Error::io(e, format!("cannot write '{}': {e}", place.display()));
     let work = match is_kept {
         true => {
             make_directory(&top)?;

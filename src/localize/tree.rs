@@ -87,5 +87,5 @@ impl Tree {
 }
 
 fn unusable(what: &str, fault: &io::Error) -> Error {
-    Error::io(&fault, format!("{what}: {fault}"))
+    Error::io(fault, format!("{what}: {fault}"))
 }

@@ -84,7 +84,9 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
                 let base = Target::load_below(build, root, target).map_err(in_entry)?;
                 if base.kustomization.is_component() {
                     let message = format!("expected kind != 'Component' for path '{entry}'");
-                    return Err(in_entry(base.error("kind", message).hint("list it under 'components'")));
+                    return Err(in_entry(
+                        base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"),
+                    ));
                 }
                 openapi::set(build, &base).map_err(in_entry)?;
                 let below = shared::of_base(build, &base, &target.root, alone).map_err(in_entry)?;
@@ -360,7 +362,9 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         let component = Target::load_below(build, root, target).map_err(in_entry)?;
         if !component.kustomization.is_component() {
             let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
-            return Err(in_entry(component.error("kind", message).hint("list it under 'resources'")));
+            return Err(in_entry(
+                component.error("kind", message).with_code(Code::WrongKind).hint("list it under 'resources'"),
+            ));
         }
         openapi::set(build, &component).map_err(in_entry)?;
         on_stack(&component.root, || accumulate(build, &component, all)).map_err(in_entry)?;
