@@ -108,3 +108,15 @@ fn examples_show_their_code_and_the_mend_mends_it() {
     }
     assert!(failures.is_empty(), "{failures}");
 }
+
+#[test]
+fn explain_prints_the_page_of_a_code() {
+    let tree = Tree::new("");
+    let page = tree.run(&["explain", "no-match"]).ok();
+    assert!(page.starts_with("no-match\n\nAn entry is for resources that do not exist.\n\nWhy\n"), "{page}");
+    assert!(page.contains("\n    -- patch.yaml --\n") && !page.contains("```"), "{page}");
+    let list = tree.run(&["explain", "--list"]).ok();
+    assert_eq!(list.lines().count(), Code::all().count());
+    tree.run(&["explain", "no-macth"]).fails_with(&["there is no code 'no-macth'", "rustomize explain no-match"]);
+    tree.run(&["explain"]).fails_with(&["CODE"]);
+}

@@ -39,6 +39,7 @@ Error: expected a string, found a list
     assert_eq!(said(TREE, &["--color", "never"]), human);
     let colored = said(TREE, &["--color", "always"]);
     assert!(colored.starts_with("\u{1b}[") && colored.contains("newTag: [1]"), "{colored}");
+    assert!(colored.contains("for more: rustomize explain wrong-type"), "{colored}");
 }
 
 #[test]

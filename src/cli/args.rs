@@ -5,6 +5,7 @@ use super::cfg::{Cfg, Fn};
 use super::completion::Completion;
 use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
 use super::edit_args::EditCommand;
+use super::explain_code::Explain;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
 use super::man::Man;
@@ -55,6 +56,9 @@ pub enum Command {
     /// Build a kustomization and run its validators, and print nothing
     #[command(long_about = VALIDATE, after_long_help = VALIDATE_EXAMPLES)]
     Validate(Named<Validate>),
+    /// Explain the code of an error or a warning
+    #[command(long_about = EXPLAIN, after_long_help = EXPLAIN_EXAMPLES)]
+    Explain(Named<Explain>),
     /// Change the kustomization file of the working directory; all other lines of it stay
     Edit(Named<EditCommand>),
     /// Build the kustomizations that a commit changes, in a hook of git
@@ -163,6 +167,16 @@ const VALIDATE_EXAMPLES: &str = "Examples:
 
   # Check what the commits of a branch have changed
   git diff -z --name-only main... | rustomize validate --all --affected-by -";
+
+const EXPLAIN: &str =
+    "Print the page of a code: what it means, why it is an error or a warning, an example, and how it is mended.";
+
+const EXPLAIN_EXAMPLES: &str = "Examples:
+  # Say what the code of a message means
+  rustomize explain no-match
+
+  # List all codes
+  rustomize explain --list";
 
 const KRM_FUNCTION: &str = "Build as a KRM function: reads a ResourceList on stdin, builds its functionConfig, which is of kind \
     Kustomization, with its items as the first resources, and prints a ResourceList. Files that the kustomization names \

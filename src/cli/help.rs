@@ -8,7 +8,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Build", &["build", "validate"]),
     ("Change kustomizations", &["create", "edit", "localize", "vendor", "hook"]),
     ("Plugins", &["plugin"]),
-    ("Look", &["cfg", "openapi", "cache", "doctor", "version"]),
+    ("Look", &["explain", "cfg", "openapi", "cache", "doctor", "version"]),
     ("Other", &["completion", "help"]),
 ];
 

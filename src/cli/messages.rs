@@ -49,6 +49,8 @@ pub struct MessageFlags {
 pub struct Messages {
     format: ErrorFormat,
     renderer: Renderer,
+    /// Someone reads the messages as they are printed.
+    is_read: bool,
     /// What the document of [`ErrorFormat::Sarif`] will have.
     results: Vec<Value>,
 }
@@ -58,13 +60,15 @@ impl Messages {
     pub fn new(flags: MessageFlags) -> Messages {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_terminal = std::io::stderr().is_terminal();
         let is_colored = match flags.color {
-            Color::Auto => std::io::stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+            Color::Auto => is_terminal && !is_set("NO_COLOR") && !is_dumb,
             Color::Always => true,
             Color::Never => false,
         };
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
-        Messages { format: flags.error_format, renderer, results: Vec::new() }
+        let is_read = is_terminal || flags.color == Color::Always;
+        Messages { format: flags.error_format, renderer, is_read, results: Vec::new() }
     }
 
     /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
@@ -141,6 +145,11 @@ impl Messages {
         let root = root.map(|root| format!("in {root}"));
         group = group.elements(notes.chain(chain).chain(root).map(|note| Level::NOTE.no_name().message(note)));
         group = group.elements(error.hints().iter().map(|hint| Level::HELP.with_name("hint").message(hint.as_str())));
+        if self.is_read {
+            // Scripts that compare what is printed have no terminal.
+            let more = format!("for more: rustomize explain {}", error.code().as_str());
+            group = group.element(Level::NOTE.no_name().message(more));
+        }
         self.renderer.render(&[group])
     }
 }

@@ -17,6 +17,7 @@ mod depfile;
 mod doctor;
 mod edit;
 mod edit_args;
+mod explain_code;
 mod help;
 mod hook;
 mod hook_args;
@@ -86,6 +87,7 @@ pub fn main() -> ExitCode {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
         args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
+        args::Command::Explain(explain) => explain_code::explain(&explain.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
         args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),
