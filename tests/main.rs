@@ -50,6 +50,7 @@ mod requirements;
 mod roots;
 mod scaling;
 mod schema;
+mod score;
 mod sdk;
 mod servers;
 mod shared_object;
