@@ -3,6 +3,7 @@
 //!
 //! An [`Error`] ends a request; a [`Warning`] is returned beside its result.
 
+mod advice;
 mod code;
 mod excerpt;
 
@@ -173,6 +174,10 @@ impl Diagnostic {
     fn locate(&mut self, heap: &Heap) {
         if let Spot::Pos(pos) = self.spot {
             self.excerpt = heap.outermost(pos).and_then(|(source, offset)| Excerpt::of(&source.text, offset));
+            let template = self.excerpt.as_ref().and_then(|excerpt| advice::on_line(excerpt.line()));
+            if let Some(advice) = template {
+                self.hints = vec![advice.to_owned()];
+            }
         }
         let spots = self.chain.iter_mut().map(|link| &mut link.spot).chain([&mut self.spot]);
         spots.for_each(|spot| *spot = std::mem::take(spot).located(heap));
@@ -330,7 +335,8 @@ impl std::error::Error for Error {}
 /// A text that is no YAML, or that has no form in JSON.
 impl From<Malformed> for Error {
     fn from(fault: Malformed) -> Self {
-        Error::new(Code::NotYaml, fault.message).at(fault.pos)
+        let advice = advice::on_yaml(&fault.message);
+        Error::new(Code::NotYaml, fault.message).at(fault.pos).hint(advice)
     }
 }
 

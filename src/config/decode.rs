@@ -146,7 +146,14 @@ impl<'a> Decoder<'a> {
         };
         let error = self.error(node.pos(), format!("expected {wanted}, found {found}"));
         let is_scalar = node.as_scalar().is_some();
-        if wanted == "a string" && is_scalar { error.hint("put quotes around it") } else { error }
+        error.hint(match wanted {
+            "a string" if is_scalar => "put quotes around it",
+            "a string" => "write one text here",
+            "a list" => "write each item in a line of its own, with '- ' in front of it",
+            "true or false" => "write true or false, without quotes",
+            "an integer" => "write a whole number, without quotes",
+            _ => "write lines of 'name: value' here, indented below their field",
+        })
     }
 
     /// Reads a mapping into its fields and tells which of them were given and not null.

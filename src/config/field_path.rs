@@ -33,6 +33,7 @@ impl Part<'_> {
     /// The error about a [`Part::NotAnElement`] that is reached.
     pub fn not_an_element() -> Error {
         Error::new(Code::BadPath, "list path element must contain fieldName=fieldValue for element to match")
+            .hint("write it as in containers.[name=web].image")
     }
 }
 
@@ -54,8 +55,11 @@ impl ValuePattern<'_> {
         let mut matches = Vec::new();
         for (i, item) in items.iter().enumerate() {
             let regex = self.compiled.get_or_init(|| GoRegex::new(self.text));
-            let regex =
-                regex.as_ref().map_err(|e| Error::new(Code::BadPattern, format!("in '[{key}={}]': {e}", self.text)))?;
+            let regex = regex.as_ref().map_err(|e| {
+                Error::new(Code::BadPattern, format!("in '[{key}={}]': {e}", self.text)).hint(
+                    "the value is a regular expression in Go's syntax: write '\\' in front of a sign that means itself",
+                )
+            })?;
             let field = if key.is_empty() { Some(item) } else { item.get(key) };
             if field.is_some_and(|field| regex.is_match(printed(field).trim())) {
                 matches.push(i);

@@ -51,7 +51,8 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
             Code::DuplicateKey,
             format!("configmap {} illegally repeats the key `{}`", args.name, w[0].0),
         )
-        .at(w[1].1)),
+        .at(w[1].1)
+        .hint(format!("remove one of them, or name the key of a file: {}-2=PATH", w[0].0))),
         None => Ok(pairs),
     }
 }

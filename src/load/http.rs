@@ -111,7 +111,13 @@ impl Http {
             // A time of none would be no limit.
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = request.config().timeout_global(Some(left)).build();
-            let mut response = request.call().map_err(|e| fault(format!("'{url}' cannot be fetched: {e}")))?;
+            let mut response = request.call().map_err(|e| match e {
+                ureq::Error::Timeout(_) => {
+                    let error = Error::new(Code::Timeout, format!("'{url}' did not answer in time"));
+                    Fault { is_answer: false, error: error.hint("--remote-timeout sets the limit") }
+                }
+                e => fault(format!("'{url}' cannot be fetched: {e}")),
+            })?;
             let status = response.status();
             if status.is_redirection() {
                 let location = response.headers().get("location").and_then(|l| l.to_str().ok());

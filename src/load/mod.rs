@@ -49,7 +49,7 @@ pub use lock::Lock;
 pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::meter;
 use crate::parallel;
 use crate::yaml::encoding::{self, Text};
@@ -369,7 +369,8 @@ impl<'a> Files<'a> {
     /// `allow_absolute`), or the directory is or contains one on the way here: a cycle.
     pub fn base(&self, root: &Root, path: &str, allow_absolute: bool) -> Result<Root> {
         if path.is_empty() {
-            return Err(Error::new(Code::MissingField, "new root cannot be empty"));
+            return Err(Error::new(Code::MissingField, "new root cannot be empty")
+                .hint("write the path of a directory, or remove the entry"));
         }
         if path.starts_with('/') && !allow_absolute {
             let error = Error::new(Code::OutsideRoot, format!("new root '{path}' cannot be absolute"));
@@ -530,7 +531,7 @@ impl<'a> RootFiles<'_, 'a> {
             Ok(file) => self.restrict(&file.place).map(|()| file),
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(&place))?;
-                Err(missing(path, &e.error))
+                Err(missing(path, &e.error).advised(self.loader, Path::new(&joined)))
             }
         }
     }
@@ -589,6 +590,27 @@ fn not_loaded(error: Error) -> NotLoaded {
     NotLoaded { missing: false, error }
 }
 
+impl NotLoaded {
+    /// Adds the name of a file or directory that may be meant, where nothing is at `place`.
+    /// O(entries of the directory).
+    fn advised(mut self, loader: &dyn Loader, place: &Path) -> NotLoaded {
+        if self.error.code() != Code::MissingFile {
+            return self;
+        }
+        let listed = place.parent().and_then(|parent| loader.list(parent).ok());
+        let names: Vec<String> =
+            listed.into_iter().flatten().filter_map(|entry| entry.name.into_string().ok()).collect();
+        let typed = place.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        self.error = match nearest(&typed, names.iter().map(String::as_str)) {
+            Some(name) => self.error.hint(format!("did you mean '{name}'?")),
+            None => {
+                self.error.hint("add it, or correct its path, which begins in the directory of the file that names it")
+            }
+        };
+        self
+    }
+}
+
 fn missing(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
@@ -606,8 +628,9 @@ fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> 
     loader.directory(path).map(Rc::from).map_err(|e| match e.kind() {
         io::ErrorKind::NotADirectory if loader.open(path).is_ok() => {
             Error::new(Code::WrongKind, format!("'{named}': file is not directory"))
+                .hint("name a directory with a kustomization; files are listed under 'resources'")
         }
-        _ => missing(named, &e).error,
+        _ => missing(named, &e).advised(loader, path).error,
     })
 }
 

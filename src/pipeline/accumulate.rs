@@ -26,7 +26,7 @@ use crate::schema::Document;
 use crate::stage::trace::{Step, trace_read, traced};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
-use crate::yaml::{self, Arena, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
+use crate::yaml::{self, Arena, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
 
 /// What the root of a build accumulates.
@@ -148,8 +148,7 @@ fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a
 }
 
 fn resources_in<'a>(arena: Arena<'a>, source: &'a Source) -> Result<documents::Resources<'a>> {
-    let malformed = |m: Malformed| Error::new(Code::NotYaml, format!("MalformedYAMLError: {}", m.message)).at(m.pos);
-    documents::resources_in(arena, source, malformed)
+    documents::resources_in(arena, source, Error::from)
 }
 
 /// The resources of a file, which know their scope now.
@@ -236,7 +235,9 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     let pos = new.pos();
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
-            Err(Error::new(Code::NoMatch, format!("id {id} does not exist; cannot merge or replace")).at(pos))
+            Err(Error::new(Code::NoMatch, format!("id {id} does not exist; cannot merge or replace"))
+                .at(pos)
+                .hint("correct the name, or remove 'behavior': then it is created"))
         }
         (Found::None, _) => map.append(arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
@@ -259,7 +260,8 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
                 Code::AmbiguousMatch,
                 format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")),
             )
-            .at(pos))
+            .at(pos)
+            .hint("merge in the kustomization below, where only one of them exists, or set 'namespace'"))
         }
     }
 }

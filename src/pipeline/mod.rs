@@ -100,17 +100,22 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
         build.warn(Code::Unused, "Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.");
     }
     match (options.order, &options.legacy) {
-        ("fifo", Some(_)) => Err(target.error(
-            "sortOptions",
-            "the field 'sortOptions.legacySortOptions' is set but the selected sort order is 'fifo', not 'legacy'",
-        )),
+        ("fifo", Some(_)) => Err(target
+            .error(
+                "sortOptions",
+                "the field 'sortOptions.legacySortOptions' is set but the selected sort order is 'fifo', not 'legacy'",
+            )
+            .with_code(Code::ConflictingFields)
+            .hint("set 'order: legacy', or remove 'legacySortOptions'")),
         ("fifo", None) => Ok(Order::Fifo),
         ("legacy", None) => Ok(Order::Legacy),
         ("legacy", Some(lists)) => {
             let own = |list: &[&str]| list.iter().map(|k| (*k).to_owned()).collect();
             Ok(Order::Lists { first: own(&lists.first), last: own(&lists.last) })
         }
-        _ => Err(target.error("sortOptions", "the field 'sortOptions.order' must be one of [fifo, legacy]")),
+        _ => Err(target
+            .error("sortOptions", "the field 'sortOptions.order' must be one of [fifo, legacy]")
+            .hint("write 'order: fifo' or 'order: legacy'")),
     }
 }
 

@@ -48,7 +48,8 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
         return Err(in_field(
             target
                 .error("openapi", "builtin version and custom schema provided, cannot use both")
-                .with_code(Code::ConflictingFields),
+                .with_code(Code::ConflictingFields)
+                .hint("remove 'version' or 'path'"),
         ));
     }
     let fault = |message: String, pos| in_field(Error::new(Code::BadSchema, message).at(pos));

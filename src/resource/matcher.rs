@@ -7,6 +7,10 @@ use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::schema::Gvk;
 
+/// What to do about a pattern that is not valid.
+const PATTERN_HINT: &str =
+    "it is a regular expression in Go's syntax: write '.*' for any text, and '\\' in front of a sign that means itself";
+
 /// Characters that mean something in a pattern. A text without them matches itself alone.
 pub(crate) const META: [char; 14] = ['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
 
@@ -36,7 +40,9 @@ impl<'a> Pattern<'a> {
         if !text.contains(META) {
             return Ok(Pattern::Literal(text));
         }
-        GoRegex::new(&whole(text)).map(Pattern::Regex).map_err(|e| Error::new(Code::BadPattern, e.to_string()))
+        GoRegex::new(&whole(text))
+            .map(Pattern::Regex)
+            .map_err(|e| Error::new(Code::BadPattern, e.to_string()).hint(PATTERN_HINT))
     }
 
     /// Whether a whole text matches.

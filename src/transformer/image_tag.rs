@@ -63,7 +63,9 @@ impl<'a> ImageTagTransformer<'a> {
     pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
         let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
-            Error::new(Code::BadPattern, format!("in the image name '{}': {e}", image.name)).at(image.pos)
+            Error::new(Code::BadPattern, format!("in the image name '{}': {e}", image.name))
+                .at(image.pos)
+                .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         Ok(ImageTagTransformer { images: images.to_vec(), names, specs, pos })
     }

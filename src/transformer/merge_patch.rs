@@ -53,7 +53,9 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
                 Code::AmbiguousMatch,
                 format!("multiple matches for Id {id}; failed to find unique target for patch {id}"),
             );
-            Err(error.at(patch.pos()))
+            Err(error
+                .at(patch.pos())
+                .hint("add the namespace, or patch in the kustomization where only one of them exists"))
         }
     }
 }

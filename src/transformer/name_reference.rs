@@ -254,10 +254,9 @@ fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Opti
     let namespace_pos = namespace.pos();
     let string = |node: &Node<'a>| node.as_scalar().filter(|s| s.kind() == Kind::Str).map(|s| s.text());
     match (string(kind), string(namespace)) {
-        (None, _) => {
-            Err(Error::new(Code::WrongType, format!("the kind of a subject of {binding} is not a string"))
-                .at(kind.pos()))
-        }
+        (None, _) => Err(Error::new(Code::WrongType, format!("the kind of a subject of {binding} is not a string"))
+            .at(kind.pos())
+            .hint("write the kind as a text, as in kind: ServiceAccount")),
         (Some("ServiceAccount"), None) => {
             Err(Error::new(Code::MissingField, format!("Invalid Input: namespace is blank for resource {binding}"))
                 .at(namespace_pos))

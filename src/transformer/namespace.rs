@@ -157,7 +157,7 @@ impl<'a> NamespaceTransformer<'a> {
                 Some((None, node)) => {
                     let shape = node.shape();
                     let message = format!("wrong node kind: the {field} of a subject must be a scalar, found {shape}");
-                    return Err(Error::new(Code::WrongType, message).at(node.pos()));
+                    return Err(Error::new(Code::WrongType, message).at(node.pos()).hint("write one text here"));
                 }
                 Some((Some(scalar), _)) if !scalar.is_null() && scalar.text() == wanted => {
                     self.set(subject.get_or_insert_with("namespace", Node::null))?;

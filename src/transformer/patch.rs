@@ -60,7 +60,10 @@ impl<'a> PatchTransformer<'a> {
             let at_entry = |e: Error| e.at(patch.pos);
             let prepared = Prepared::new(patch, read);
             if let (Content::Json(_), None) = (&prepared.content, &patch.target) {
-                return Err(at_entry(Error::new(Code::MissingField, "must specify a target for JSON patch")));
+                return Err(at_entry(
+                    Error::new(Code::MissingField, "must specify a target for JSON patch")
+                        .hint("add the resources that it is for, as in target: {kind: Deployment, name: web}"),
+                ));
             }
             if let (Content::StrategicMerge(documents), Some(_)) = (&prepared.content, &patch.target)
                 && documents.len() > 1
@@ -370,13 +373,17 @@ impl<'a> PatchJson6902Transformer<'a> {
         let named = patches.iter().take_while(is_named).count();
         let prepare = |patch: &Patch<'a>, read: Read<'a>| match &read.content {
             Content::Json(operations) if operations.is_empty() => {
-                Err(Error::new(Code::BadPatch, "the patch has no operations").at(patch.pos))
+                Err(Error::new(Code::BadPatch, "the patch has no operations")
+                    .at(patch.pos)
+                    .hint("add an operation, or remove the entry"))
             }
             _ => Ok(Prepared::new(patch, read)),
         };
         let prepared = read_all(build, root, &patches[..named], &OPERATIONS, prepare)?;
         match patches.get(named) {
-            Some(patch) => Err(Error::new(Code::MissingField, "must specify the target name").at(patch.pos)),
+            Some(patch) => Err(Error::new(Code::MissingField, "must specify the target name")
+                .at(patch.pos)
+                .hint("add the name to 'target'")),
             None => Ok(PatchJson6902Transformer(prepared)),
         }
     }

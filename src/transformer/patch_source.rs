@@ -102,10 +102,12 @@ fn written<'a>(
     let inline = if form.is_trimmed { whole.trim() } else { whole };
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
-            return Err(Error::new(Code::ConflictingFields, "must specify one of patch and path in patches entry"));
+            return Err(Error::new(Code::ConflictingFields, "must specify one of patch and path in patches entry")
+                .hint("add 'path: FILE', or the patch itself under 'patch: |'"));
         }
         (false, false) => {
-            return Err(Error::new(Code::ConflictingFields, "patch and path can't be set at the same time"));
+            return Err(Error::new(Code::ConflictingFields, "patch and path can't be set at the same time")
+                .hint("remove one of the two"));
         }
         (true, false) => {
             let source = match ahead {
@@ -167,7 +169,9 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::new(Code::BadPatch, message).at(node.pos()))
+            Err(Error::new(Code::BadPatch, message)
+                .at(node.pos())
+                .hint("write it as in - {op: replace, path: /spec/replicas, value: 3}"))
         }
     }
 }

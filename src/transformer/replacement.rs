@@ -113,12 +113,14 @@ fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replac
 
 fn incomplete() -> Error {
     Error::new(Code::MissingField, "replacements must specify a source and at least one target")
+        .hint("add 'source' with the resource and its field, and 'targets' with the resources and fields to change")
 }
 
 fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
     let source = match (&entry.source, entry.source_value) {
         (Some(_), Some(_)) => {
-            return Err(Error::new(Code::ConflictingFields, "value and resource selectors are mutually exclusive"));
+            return Err(Error::new(Code::ConflictingFields, "value and resource selectors are mutually exclusive")
+                .hint("remove 'source' or 'sourceValue'"));
         }
         (None, Some(value)) => Source::Value(value),
         (Some(selector), None) => {
@@ -133,7 +135,11 @@ fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>
 }
 
 fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
-    let unselected = || Error::new(Code::MissingField, "target must specify resources to select").at(target.pos);
+    let unselected = || {
+        Error::new(Code::MissingField, "target must specify resources to select")
+            .at(target.pos)
+            .hint("add 'select', as in select: {kind: Deployment}")
+    };
     let select = target.select.as_ref().ok_or_else(unselected)?;
     let default = [Written { text: "metadata.name", pos: target.pos }];
     let paths: &[Written<'a>] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
@@ -286,16 +292,24 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
         ..Hint::default()
     };
     let found: Vec<usize> = map.candidates(&hint).into_iter().filter(|&i| is_match(map.get(i))).collect();
-    let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
+    let shown = || {
+        let parts = [("kind", kind), ("group", group), ("version", version), ("name", selector.name)];
+        let parts = parts.into_iter().chain([("namespace", selector.namespace)]);
+        let given: Vec<String> =
+            parts.filter(|(_, text)| !text.is_empty()).map(|(part, text)| format!("{part}: {text}")).collect();
+        format!("{{{}}}", given.join(", "))
+    };
     match found[..] {
         [i] => Ok(i),
         [] => {
-            let message = format!("nothing selected by {}:{}", shown(), selector.field_path);
-            Err(Error::new(Code::NoMatch, message).at(selector.pos))
+            let message = format!("nothing selected by {}, for its field {}", shown(), selector.field_path);
+            Err(Error::new(Code::NoMatch, message)
+                .at(selector.pos)
+                .hint("correct the kind, the name or the namespace of the source"))
         }
-        _ => {
-            Err(Error::new(Code::AmbiguousMatch, format!("multiple matches for selector {}", shown())).at(selector.pos))
-        }
+        _ => Err(Error::new(Code::AmbiguousMatch, format!("multiple matches for selector {}", shown()))
+            .at(selector.pos)
+            .hint("add the name, the namespace or the group, so that one resource is left")),
     }
 }
 
@@ -575,6 +589,7 @@ type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
 
 fn delimited() -> Error {
     Error::new(Code::WrongType, "delimiter option can only be used with scalar nodes")
+        .hint("name a field that has a text, or remove 'delimiter'")
 }
 
 /// The pieces of a text with one replaced, or one more in front or behind.
