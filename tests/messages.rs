@@ -34,6 +34,7 @@ Error: expected a string, found a list
   = in field 'images.newTag'
   = invalid Kustomization
   = accumulating resources from '../base' of over/kustomization.yaml
+  = hint: write one text here
 ";
     assert_eq!(said(TREE, &[]), human);
     assert_eq!(said(TREE, &["--color", "never"]), human);
@@ -74,7 +75,8 @@ fn a_document_for_code_scanning() {
 #[test]
 fn a_command_of_github_actions() {
     let github = "::error file=base/kustomization.yaml,line=3,col=11,title=wrong-type::expected a string, found a list\
-                  %0Ainvalid Kustomization%0Aaccumulating resources from '../base' of over/kustomization.yaml\n";
+                  %0Ainvalid Kustomization%0Aaccumulating resources from '../base' of over/kustomization.yaml\
+                  %0Ahint: write one text here\n";
     assert_eq!(said(TREE, &["--error-format", "github"]), github);
 }
 

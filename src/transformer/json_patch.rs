@@ -329,6 +329,7 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
             Code::MissingPath,
             format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown()),
         )
+        .hint("add the parent in an operation before this one, or correct the path")
     };
     let Some((last, way)) = path.parts.as_ref().and_then(|parts| parts.split_last()) else {
         return Err(missing().hint("a path starts with '/'"));
@@ -462,7 +463,8 @@ fn test<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
         (Some(node), None) | (None, Some(node)) => node.is_null(),
         (Some(found), Some(wanted)) => equal(found, wanted, operation.is_json),
     };
-    if is_equal { Ok(()) } else { Err(failed_test(operation)) }
+    let hint = "the resource has another value there: see whether the patch still fits, then correct 'value'";
+    if is_equal { Ok(()) } else { Err(failed_test(operation).hint(hint)) }
 }
 
 fn failed_test(operation: &Operation<'_>) -> Error {

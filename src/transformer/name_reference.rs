@@ -473,7 +473,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
             return Err(Error::new(
                 Code::AmbiguousMatch,
                 format!("found multiple possible referrals: {}", ids.join(", ")),
-            ));
+            )
+            .hint("rename one of them, or set the namespace of the reference"));
         }
         Ok(found.first().copied())
     }

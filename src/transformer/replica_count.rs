@@ -63,7 +63,8 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
                 "resource with name {} does not match a config with the following GVK: a kind that has replicas",
                 self.name
             ),
-        ))
+        )
+        .hint("correct the name: it is that of a Deployment, StatefulSet, ReplicaSet or ReplicationController"))
     }
 }
 
