@@ -1,4 +1,4 @@
-//! What users can do about a text that is not valid YAML.
+//! Advice for texts that are not valid YAML.
 
 /// The beginning or another part of the reader's message, and the advice.
 const ADVICE: &[(&str, &str)] = &[

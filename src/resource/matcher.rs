@@ -7,7 +7,7 @@ use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::schema::Gvk;
 
-/// What to do about a pattern that is not valid.
+/// The advice for a pattern that is not valid.
 const PATTERN_HINT: &str =
     "it is a regular expression in Go's syntax: write '.*' for any text, and '\\' in front of a sign that means itself";
 
