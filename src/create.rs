@@ -41,7 +41,7 @@ pub fn create(place: &Place, wanted: &Wanted) -> Result<()> {
         "" => Vec::new(),
         given => glob::references(place, &split(given))?,
     };
-    let exists = || Error::input("kustomization file already exists");
+    let exists = || Error::new(Code::Exists, "kustomization file already exists");
     if FILE_NAMES.iter().any(|name| fs::symlink_metadata(name).is_ok()) {
         return Err(exists().hint("change it with 'rustomize edit'"));
     }
@@ -63,7 +63,7 @@ fn split(list: &str) -> Vec<String> {
 }
 
 fn unusable(path: &str, fault: &io::Error) -> Error {
-    Error::new(Code::Io, format!("'{path}': {fault}"))
+    Error::io(fault, format!("'{path}': {fault}"))
 }
 
 /// Writes a file that must not be there. A file that cannot be written to its end is removed.
@@ -81,7 +81,7 @@ fn detect(directory: &str, is_recursive: bool, found: &mut Vec<String>) -> Resul
     let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
     names.sort_unstable();
     for name in names {
-        let not_utf8 = || Error::new(Code::Io, format!("'{}' in '{named}' is not UTF-8", name.display()));
+        let not_utf8 = || Error::new(Code::Encoding, format!("'{}' in '{named}' is not UTF-8", name.display()));
         let name = name.to_str().ok_or_else(not_utf8)?;
         let path = if directory.is_empty() { name.to_owned() } else { join(directory, name) };
         let metadata = fs::symlink_metadata(&path).map_err(|fault| unusable(&path, &fault))?;
@@ -130,7 +130,7 @@ fn text(wanted: &Wanted, resources: &[String]) -> Result<String> {
         if !is_empty {
             let mut field = Mapping::new();
             field.insert(Key::string(name), value);
-            emit::document(&mut text, &field.into()).map_err(|fault| Error::new(Code::Yaml, fault.message))?;
+            emit::document(&mut text, &field.into()).map_err(|fault| Error::new(Code::NotYaml, fault.message))?;
         }
     }
     Ok(text)

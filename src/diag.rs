@@ -3,12 +3,16 @@
 //!
 //! An [`Error`] ends a request; a [`Warning`] is returned beside its result.
 
+mod advice;
+mod code;
 mod excerpt;
 
+pub use code::Code;
 pub use excerpt::Excerpt;
 
 use crate::yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;
+use std::io;
 use std::ops::Deref;
 
 /// The result of everything that can fail on what a user gave us.
@@ -21,74 +25,6 @@ pub enum Severity {
     Error,
     /// The request succeeded, and the user should know something about it.
     Warning,
-}
-
-/// The subject of a diagnostic, for programs. The command exits with 1 for every error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Code {
-    /// The command line asks for something that is not there.
-    Usage,
-    /// A file holds something that cannot be built.
-    Input,
-    /// A text is not valid YAML, or a tree cannot be written as YAML or JSON.
-    Yaml,
-    /// A field is unknown, or its value has another type.
-    Field,
-    /// Two resources have one id.
-    Duplicate,
-    /// No resource matches a patch or another entry.
-    NoMatch,
-    /// A file cannot be read or written.
-    Io,
-    /// A server has no such file.
-    Absent,
-    /// A remote part is not in the lock, or only the network has it and the build is offline.
-    NotFetched,
-    /// A plugin failed, did what a plugin must not do, or has something to say.
-    Plugin,
-    /// A field or flag still works and should be replaced by another one.
-    Deprecated,
-    /// A field or flag has no effect.
-    Unused,
-    /// A resource has a field that its kind does not have.
-    UnknownFieldOfKind,
-    /// A field of a resource has a value of another type than its kind says.
-    WrongTypeOfKind,
-    /// A resource lacks a field that its kind requires.
-    MissingFieldOfKind,
-    /// A group of Kubernetes' own does not have the kind of a resource.
-    UnknownKind,
-    /// The API version of a resource is deprecated.
-    DeprecatedApi,
-    /// The API version of a resource was removed.
-    RemovedApi,
-}
-
-impl Code {
-    /// The word for the code, which stays the same from version to version.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Code::Usage => "usage",
-            Code::Input => "input",
-            Code::Yaml => "yaml",
-            Code::Field => "field",
-            Code::Duplicate => "duplicate",
-            Code::NoMatch => "no-match",
-            Code::Io => "io",
-            Code::Absent => "absent",
-            Code::NotFetched => "not-fetched",
-            Code::Plugin => "plugin",
-            Code::Deprecated => "deprecated",
-            Code::Unused => "unused",
-            Code::UnknownFieldOfKind => "unknown-field-of-kind",
-            Code::WrongTypeOfKind => "wrong-type-of-kind",
-            Code::MissingFieldOfKind => "missing-field-of-kind",
-            Code::UnknownKind => "unknown-kind",
-            Code::DeprecatedApi => "deprecated-api",
-            Code::RemovedApi => "removed-api",
-        }
-    }
 }
 
 /// A value, and the warnings that came up on the way to it, in order.
@@ -238,6 +174,10 @@ impl Diagnostic {
     fn locate(&mut self, heap: &Heap) {
         if let Spot::Pos(pos) = self.spot {
             self.excerpt = heap.outermost(pos).and_then(|(source, offset)| Excerpt::of(&source.text, offset));
+            let template = self.excerpt.as_ref().and_then(|excerpt| advice::on_line(excerpt.line()));
+            if let Some(advice) = template {
+                self.hints = vec![advice.to_owned()];
+            }
         }
         let spots = self.chain.iter_mut().map(|link| &mut link.spot).chain([&mut self.spot]);
         spots.for_each(|spot| *spot = std::mem::take(spot).located(heap));
@@ -281,9 +221,14 @@ impl Error {
         Error(Box::new(Diagnostic::new(Severity::Error, code, message.into())))
     }
 
-    /// A fault of a file's content.
+    /// A fault of a file's content that has no code of its own.
     pub fn input(message: impl Into<String>) -> Self {
         Error::new(Code::Input, message)
+    }
+
+    /// A fault that the system has reported for a file or directory: its kind decides the code.
+    pub fn io(fault: &io::Error, message: impl Into<String>) -> Self {
+        Error::new(Code::of(fault), message)
     }
 
     /// Sets a more exact code.
@@ -390,7 +335,8 @@ impl std::error::Error for Error {}
 /// A text that is no YAML, or that has no form in JSON.
 impl From<Malformed> for Error {
     fn from(fault: Malformed) -> Self {
-        Error::new(Code::Yaml, fault.message).at(fault.pos)
+        let advice = advice::on_yaml(&fault.message);
+        Error::new(Code::NotYaml, fault.message).at(fault.pos).hint(advice)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The face of the library: [`build`], [`build_all`], [`Workspace`] and [`Output`].
 
-use crate::diag::{Error, Result, Warned};
+use crate::diag::{Code, Error, Result, Warned};
 use crate::load::remote::RemoteParts;
 use crate::load::{Common, Loader};
 use crate::parallel;
@@ -291,6 +291,6 @@ fn context<'w>(
 
 fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let error = Error::input(format!("the build broke off: {}", text.unwrap_or("it does not say why")));
+    let error = Error::new(Code::Internal, format!("the build broke off: {}", text.unwrap_or("it does not say why")));
     error.hint("this is a fault of the program: please report it")
 }

@@ -213,7 +213,8 @@ fn commands_in_files_for_other_programs_run() {
         }
         call(".", &["bash", "-c", step["run"].as_str().unwrap()], &variables)
     };
-    let annotation = "::error file=north/kustomization.yaml,line=2,col=1,title=field::unknown field \"namePrefixx\"%0A";
+    let annotation =
+        "::error file=north/kustomization.yaml,line=2,col=1,title=unknown-field::unknown field \"namePrefixx\"%0A";
     let since = act(&[("changed-since", &base)]);
     assert_eq!((since.status, since.stdout.as_str()), (Some(1), ""), "{}", since.stderr);
     assert!(since.stderr.contains(annotation) && !since.stderr.contains("gone.yaml"), "{}", since.stderr);

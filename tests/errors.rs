@@ -23,7 +23,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// The stderr of a case, with paths from its root.
-fn stderr_of(case: &Path, facts: &serde_json::Value) -> String {
+pub fn stderr_of(case: &Path, facts: &serde_json::Value) -> String {
     let mut tree = Tree::new("");
     let root = tree.path();
     if case.join("in").is_dir() {

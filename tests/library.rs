@@ -208,7 +208,7 @@ fn errors_are_data() {
     let workspace = Workspace::new();
     let fault = |root: &str| build(&workspace, &files, root, &Options::default()).value.map(drop).unwrap_err();
     let error = fault(".");
-    assert_eq!((error.severity(), error.code().as_str()), (Severity::Error, "input"));
+    assert_eq!((error.severity(), error.code().as_str()), (Severity::Error, "wrong-type"));
     assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("base/p.yaml:6:11"));
     assert_eq!(error.field().as_deref(), Some("spec.template.spec"));
     assert_eq!(error.resource(), Some("Deployment.v1.apps/a.[noNs]"));
@@ -216,9 +216,12 @@ fn errors_are_data() {
     assert_eq!(chain.last(), Some(&Some("kustomization.yaml:2:3".to_owned())), "{error}");
     assert!(chain.contains(&Some("base/kustomization.yaml:3:3".to_owned())), "{chain:?}");
     let error = fault("typo");
-    assert_eq!((error.code().as_str(), error.hints()), ("field", &["did you mean 'commonLabels'?".to_owned()][..]));
+    assert_eq!(
+        (error.code().as_str(), error.hints()),
+        ("unknown-field", &["did you mean 'commonLabels'?".to_owned()][..])
+    );
     let error = fault("twice");
-    assert_eq!((error.code().as_str(), error.resource()), ("duplicate", Some("Role.[noVer].[noGrp]/a.[noNs]")));
+    assert_eq!((error.code().as_str(), error.resource()), ("duplicate-id", Some("Role.[noVer].[noGrp]/a.[noNs]")));
     let warnings = build(&workspace, &roots(), "own", &Options::default()).warnings;
     assert!(warnings.is_empty(), "{warnings:?}");
     let old = Memory::from_iter([("kustomization.yaml", "commonLabels: {a: b}\n")]);

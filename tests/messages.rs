@@ -34,16 +34,18 @@ Error: expected a string, found a list
   = in field 'images.newTag'
   = invalid Kustomization
   = accumulating resources from '../base' of over/kustomization.yaml
+  = hint: write one text here
 ";
     assert_eq!(said(TREE, &[]), human);
     assert_eq!(said(TREE, &["--color", "never"]), human);
     let colored = said(TREE, &["--color", "always"]);
     assert!(colored.starts_with("\u{1b}[") && colored.contains("newTag: [1]"), "{colored}");
+    assert!(colored.contains("for more: rustomize explain wrong-type"), "{colored}");
 }
 
 #[test]
 fn a_line_each() {
-    let short = "base/kustomization.yaml:3:11: error: expected a string, found a list [field]\n";
+    let short = "base/kustomization.yaml:3:11: error: expected a string, found a list [wrong-type]\n";
     assert_eq!(said(TREE, &["--error-format", "short"]), short);
 }
 
@@ -52,7 +54,7 @@ fn an_object_each() {
     let object: Value = serde_json::from_str(&said(TREE, &["--error-format", "json"])).unwrap();
     let place = |value: &Value| (value["file"].clone(), value["line"].clone(), value["column"].clone());
     assert_eq!(object["severity"], "error");
-    assert_eq!(object["code"], "field");
+    assert_eq!(object["code"], "wrong-type");
     assert_eq!(object["message"], "expected a string, found a list");
     assert_eq!(object["field"], "images.newTag");
     assert_eq!(place(&object), ("base/kustomization.yaml".into(), 3.into(), 11.into()));
@@ -64,7 +66,7 @@ fn an_object_each() {
 fn a_document_for_code_scanning() {
     let document: Value = serde_json::from_str(&said(TREE, &["--error-format", "sarif"])).unwrap();
     let result = &document["runs"][0]["results"][0];
-    assert_eq!((&document["version"], &result["ruleId"]), (&"2.1.0".into(), &"field".into()));
+    assert_eq!((&document["version"], &result["ruleId"]), (&"2.1.0".into(), &"wrong-type".into()));
     let location = &result["locations"][0]["physicalLocation"];
     assert_eq!(location["artifactLocation"]["uri"], "base/kustomization.yaml");
     assert_eq!(location["region"]["startLine"], 3);
@@ -72,8 +74,9 @@ fn a_document_for_code_scanning() {
 
 #[test]
 fn a_command_of_github_actions() {
-    let github = "::error file=base/kustomization.yaml,line=3,col=11,title=field::expected a string, found a list\
-                  %0Ainvalid Kustomization%0Aaccumulating resources from '../base' of over/kustomization.yaml\n";
+    let github = "::error file=base/kustomization.yaml,line=3,col=11,title=wrong-type::expected a string, found a list\
+                  %0Ainvalid Kustomization%0Aaccumulating resources from '../base' of over/kustomization.yaml\
+                  %0Ahint: write one text here\n";
     assert_eq!(said(TREE, &["--error-format", "github"]), github);
 }
 

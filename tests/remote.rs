@@ -237,7 +237,7 @@ fn a_server_cannot_hurt_the_build() {
     fails("loop.yaml", &[], &["redirects more than 10 times"]);
     fails("other.yaml", &[], &["redirects to 'http://other.example.com/x.yaml'", "another host"]);
     fails("closes.yaml", &[], &["cannot be fetched"]);
-    fails("hang.yaml", &["--remote-timeout", "300ms"], &["cannot be fetched", "timeout"]);
+    fails("hang.yaml", &["--remote-timeout", "300ms"], &["did not answer in time", "timeout"]);
 }
 
 /// A build of a remote base by a user whose home cannot be written to.

@@ -28,11 +28,29 @@ fn cases() {
 }
 
 /// Cases of faults that are in no file.
-const WITHOUT_A_PLACE: [&str; 1] = ["directory-missing.txtar"];
+pub const WITHOUT_A_PLACE: [&str; 1] = ["directory-missing.txtar"];
 
 /// The line of an error that says its place: `--> file:line:column`.
 pub fn place_line(stderr: &str) -> Option<&str> {
     stderr.lines().map(str::trim_start).find(|line| line.starts_with("--> "))
+}
+
+/// The tree of a case, without its arguments and what is expected of it.
+pub fn tree_of(files: &[(String, String)]) -> Tree {
+    let mut tree = Tree::new("");
+    let env = files.iter().find(|(n, _)| n == "env").map_or("", |(_, text)| text.as_str());
+    for (name, text) in files.iter().filter(|(n, _)| !matches!(n.as_str(), "stdout" | "stderr" | "args" | "env")) {
+        match name.split_once(" -> ") {
+            Some((link, target)) => std::os::unix::fs::symlink(target, tree.path().join(link)).unwrap(),
+            None => tree.write(name, text),
+        }
+    }
+    for line in env.lines() {
+        let (name, value) = line.split_once('=').unwrap();
+        let value = value.replace("$TREE", &tree.path().to_string_lossy());
+        tree.variables.insert(Box::leak(name.to_owned().into_boxed_str()), value);
+    }
+    tree
 }
 
 fn case(path: &Path, update: bool) -> Result<(), String> {
@@ -42,18 +60,7 @@ fn case(path: &Path, update: bool) -> Result<(), String> {
         return Err("the head does not say what the case shows".into());
     }
     let file = |name: &str| files.iter().find(|(n, _)| n == name).map(|(_, text)| text.as_str());
-    let mut tree = Tree::new("");
-    for (name, text) in files.iter().filter(|(n, _)| !matches!(n.as_str(), "stdout" | "stderr" | "args" | "env")) {
-        match name.split_once(" -> ") {
-            Some((link, target)) => std::os::unix::fs::symlink(target, tree.path().join(link)).unwrap(),
-            None => tree.write(name, text),
-        }
-    }
-    for line in file("env").unwrap_or_default().lines() {
-        let (name, value) = line.split_once('=').ok_or("a line of env is no NAME=value")?;
-        let value = value.replace("$TREE", &tree.path().to_string_lossy());
-        tree.variables.insert(Box::leak(name.to_owned().into_boxed_str()), value);
-    }
+    let tree = tree_of(&files);
     let args: Vec<&str> = file("args").unwrap_or("build").split_whitespace().collect();
     let run = tree.run(&args);
     let stdout = run.stdout.replace(&*tree.path().to_string_lossy(), "$TREE");

@@ -197,7 +197,8 @@ const VALIDATE_EXAMPLES: &str = "Examples:
   git diff -z --name-only main... | rustomize validate --all --affected-by -";
 
 const EXPLAIN: &str = "Build a kustomization, with the flags of 'build', and say of each field of a resource which file and line its \
-    value comes from, and which steps have changed it. Without a resource, all resources are listed.";
+    value comes from, and which steps have changed it. Without a resource, all resources are listed. A code of an error or a \
+    warning in place of a directory prints the page of the code: what it means, why, an example, and how it is mended.";
 
 const EXPLAIN_EXAMPLES: &str = "Examples:
   # List the resources of an overlay, and the files that they come from
@@ -207,7 +208,11 @@ const EXPLAIN_EXAMPLES: &str = "Examples:
   rustomize explain overlays/prod Deployment/web spec.replicas
 
   # Write a page for browsers with all resources, fields and steps
-  rustomize explain overlays/prod --html prod.html";
+  rustomize explain overlays/prod --html prod.html
+
+  # Say what the code of a message means, and list all codes
+  rustomize explain no-match
+  rustomize explain --list";
 
 const KRM_FUNCTION: &str = "Build as a KRM function: reads a ResourceList on stdin, builds its functionConfig, which is of kind \
     Kustomization, with its items as the first resources, and prints a ResourceList. Files that the kustomization names \

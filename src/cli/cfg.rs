@@ -2,7 +2,7 @@
 //! directories of resources that do not exist here: an error says what to use.
 
 use super::switch::switch;
-use crate::diag::Error;
+use crate::diag::{Code, Error};
 use crate::load::FileLimit;
 use crate::yaml::{Heap, Malformed, documents};
 use anyhow::{Context, Result, bail};
@@ -161,7 +161,7 @@ fn kinds(name: &str, text: String) -> Result<Vec<String>> {
     let nodes = documents(arena, arena.add_source(name, text)).map_err(malformed)?;
     if let Some(other) = nodes.iter().find(|node| node.as_mapping().is_none()) {
         let fault = format!("expected a resource, found {}", other.shape());
-        return Err(Error::input(fault).at(other.pos()).located(&heap).into());
+        return Err(Error::new(Code::BadValue, fault).at(other.pos()).located(&heap).into());
     }
     Ok(nodes.iter().map(|node| node.get_text("kind").unwrap_or_default().to_owned()).collect())
 }

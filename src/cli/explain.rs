@@ -9,7 +9,8 @@ mod view;
 
 use super::args::{Build, Format};
 use super::messages::Messages;
-use super::{build, output};
+use super::{build, explain_code, output};
+use crate::diag::{Code, Error};
 use crate::workspace::{self, Workspace};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -43,6 +44,10 @@ pub struct Explain {
     /// Show the values of Secrets
     #[arg(long, help_heading = super::args::heading::OUTPUT)]
     pub show_secrets: bool,
+
+    /// List the codes of errors and warnings with their meanings
+    #[arg(long, help_heading = super::args::heading::OUTPUT)]
+    pub list: bool,
 }
 
 const WORDS: &str = "The directory with the kustomization, a resource of its output, a field of that [default: .]\n\n\
@@ -57,6 +62,19 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
     let format = format(args)?;
     let words: Vec<&str> = args.build.directory.iter().map(String::as_str).collect();
+    if args.list {
+        return explain_code::list();
+    }
+    if let [word] = words[..]
+        && !Path::new(word).exists()
+    {
+        if explain_code::run(word)? {
+            return Ok(());
+        }
+        if let Some(hint) = explain_code::hint(word) {
+            return Err(Error::new(Code::MissingFile, format!("'{word}': no such file or directory")).hint(hint).into());
+        }
+    }
     let (root, resource, field) = match words[..] {
         [] => (".", None, None),
         [root] => (root, None, None),

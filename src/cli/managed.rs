@@ -184,5 +184,5 @@ pub fn schemas(
 
 /// Turns an error of a command into an error of the library.
 fn plain(error: anyhow::Error) -> Error {
-    error.downcast().unwrap_or_else(|error| Error::new(Code::Plugin, format!("{error:#}")))
+    error.downcast().unwrap_or_else(|error| Error::new(Code::BadPlugin, format!("{error:#}")))
 }

@@ -63,6 +63,8 @@ pub struct Messages {
     format: ErrorFormat,
     color: Color,
     renderer: Renderer,
+    /// Someone reads the messages as they are printed.
+    is_read: bool,
     /// What the document of [`ErrorFormat::Sarif`] will have.
     results: Vec<Value>,
 }
@@ -70,9 +72,11 @@ pub struct Messages {
 impl Messages {
     /// Messages as the flags ask for them.
     pub fn new(flags: MessageFlags) -> Messages {
-        let is_colored = flags.color.is_used(std::io::stderr().is_terminal());
+        let is_terminal = std::io::stderr().is_terminal();
+        let is_colored = flags.color.is_used(is_terminal);
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
-        Messages { format: flags.error_format, color: flags.color, renderer, results: Vec::new() }
+        let is_read = is_terminal || flags.color == Color::Always;
+        Messages { format: flags.error_format, color: flags.color, renderer, is_read, results: Vec::new() }
     }
 
     /// Returns true if stdout may be coloured.
@@ -166,6 +170,11 @@ impl Messages {
         let root = root.map(|root| format!("in {root}"));
         group = group.elements(notes.chain(chain).chain(root).map(|note| Level::NOTE.no_name().message(note)));
         group = group.elements(error.hints().iter().map(|hint| Level::HELP.with_name("hint").message(hint.as_str())));
+        if self.is_read {
+            // Scripts that compare what is printed have no terminal.
+            let more = format!("for more: rustomize explain {}", error.code().as_str());
+            group = group.element(Level::NOTE.no_name().message(more));
+        }
         self.renderer.render(&[group])
     }
 }

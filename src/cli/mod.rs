@@ -27,6 +27,7 @@ mod doctor;
 mod edit;
 mod edit_args;
 mod explain;
+mod explain_code;
 mod findings;
 mod git;
 mod help;

@@ -23,7 +23,7 @@ pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
         }
         Some(file) => {
             let text = output.print_in_pieces()?;
-            write_file(file, &text).with_context(|| format!("open {}", file.display()))
+            write_file(file, &text).map_err(|e| not_written(file, e))
         }
         None => {
             let text = output.print_in_pieces()?;
@@ -31,6 +31,22 @@ pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
             write_all(&mut out, &text)?;
             Ok(out.flush()?)
         }
+    }
+}
+
+/// The error for a file that cannot be written.
+fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
+    let message = format!("open {}: {error}", file.display());
+    let Some(fault) = error.downcast_ref::<std::io::Error>() else { return error.context(message) };
+    if fault.kind() == std::io::ErrorKind::BrokenPipe {
+        return error;
+    }
+    let known = diag::Error::io(fault, message);
+    match file.parent() {
+        Some(folder) if fault.kind() == std::io::ErrorKind::NotFound && !folder.exists() => {
+            known.hint(format!("make the directory first: mkdir -p '{}'", folder.display())).into()
+        }
+        _ => known.hint("name a file that you may write to").into(),
     }
 }
 

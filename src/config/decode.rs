@@ -90,7 +90,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
 /// # Errors
 /// It has a control character.
 pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
-    match reprint::read_json(text).map_err(Error::input)? {
+    match reprint::read_json(text).map_err(|message| Error::new(Code::NotYaml, message))? {
         Cow::Owned(text) => Ok(arena.text(&text)),
         Cow::Borrowed(_) => Ok(text),
     }
@@ -147,7 +147,7 @@ impl<'a> Decoder<'a> {
 
     /// An error at the place of a node.
     pub fn error(&self, pos: Pos, message: impl Into<String>) -> Error {
-        Error::new(Code::Field, message).at(pos)
+        Error::new(Code::WrongType, message).at(pos)
     }
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
@@ -157,7 +157,14 @@ impl<'a> Decoder<'a> {
         };
         let error = self.error(node.pos(), format!("expected {wanted}, found {found}"));
         let is_scalar = node.as_scalar().is_some();
-        if wanted == "a string" && is_scalar { error.hint("put quotes around it") } else { error }
+        error.hint(match wanted {
+            "a string" if is_scalar => "put quotes around it",
+            "a string" => "write one text here",
+            "a list" => "write each item in a line of its own, with '- ' in front of it",
+            "true or false" => "write true or false, without quotes",
+            "an integer" => "write a whole number, without quotes",
+            _ => "write lines of 'name: value' here, indented below their field",
+        })
     }
 
     /// Reads a mapping into its fields and tells which of them were given and not null.
@@ -192,7 +199,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn unknown_field<'n>(&self, key: &Key<'_>, known: impl Iterator<Item = &'n str> + Clone) -> Error {
-        let error = self.error(key.pos(), format!("unknown field \"{}\"", key.text()));
+        let error = self.error(key.pos(), format!("unknown field \"{}\"", key.text())).with_code(Code::UnknownField);
         match nearest(key.text(), known.clone()) {
             Some(name) => error.hint(format!("did you mean '{name}'?")),
             None => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),

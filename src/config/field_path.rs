@@ -2,7 +2,7 @@
 //! `spec.template.spec.containers.[name=web].image`.
 
 use super::go_regexp::{GoRegex, PatternError};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
@@ -32,7 +32,8 @@ pub enum Part<'a> {
 impl Part<'_> {
     /// The error about a [`Part::NotAnElement`] that is reached.
     pub fn not_an_element() -> Error {
-        Error::input("list path element must contain fieldName=fieldValue for element to match")
+        Error::new(Code::BadPath, "list path element must contain fieldName=fieldValue for element to match")
+            .hint("write it as in containers.[name=web].image")
     }
 }
 
@@ -54,7 +55,11 @@ impl ValuePattern<'_> {
         let mut matches = Vec::new();
         for (i, item) in items.iter().enumerate() {
             let regex = self.compiled.get_or_init(|| GoRegex::new(self.text));
-            let regex = regex.as_ref().map_err(|e| Error::input(format!("in '[{key}={}]': {e}", self.text)))?;
+            let regex = regex.as_ref().map_err(|e| {
+                Error::new(Code::BadPattern, format!("in '[{key}={}]': {e}", self.text)).hint(
+                    "the value is a regular expression in Go's syntax: write '\\' in front of a sign that means itself",
+                )
+            })?;
             let field = if key.is_empty() { Some(item) } else { item.get(key) };
             if field.is_some_and(|field| regex.is_match(printed(field).trim())) {
                 matches.push(i);
@@ -167,7 +172,7 @@ fn texts(path: &str) -> Result<Vec<String>> {
     }
     if texts.len() > MAX_PARTS {
         let message = format!("a field path has {} parts, more than {MAX_PARTS}", texts.len());
-        return Err(Error::input(message));
+        return Err(Error::new(Code::TooLarge, message));
     }
     Ok(texts)
 }
@@ -240,12 +245,12 @@ fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'
         }
         (Part::Index(i), Value::Sequence(items)) => items.get(*i),
         (Part::Index(_), Value::Mapping(_)) => {
-            return Err(Error::input("wrong node kind: expected a list, found a mapping")
+            return Err(Error::new(Code::WrongType, "wrong node kind: expected a list, found a mapping")
                 .hint("a key of digits is not reached"));
         }
         (Part::Last, Value::Sequence(items)) => items.last(),
         (Part::NotAnElement, _) => return Err(Part::not_an_element()),
-        (Part::All, _) => return Err(Error::input("a source's path names one field, '*' names many")),
+        (Part::All, _) => return Err(Error::new(Code::BadPath, "a source's path names one field, '*' names many")),
         _ => None,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::decode::{Decoder, for_builtin};
 use super::{Decode, Described, Shape};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
@@ -84,12 +84,13 @@ impl<'a> Step<'a> {
             self.key == "-" || self.key.parse::<i64>().is_ok() || (self.key.starts_with('[') && self.key.ends_with(']'))
         };
         match self.key.as_bytes() {
-            [] => Err(Error::input("cannot set or create an empty field name")),
-            b"*" => Err(Error::input("wildcard is not supported in the path of a field")
+            [] => Err(Error::new(Code::BadPath, "cannot set or create an empty field name")),
+            b"*" => Err(Error::new(Code::BadPath, "wildcard is not supported in the path of a field")
                 .hint("lists on the way are entered without a sign")),
-            _ if is_item() => {
-                Err(Error::input(format!("wrong node kind: '{}' is for an item of a list, found a mapping", self.key)))
-            }
+            _ if is_item() => Err(Error::new(
+                Code::WrongType,
+                format!("wrong node kind: '{}' is for an item of a list, found a mapping", self.key),
+            )),
             _ => Ok(()),
         }
     }
@@ -137,7 +138,9 @@ pub fn walk<'a>(
     match node.value_mut() {
         ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, path, create, edit)),
         ValueMut::Scalar(s) if s.is_null() => Ok(()),
-        ValueMut::Scalar(_) => Err(Error::input("expected sequence or mapping node, found a scalar").at(pos)),
+        ValueMut::Scalar(_) => {
+            Err(Error::new(Code::WrongType, "expected sequence or mapping node, found a scalar").at(pos))
+        }
         ValueMut::Mapping(m) => {
             step.check().map_err(|e| e.at(pos))?;
             let makes = create != Create::No && !step.list;
@@ -265,7 +268,10 @@ impl<'a> MergedSpecs<'a> {
                 }
                 Some(create) if create == spec.create => {}
                 Some(_) => {
-                    return Err(Error::input(format!("conflicting fieldspecs for path '{}'", spec.path)));
+                    return Err(Error::new(
+                        Code::ConflictingFields,
+                        format!("conflicting fieldspecs for path '{}'", spec.path),
+                    ));
                 }
             }
         }

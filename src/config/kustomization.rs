@@ -137,7 +137,7 @@ impl<'a> Kustomization<'a> {
         let says_something = k.given.names().any(|name| !vanishes(name) && k.has_content(name));
         let warnings = deprecations(&k.given);
         if !says_something {
-            return Err(Error::input("kustomization.yaml is empty")
+            return Err(Error::new(Code::MissingField, "kustomization.yaml is empty")
                 .at(node.pos())
                 .hint("add a 'resources' field with the files to build"));
         }
@@ -175,13 +175,14 @@ impl<'a> Kustomization<'a> {
             self.api_version = wanted;
         }
         if self.kind != "Kustomization" && self.kind != "Component" {
-            return Err(Error::input("kind should be Kustomization or Component")
+            return Err(Error::new(Code::WrongKind, "kind should be Kustomization or Component")
                 .at(self.place_of("kind"))
                 .hint(format!("it is '{}' here", self.kind)));
         }
         if self.api_version != wanted {
             let message = format!("apiVersion for {} should be {wanted}", self.kind);
-            let error = Error::input(message).at(self.place_of("apiVersion")).at(self.place_of("kind")).at(pos);
+            let error =
+                Error::new(Code::WrongKind, message).at(self.place_of("apiVersion")).at(self.place_of("kind")).at(pos);
             return Err(error.hint(format!("it is '{}' here", self.api_version)));
         }
         Ok(())

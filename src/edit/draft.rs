@@ -64,7 +64,7 @@ impl<'a> Draft<'a> {
         let after = Node::new(std::mem::take(&mut self.fields), pos);
         let changed = change::apply(self.arena, (self.source, &self.written), self.before.as_ref(), &after);
         let unchangeable = |Unchangeable { message, pos }: Unchangeable| {
-            let error = Error::new(Code::Yaml, format!("'{}' was not changed: {message}", self.name)).at(pos);
+            let error = Error::new(Code::NotYaml, format!("'{}' was not changed: {message}", self.name)).at(pos);
             error.hint(format!("change {} by hand, or write these fields out", self.name))
         };
         let text = changed.map_err(unchangeable)?;
@@ -89,7 +89,10 @@ impl<'a> Draft<'a> {
         let mut keys = self.fields.iter().map(|entry| *entry.key()).filter(|key| key.text().eq_ignore_ascii_case(name));
         match (keys.next(), keys.next()) {
             (_, Some(second)) => {
-                let error = Error::input(format!("'{name}' is given twice, and one of them would be changed"));
+                let error = Error::new(
+                    Code::DuplicateKey,
+                    format!("'{name}' is given twice, and one of them would be changed"),
+                );
                 Err(error.at(second.pos()).hint("write all of it under one key"))
             }
             (key, None) => Ok(key),
@@ -154,7 +157,7 @@ impl<'a> Draft<'a> {
             self.rename(old, name)?;
         }
         let node = self.value(name, || Node::new(Sequence::default(), Pos::NONE))?;
-        node.as_sequence_mut().ok_or_else(|| Error::input(format!("'{name}' is not a list")))
+        node.as_sequence_mut().ok_or_else(|| Error::new(Code::WrongType, format!("'{name}' is not a list")))
     }
 
     /// Adds items at the end of a list. If there is no such list, a new one is at `pos`.
@@ -178,7 +181,7 @@ impl<'a> Draft<'a> {
     /// The field is given twice.
     pub fn mapping(&mut self, name: &'static str) -> Result<&mut Mapping<'a>> {
         let node = self.value(name, || Mapping::new().into())?;
-        node.as_mapping_mut().ok_or_else(|| Error::input(format!("'{name}' is not a mapping")))
+        node.as_mapping_mut().ok_or_else(|| Error::new(Code::WrongType, format!("'{name}' is not a mapping")))
     }
 
     /// Gives a list another name, or adds its items to the list that has that name.

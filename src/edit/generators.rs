@@ -4,7 +4,7 @@ use super::draft::{self, Draft};
 use super::{Place, glob, shown, usage};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::config::{Decode, Decoder, StringMap};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::schema::gvk::or;
 use crate::stage::{Build, Generator};
@@ -229,7 +229,10 @@ fn pair(literal: &str) -> Result<(&str, &str)> {
         Some((key, value)) if !value.contains('=') => Ok((key, value)),
         _ => {
             let message = "invalid format: literal values must be specified in the key=value format";
-            Err(Error::input(format!("failed to update literal sources: failed to update resource: {message}")))
+            Err(Error::new(
+                Code::BadSource,
+                format!("failed to update literal sources: failed to update resource: {message}"),
+            ))
         }
     }
 }
@@ -249,7 +252,7 @@ pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Source
         let at = draft.items(kind.field()).iter().position(|item| is_entry(item, name, &sources.namespace));
         let missing = || {
             let message = format!("unable to find {} with name \"{name}\"", kind.name());
-            kind.failed(Error::input(format!("could not set new {} value: {message}", kind.name())))
+            kind.failed(Error::new(Code::BadSource, format!("could not set new {} value: {message}", kind.name())))
         };
         let at = at.ok_or_else(missing)?;
         let entry = draft.list(kind.field())?.get_mut(at).and_then(Node::as_mapping_mut).ok_or_else(missing)?;
@@ -279,7 +282,7 @@ fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> 
             Some(item) => item.set_text(arena.text(literal), Tag::Str, Pos::NONE),
             None => {
                 let message = format!("key '{key}' not found in resource");
-                return Err(Error::input(format!("failed to update literal sources: {message}")));
+                return Err(Error::new(Code::BadSource, format!("failed to update literal sources: {message}")));
             }
         }
     }
@@ -306,7 +309,7 @@ pub fn remove(place: &mut Place, kind: Kind, arguments: &[String], namespace: &s
         let missing: Vec<&str> = names.iter().copied().filter(|name| !is_found(draft, name)).collect();
         if missing.len() == names.len() {
             let message = format!("no specified {word}(s) were found in the kustomization.yaml file");
-            return Err(Error::input(message));
+            return Err(Error::new(Code::Exists, message));
         }
         missing.iter().for_each(|name| draft.note(format!("{word} {name} doesn't exist in kustomization file")));
         draft.list(kind.field())?.retain(|item| !names.iter().any(|name| is_entry(item, name, namespace)));

@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::{Place, glob, shown, usage};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::yaml::Node;
 
 /// The words that `buildMetadata` knows.
@@ -81,10 +81,10 @@ pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
     place.change(|draft| {
         for base in bases.split(',') {
             if !glob::exists(base) {
-                return Err(Error::input(format!("{base} does not exist")));
+                return Err(Error::new(Code::MissingFile, format!("{base} does not exist")));
             }
             if !push(draft, "resources", base)? {
-                return Err(Error::input(format!("base {base} already in kustomization file")));
+                return Err(Error::new(Code::Exists, format!("base {base} already in kustomization file")));
             }
         }
         Ok(())
@@ -155,7 +155,10 @@ pub fn add_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()>
     place.change(|draft| {
         for word in words {
             if !push(draft, "buildMetadata", &word)? {
-                return Err(Error::input(format!("buildMetadata option {word} already in kustomization file")));
+                return Err(Error::new(
+                    Code::Exists,
+                    format!("buildMetadata option {word} already in kustomization file"),
+                ));
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::draft::{self, Draft};
 use super::{Place, usage};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub fn add(place: &mut Place, kind: Metadata, how: Adding, arguments: &[String])
         for (key, value) in &pairs {
             if mapping.contains(key) && !how.force {
                 let message = "already in kustomization file. Use --force to override.";
-                return Err(Error::input(format!("{} {key} {message}", kind.word())));
+                return Err(Error::new(Code::BadSource, format!("{} {key} {message}", kind.word())));
             }
             put(arena, mapping, key, value);
         }
@@ -109,7 +109,7 @@ fn label<'d, 'a>(draft: &'d mut Draft<'a>, include_templates: bool) -> Result<&'
             list.len() - 1
         }
     };
-    let broken = || Error::input("an entry of 'labels' is not a mapping");
+    let broken = || Error::new(Code::WrongType, "an entry of 'labels' is not a mapping");
     let entry = list.get_mut(at).and_then(Node::as_mapping_mut).ok_or_else(broken)?;
     let key =
         entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("pairs")).unwrap_or("pairs");
@@ -185,12 +185,15 @@ pub fn remove(place: &mut Place, kind: Metadata, arguments: &[String], is_missin
     place.change(|draft| {
         if draft.get(kind.field()).is_none_or(Node::is_null) {
             let message = format!("{} is not defined in kustomization file", kind.field());
-            return if is_missing_fine { Ok(()) } else { Err(Error::input(message)) };
+            return if is_missing_fine { Ok(()) } else { Err(Error::new(Code::NoMatch, message)) };
         }
         let mapping = draft.mapping(kind.field())?;
         for key in keys {
             if mapping.remove(key).is_none() && !is_missing_fine {
-                return Err(Error::input(format!("{} {key} is not defined in kustomization file", kind.word())));
+                return Err(Error::new(
+                    Code::NoMatch,
+                    format!("{} {key} is not defined in kustomization file", kind.word()),
+                ));
             }
         }
         draft.drop_if_empty(kind.field())

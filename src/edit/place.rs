@@ -65,9 +65,10 @@ impl Place {
         let disk = Disk::new();
         let cx = Context::new(heap.arena(), &disk, self.options.clone());
         let bytes = fs::read(name).map_err(|e| unusable(name, &e))?;
-        let text = encoding::decode(bytes).map_err(|_| Error::input(format!("'{name}' is not valid UTF-8")))?;
+        let text =
+            encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
         if text.is_wide {
-            let error = Error::input(format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
+            let error = Error::new(Code::Encoding, format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
             return Err(
                 error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}"))
             );
@@ -85,17 +86,22 @@ impl Place {
 }
 
 fn unusable(name: &str, fault: &io::Error) -> Error {
-    Error::new(Code::Io, format!("'{name}': {fault}"))
+    Error::io(fault, format!("'{name}': {fault}"))
 }
 
 /// The name of the one kustomization file.
 fn find() -> Result<&'static str> {
     let found: Vec<&'static str> = FILE_NAMES.into_iter().filter(|name| Path::new(name).exists()).collect();
     match found[..] {
-        [] => Err(Error::input(format!("Missing kustomization file '{}'.", FILE_NAMES[0]))),
-        [name] if Path::new(name).is_dir() => Err(Error::input(format!("{name} should be a file"))),
+        [] => Err(Error::new(Code::NoKustomization, format!("Missing kustomization file '{}'.", FILE_NAMES[0]))),
+        [name] if Path::new(name).is_dir() => {
+            Err(Error::new(Code::NoKustomization, format!("{name} should be a file")))
+        }
         [name] => Ok(name),
-        _ => Err(Error::input(format!("Found multiple kustomization file: {}", super::shown(&found)))),
+        _ => Err(Error::new(
+            Code::NoKustomization,
+            format!("Found multiple kustomization file: {}", super::shown(&found)),
+        )),
     }
 }
 

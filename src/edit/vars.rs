@@ -55,8 +55,8 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
             let source = arena.add_source(file.path.clone(), file.text.clone());
             let Ok(nodes) = documents(arena, source) else { continue };
             for node in nodes.iter().flat_map(unlisted) {
-                let pieces =
-                    pieces(node, var.name).map_err(|e| Error::input(format!("error with {}: {e}", file.path)))?;
+                let pieces = pieces(node, var.name)
+                    .map_err(|e| Error::new(Code::WrongType, format!("error with {}: {e}", file.path)))?;
                 targets.extend(pieces.iter().map(|piece| target(arena, node, patch.as_ref(), piece)));
             }
         }
@@ -79,7 +79,7 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
 /// One cannot be written: those before it have been.
 pub fn write(files: &[File]) -> Result<()> {
     files.iter().try_for_each(|File { path, text, .. }| {
-        place::write(Path::new(path), text.as_bytes()).map_err(|e| Error::new(Code::Io, format!("'{path}': {e}")))
+        place::write(Path::new(path), text.as_bytes()).map_err(|e| Error::io(&e, format!("'{path}': {e}")))
     })
 }
 

@@ -15,7 +15,7 @@
 use super::key_values::{self, Pair};
 use super::{merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator};
@@ -56,7 +56,11 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
 
 /// Upstream says configmap for Secrets too.
 pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
-    if args.name.is_empty() { Err(Error::input("a configmap must have a name").at(args.pos)) } else { Ok(()) }
+    if args.name.is_empty() {
+        Err(Error::new(Code::MissingField, "a configmap must have a name").at(args.pos))
+    } else {
+        Ok(())
+    }
 }
 
 /// A data key: untyped, so that one that reads as a number fails at output, as upstream.

@@ -66,9 +66,11 @@ impl<'a> HelmChartInflationGenerator<'a> {
     ) -> Result<Self> {
         let cx = Rc::clone(&build.cx);
         let options = &cx.options.helm;
-        let fault = |message: &str| Error::input(message).at(chart.pos);
+        let fault = |message: &str| Error::new(Code::BadValue, message).at(chart.pos);
         if !options.enabled {
-            return Err(fault("must specify --enable-helm").hint("charts run code of theirs; --enable-helm allows it"));
+            return Err(fault("must specify --enable-helm")
+                .with_code(Code::NotEnabled)
+                .hint("charts run code of theirs; --enable-helm allows it"));
         }
         if options.command.is_empty() {
             return Err(fault("must specify --helm-command"));
@@ -79,7 +81,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             AskedBy::Object => "",
         };
         if chart.name.is_empty() {
-            return Err(fault("chart name cannot be empty"));
+            return Err(fault("chart name cannot be empty").with_code(Code::MissingField));
         }
         let leads_elsewhere = |part: &str| part == ".." || part.contains('\0');
         if let Some((field, value)) = option_like(&chart, namespace) {
@@ -87,7 +89,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(error.hint("helm would take it for an option"));
         }
         if chart.name.starts_with('/') || chart.name.split('/').any(leads_elsewhere) {
-            return Err(fault("a chart's name may not lead out of the chart home"));
+            return Err(fault("a chart's name may not lead out of the chart home").with_code(Code::OutsideRoot));
         }
         if !chart.repo.is_empty() && chart.version.contains('/') {
             return Err(fault(&format!("the version of a chart may not have a '/': '{}'", chart.version)));
@@ -186,10 +188,10 @@ impl<'a> HelmChartInflationGenerator<'a> {
             message.push_str("\n    ");
             message.push_str(line);
         }
-        let error = Error::new(Code::Plugin, message).at(self.chart.pos);
+        let error = Error::new(Code::HelmFailed, message).at(self.chart.pos);
         match &failed.failure {
             Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
-            Failure::TimedOut(_) => error.hint("--plugin-timeout sets the limit"),
+            Failure::TimedOut(_) => error.with_code(Code::Timeout).hint("--plugin-timeout sets the limit"),
             _ => error,
         }
     }
@@ -200,7 +202,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
         let printed = self.run(build, HelmCommand::new("version").switch("--short", true), temporary)?;
         let printed = String::from_utf8_lossy(&printed);
-        let fault = |message: String| Error::new(Code::Plugin, message);
+        let fault = |message: String| Error::new(Code::HelmFailed, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());
         let version = version.ok_or_else(|| fault(format!("cannot find version string in '{}'", printed.trim())))?;
         match version.trim_start_matches('v').split('.').next() {
@@ -223,7 +225,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
                 return Ok(Some(directory));
             }
             let message = format!("no repo specified for pull, no chart found at '{}'", directory.display());
-            return Err(Error::input(message).at(self.chart.pos));
+            return Err(Error::new(Code::MissingFile, message).at(self.chart.pos));
         }
         // A chart in the chart home may be one that another build is pulling just now.
         let _lock = if directory.is_dir() { lock(home).ok().flatten() } else { None };
@@ -248,9 +250,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
     fn pull(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<()> {
         let chart = &self.chart;
         let directory = home.join(chart.name);
-        let no_home = |e: std::io::Error| {
-            Error::new(Code::Io, format!("the chart home '{}' cannot be made: {e}", home.display()))
-        };
+        let no_home =
+            |e: std::io::Error| Error::io(&e, format!("the chart home '{}' cannot be made: {e}", home.display()));
         let new: Vec<&Path> = home.ancestors().take_while(|above| !above.exists()).collect();
         std::fs::create_dir_all(home).map_err(no_home)?;
         // A chart that is there may be one that another build is pulling just now.
@@ -287,7 +288,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
 
     /// A chart that was pulled lies in its home, and not where a link of it leads.
     fn check_place(&self, home: &Path, directory: &Path) -> Result<()> {
-        let fault = |message: String| Error::new(Code::Plugin, message);
+        let fault = |message: String| Error::new(Code::HelmFailed, message);
         let real = |path: &Path| path.canonicalize().ok();
         match (real(home), real(directory)) {
             (Some(home), Some(directory)) if directory.starts_with(&home) && directory.is_dir() => Ok(()),
@@ -305,8 +306,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let path = match self.chart.values_file {
             "" if is_kept => {
                 let text = build.cx.options.file_limit.read_to_string(&own);
-                let text =
-                    text.map_err(|e| Error::new(Code::Io, format!("'{}' cannot be read: {e}", own.display())))?;
+                let text = text.map_err(|e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display())))?;
                 return Ok(build.arena.add_source(own.display().to_string(), text));
             }
             "" => &own.to_string_lossy(),
@@ -324,7 +324,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             if self.chart.values_file.is_empty() && !chart.starts_with(home) {
                 let own = chart.join("values.yaml");
                 let read = build.cx.options.file_limit.read(&own);
-                let fault = |e| Error::new(Code::Io, format!("'{}' cannot be read: {e}", own.display()));
+                let fault = |e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display()));
                 return read.map_err(|e| in_values(fault(e)));
             }
             let default = chart.join("values.yaml").to_string_lossy().into_owned();
@@ -344,7 +344,10 @@ impl<'a> HelmChartInflationGenerator<'a> {
                 Ok(m) => m,
                 Err(file) if file.is_null() => Mapping::new(),
                 Err(file) => {
-                    return Err(in_values(Error::input(format!("expected a mapping, found {}", file.shape()))));
+                    return Err(in_values(Error::new(
+                        Code::WrongType,
+                        format!("expected a mapping, found {}", file.shape()),
+                    )));
                 }
             };
             if self.chart.values_merge == "merge" {
@@ -360,7 +363,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let mut node: Node<'a> = merged.into();
         reprint::through_map(arena, &mut node).map_err(malformed)?;
         let mut text = String::new();
-        emit::document(&mut text, &node).map_err(|e| in_values(Error::input(e.message)))?;
+        emit::document(&mut text, &node).map_err(|e| in_values(Error::new(Code::NotYaml, e.message)))?;
         Ok(text.into_bytes())
     }
 
@@ -425,7 +428,7 @@ fn lock(_: &Path) -> std::io::Result<Option<File>> {
 impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
-        let no_file = |e: std::io::Error| Error::new(Code::Io, format!("no temporary directory for helm: {e}"));
+        let no_file = |e: std::io::Error| Error::io(&e, format!("no temporary directory for helm: {e}"));
         let private = build.cx.options.children.directory("rustomize-helm-").map_err(no_file)?;
         // Named as upstream's: it stands in what helm is called with.
         let temporary = private.path().join("kustomize-helm-1");
@@ -437,7 +440,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(build, &chart, &home)?).map_err(no_file)?;
         let printed = self.run(build, self.template(build, &chart, &values), &temporary)?;
-        let fault = |message: String| Error::new(Code::Plugin, message);
+        let fault = |message: String| Error::new(Code::HelmFailed, message);
         let name = format!("the output of helm for chart '{}'", self.chart.name);
         let text = String::from_utf8(printed)
             .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;

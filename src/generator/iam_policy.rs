@@ -9,7 +9,7 @@
 //! *Example*: `testdata/reference/iam_policy.txtar`
 
 use crate::config::{Decode, Described};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator};
 use crate::yaml::{Mapping, Node, Pos};
@@ -48,7 +48,7 @@ impl<'a> Generator<'a> for IamPolicyGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         if self.cloud != "gke" {
-            let error = Error::input(format!("cloud provider {} not supported yet", self.cloud));
+            let error = Error::new(Code::BadValue, format!("cloud provider {} not supported yet", self.cloud));
             return Err(error.at(self.pos).hint("the only one is 'gke'"));
         }
         let account = &self.service_account;

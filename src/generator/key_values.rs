@@ -2,7 +2,7 @@
 
 use crate::config::Written;
 use crate::config::kustomization::GeneratorArgs;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::stage::Build;
 use crate::yaml::Pos;
@@ -47,9 +47,12 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
     let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|p| (p.key.as_str(), p.pos)).collect();
     keys.sort_by_key(|(key, _)| *key);
     match keys.windows(2).find(|w| w[0].0 == w[1].0) {
-        Some(w) => {
-            Err(Error::input(format!("configmap {} illegally repeats the key `{}`", args.name, w[0].0)).at(w[1].1))
-        }
+        Some(w) => Err(Error::new(
+            Code::DuplicateKey,
+            format!("configmap {} illegally repeats the key `{}`", args.name, w[0].0),
+        )
+        .at(w[1].1)
+        .hint(format!("remove one of them, or name the key of a file: {}-2=PATH", w[0].0))),
         None => Ok(pairs),
     }
 }
@@ -59,7 +62,7 @@ fn literal(source: &Written<'_>) -> Result<Pair> {
     let fault = || {
         let key = source.split('=').next().unwrap_or_default();
         // The value may be a secret: it is not shown.
-        Error::input(format!("invalid literal source '{key}', expected key=value"))
+        Error::new(Code::BadSource, format!("invalid literal source '{key}', expected key=value"))
     };
     let (key, value) = source.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
     let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
@@ -76,10 +79,10 @@ pub fn file_source(source: &str) -> Result<(&str, &str)> {
             let trimmed = source.trim_end_matches('/');
             Ok((trimmed.rsplit('/').next().unwrap_or(trimmed), source))
         }
-        Some(("", path)) => Err(Error::input(format!("missing key name for file path '{path}'"))),
-        Some((key, "")) => Err(Error::input(format!("missing file path for key name '{key}'"))),
+        Some(("", path)) => Err(Error::new(Code::BadSource, format!("missing key name for file path '{path}'"))),
+        Some((key, "")) => Err(Error::new(Code::BadSource, format!("missing file path for key name '{key}'"))),
         Some((_, path)) if path.contains('=') => {
-            Err(Error::input(format!("source '{source}': key name or file path contains '='")))
+            Err(Error::new(Code::BadSource, format!("source '{source}': key name or file path contains '='")))
         }
         Some((key, path)) => Ok((key, path)),
     }
@@ -93,7 +96,7 @@ fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
         }
         let line = raw.strip_suffix(b"\r").unwrap_or(raw);
         let Ok(line) = std::str::from_utf8(line) else {
-            return Err(Error::input(format!("line {} has invalid utf8 bytes", i + 1)));
+            return Err(Error::new(Code::Encoding, format!("line {} has invalid utf8 bytes", i + 1)));
         };
         let line = if i == 0 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
         let line = line.trim_start();

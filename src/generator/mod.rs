@@ -14,7 +14,7 @@ pub use secret::SecretGenerator;
 
 use crate::config::StringMap;
 use crate::config::decode::for_builtin;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
 use crate::yaml::{Arena, Mapping, Node, json, reprint};
 
@@ -45,7 +45,7 @@ fn merged_options<'a>(
 fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
     for (key, value) in shared {
         if !own.contains_key(key) {
-            reprint::check_json_key(key).map_err(Error::input)?;
+            reprint::check_json_key(key).map_err(|message| Error::new(Code::BadSource, message))?;
             own.insert(key, for_builtin(arena, value)?);
         }
     }

@@ -48,7 +48,7 @@ fn form(bytes: &[u8]) -> Form {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Io, message)
+    Error::new(Code::Refused, message)
 }
 
 /// True if bytes are an archive.

@@ -2,7 +2,7 @@
 //! They are an extension: kustomize takes them for paths.
 
 use super::{clean, host};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 
 /// The beginning of a reference.
 const SCHEME: &str = "oci://";
@@ -32,7 +32,10 @@ impl ArtifactReference {
     /// A part of it is missing or is not valid.
     pub fn parse(raw: &str) -> Result<Self> {
         let fault = |why: &str| {
-            let error = Error::input(format!("'{}' is not a reference to an artifact: {why}", host::without_user(raw)));
+            let error = Error::new(
+                Code::BadReference,
+                format!("'{}' is not a reference to an artifact: {why}", host::without_user(raw)),
+            );
             error.hint("write 'oci://host/repository:tag' or 'oci://host/repository@sha256:...'")
         };
         let rest = raw.get(SCHEME.len()..).unwrap_or_default();

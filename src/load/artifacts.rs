@@ -69,6 +69,7 @@ fn layer(reference: &ArtifactReference, manifest: Manifest) -> Result<String> {
 }
 
 fn fault(reference: &ArtifactReference, why: &str) -> Error {
-    let error = Error::new(Code::Io, format!("'{}' is not a directory of kustomizations: {why}", reference.name()));
+    let error =
+        Error::new(Code::FetchFailed, format!("'{}' is not a directory of kustomizations: {why}", reference.name()));
     error.hint("push a directory with 'flux push artifact', or with 'oras push HOST/REPOSITORY:TAG DIRECTORY'")
 }

@@ -46,7 +46,7 @@ pub(super) fn basic(pair: &str) -> String {
 }
 
 pub(super) fn fault(message: String) -> Error {
-    Error::new(Code::Io, message)
+    Error::new(Code::FetchFailed, message)
 }
 
 /// An answer that is a success.

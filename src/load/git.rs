@@ -100,7 +100,7 @@ impl Git {
         let moved = |now: &str| {
             let name = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
             let shown = host::without_user(&spec.url);
-            Error::input(format!("'{name}' of '{shown}' is now {now}, and the lock has {commit}"))
+            Error::new(Code::Checksum, format!("'{name}' of '{shown}' is now {now}, and the lock has {commit}"))
         };
         let known = lock(&self.known).get(&key(spec)).cloned();
         let found = known.or_else(|| {
@@ -168,9 +168,10 @@ impl Git {
         if self.offline {
             let message =
                 format!("'{}' would be asked what '{}' is, and this run is offline", spec.url, spec.reference);
-            return Err(Error::new(Code::Io, message));
+            return Err(Error::new(Code::NotFetched, message));
         }
-        self.commit_of(spec)?.ok_or_else(|| Error::new(Code::Io, format!("'{}' has no '{}'", spec.url, spec.reference)))
+        self.commit_of(spec)?
+            .ok_or_else(|| Error::new(Code::Absent, format!("'{}' has no '{}'", spec.url, spec.reference)))
     }
 
     /// When the version in a clone was committed, if git says so.
@@ -193,7 +194,7 @@ impl Git {
     pub fn tags(&self, spec: &RepoSpec) -> Result<Vec<(String, String)>> {
         if self.offline {
             let message = format!("'{}' would be asked for its tags, and this run is offline", spec.url);
-            return Err(Error::new(Code::Io, message));
+            return Err(Error::new(Code::NotFetched, message));
         }
         let directory = self.work_directory()?;
         let printed =
@@ -371,13 +372,14 @@ impl Git {
         let shown = command.shown();
         let printed = self.children.run(call, &limits).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
-            let fault = |message: String| Error::new(Code::Io, message);
+            let fault = |message: String| Error::new(Code::FetchFailed, message);
             match failed.failure {
                 Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
                     fault("no 'git' program on path".to_owned()).hint("remote kustomizations are cloned with git")
                 }
                 Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
                 Failure::TimedOut(t) => fault(format!("hit {} s timeout running '{shown}'", t.as_secs_f64()))
+                    .with_code(Code::Timeout)
                     .hint("the reference takes '?timeout=120', the build --remote-timeout"),
                 Failure::TooMuchOutput(n) => fault(format!("'{shown}' printed more than {n} bytes")),
                 Failure::Status(status) | Failure::Ended(status) => {
@@ -395,7 +397,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn no_directory(e: &std::io::Error) -> Error {
-    let error = Error::new(Code::Io, format!("no directory for a clone: {e}"));
+    let error = Error::io(e, format!("no directory for a clone: {e}"));
     error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
 }
 

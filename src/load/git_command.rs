@@ -4,7 +4,7 @@
 //! one that looks like an option is refused. The arguments are those of kustomize, which wrappers
 //! of git know.
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use std::ffi::OsString;
 
 /// Settings of every command, over those of the user, so that nothing in a fetched tree runs. The
@@ -73,7 +73,8 @@ impl<'w> GitCommand<'w> {
 
 fn check(word: &str) -> Result<()> {
     let fault = |what: &str| {
-        let error = Error::input(format!("security; git is not called with '{}': it {what}", word.escape_debug()));
+        let error =
+            Error::new(Code::Refused, format!("security; git is not called with '{}': it {what}", word.escape_debug()));
         error.hint("an address is 'https://host/repository//directory?ref=VERSION'")
     };
     match word {

@@ -93,9 +93,9 @@ impl Http {
     /// # Errors
     /// As [`Http::ask`].
     pub fn ask_until(&self, url: &str, headers: &[(&str, &str)], deadline: Instant) -> Result<Answer, Fault> {
-        let fault = |message: String| Fault { is_answer: false, error: Error::new(Code::Io, message) };
+        let fault = |message: String| Fault { is_answer: false, error: Error::new(Code::FetchFailed, message) };
         if self.offline {
-            let error = Error::new(Code::Io, format!("'{url}' would be fetched, and this run is offline"));
+            let error = Error::new(Code::NotFetched, format!("'{url}' would be fetched, and this run is offline"));
             return Err(Fault { is_answer: true, error });
         }
         let parse = |text: &str| {
@@ -111,7 +111,13 @@ impl Http {
             // A time of none would be no limit.
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = request.config().timeout_global(Some(left)).build();
-            let mut response = request.call().map_err(|e| fault(format!("'{url}' cannot be fetched: {e}")))?;
+            let mut response = request.call().map_err(|e| match e {
+                ureq::Error::Timeout(_) => {
+                    let error = Error::new(Code::Timeout, format!("'{url}' did not answer in time"));
+                    Fault { is_answer: false, error: error.hint("--remote-timeout sets the limit") }
+                }
+                e => fault(format!("'{url}' cannot be fetched: {e}")),
+            })?;
             let status = response.status();
             if status.is_redirection() {
                 let location = response.headers().get("location").and_then(|l| l.to_str().ok());
@@ -119,7 +125,7 @@ impl Http {
                     location.ok_or_else(|| fault(format!("'{url}' leads elsewhere without saying where")))?;
                 let next = parse(&resolved(&at, location))?;
                 check_redirect(&at, &next).map_err(|message| {
-                    let error = Error::new(Code::Io, format!("'{url}' redirects to '{next}': {message}"));
+                    let error = Error::new(Code::Refused, format!("'{url}' redirects to '{next}': {message}"));
                     Fault { is_answer: true, error: error.hint("if that is right, name the new place") }
                 })?;
                 at = next;
@@ -139,7 +145,7 @@ impl Http {
                 }
             }
             if body.len() as u64 > self.limit {
-                let error = Error::new(Code::Io, format!("'{url}' is larger than {} bytes", self.limit));
+                let error = Error::new(Code::TooLarge, format!("'{url}' is larger than {} bytes", self.limit));
                 return Err(Fault {
                     is_answer: true,
                     error: error.hint("--remote-size-limit sets the limit, for plugins --size-limit"),
@@ -155,7 +161,7 @@ impl Http {
 pub fn refused(url: &str, status: StatusCode) -> Fault {
     let reason = status.canonical_reason().unwrap_or("no reason given");
     let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
-    let code = if matches!(status.as_u16(), 404 | 410) { Code::Absent } else { Code::Io };
+    let code = if matches!(status.as_u16(), 404 | 410) { Code::Absent } else { Code::FetchFailed };
     Fault { is_answer: true, error: Error::new(code, message) }
 }
 

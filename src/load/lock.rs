@@ -138,11 +138,11 @@ impl RemoteLock {
     /// # Errors
     /// It is not of the form of this version.
     pub fn parse(text: &str) -> Result<RemoteLock> {
-        let fault = |e: serde_json::Error| Error::input(e.to_string());
+        let fault = |e: serde_json::Error| Error::new(Code::NotYaml, e.to_string());
         let form: Form = serde_json::from_str(text).map_err(fault)?;
         if form.lock_version != LOCK_VERSION {
             let message = format!("its form is {}, and this version reads form {LOCK_VERSION}", form.lock_version);
-            return Err(Error::input(message).hint("a newer rustomize may have written it: use that one"));
+            return Err(Error::new(Code::BadValue, message).hint("a newer rustomize may have written it: use that one"));
         }
         let lock: RemoteLock = serde_json::from_str(text).map_err(fault)?;
         for (part, pin) in lock.parts() {
@@ -156,7 +156,7 @@ impl RemoteLock {
     /// # Errors
     /// None that a user can cause.
     pub fn print(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self).map_err(|e| Error::input(e.to_string()))?;
+        let text = serde_json::to_string_pretty(self).map_err(|e| Error::new(Code::NotYaml, e.to_string()))?;
         Ok(text + "\n")
     }
 
@@ -203,7 +203,7 @@ fn check(part: &Part, pin: &Pin) -> Result<()> {
     if is_version && is_sha256(&pin.content) {
         return Ok(());
     }
-    Err(Error::input(format!("the version or the sum of {part} is not one")))
+    Err(Error::new(Code::BadValue, format!("the version or the sum of {part} is not one")))
 }
 
 /// The path of a part's copy below the directory of copies.
@@ -235,9 +235,9 @@ impl Lock {
         let path = directory.join(FILE);
         let in_file = |e: Error| e.context(format!("reading '{}'", path.display()));
         let text = LIMIT.read_to_string(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => Error::new(Code::Io, format!("there is no '{}'", path.display()))
+            std::io::ErrorKind::NotFound => Error::new(Code::MissingFile, format!("there is no '{}'", path.display()))
                 .hint(format!("make it with: {}", vendor_command(shown))),
-            _ => in_file(Error::new(Code::Io, e.to_string())),
+            _ => in_file(Error::io(&e, e.to_string())),
         })?;
         let parts = RemoteLock::parse(&text).map_err(in_file)?;
         Ok(Lock { parts, directory: directory.to_owned(), shown: shown.to_owned() })
@@ -294,7 +294,7 @@ impl Lock {
             match path.symlink_metadata() {
                 Err(_) => return Ok(None),
                 Ok(is) if is.is_symlink() => {
-                    return Err(Error::input(format!("security; '{}' is a link", path.display())));
+                    return Err(Error::new(Code::Refused, format!("security; '{}' is a link", path.display())));
                 }
                 Ok(_) => {}
             }
@@ -317,12 +317,12 @@ impl Lock {
         }
         let message =
             format!("'{}' is not what the lock has for {part}: {found}, expected {}", place.display(), pin.content);
-        Err(self.advised(Error::input(message)))
+        Err(self.advised(Error::new(Code::Checksum, message)))
     }
 }
 
 fn cannot_read(place: &Path, e: &std::io::Error) -> Error {
-    Error::new(Code::Io, format!("'{}' cannot be read: {e}", place.display()))
+    Error::io(e, format!("'{}' cannot be read: {e}", place.display()))
 }
 
 /// The command that locks a root.

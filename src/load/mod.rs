@@ -49,7 +49,7 @@ pub use lock::Lock;
 pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::meter;
 use crate::parallel;
 use crate::yaml::encoding::{self, Text};
@@ -200,7 +200,7 @@ impl Root {
         match &self.remote {
             Some(remote) if !path::stays_in(&remote.directory, path) => {
                 let message = "security; charts of kustomizations found in cloned git repos must be within the repo";
-                Err(Error::input(format!("{message}, '{}' is not", path.display())))
+                Err(Error::new(Code::OutsideRoot, format!("{message}, '{}' is not", path.display())))
             }
             _ => Ok(()),
         }
@@ -341,7 +341,10 @@ impl<'a> Files<'a> {
         let top = directory(&self.disk, &remote.directory, &remote.raw)?;
         let real = directory(&self.disk, &top.join(path), path).map_err(in_reference)?;
         if !real.starts_with(&top) {
-            return Err(in_reference(Error::input(format!("'{path}' refers to directory outside of repo"))));
+            return Err(in_reference(Error::new(
+                Code::OutsideRoot,
+                format!("'{path}' refers to directory outside of repo"),
+            )));
         }
         Ok(Root {
             chain: Chain::new(&real, Some(remote.raw.clone()), parent.map(|p| &p.chain)),
@@ -366,10 +369,11 @@ impl<'a> Files<'a> {
     /// `allow_absolute`), or the directory is or contains one on the way here: a cycle.
     pub fn base(&self, root: &Root, path: &str, allow_absolute: bool) -> Result<Root> {
         if path.is_empty() {
-            return Err(Error::input("new root cannot be empty"));
+            return Err(Error::new(Code::MissingField, "new root cannot be empty")
+                .hint("write the path of a directory, or remove the entry"));
         }
         if path.starts_with('/') && !allow_absolute {
-            let error = Error::input(format!("new root '{path}' cannot be absolute"));
+            let error = Error::new(Code::OutsideRoot, format!("new root '{path}' cannot be absolute"));
             return Err(error.hint("name the directory relative to the kustomization"));
         }
         if let Some(spec) = reference(root, path) {
@@ -383,14 +387,14 @@ impl<'a> Files<'a> {
             && !real.starts_with(&remote.directory)
         {
             let message = "security; bases in kustomizations found in cloned git repos must be within the repo";
-            return Err(Error::input(format!("{message}, '{path}' is not")));
+            return Err(Error::new(Code::OutsideRoot, format!("{message}, '{path}' is not")));
         }
         let mut link = Some(&root.chain);
         while let Some(chain) = link {
             if is_in_or_below(&chain.real, &real) {
                 let message =
                     format!("cycle detected: '{}' contains '{}', which led here", real.display(), chain.real.display());
-                return Err(Error::input(message));
+                return Err(Error::new(Code::Cycle, message));
             }
             link = chain.parent.as_ref();
         }
@@ -518,13 +522,16 @@ impl<'a> RootFiles<'_, 'a> {
     fn open(self, path: &str) -> Result<Opened, NotLoaded> {
         let joined = if path.starts_with('/') { clean(path) } else { join(&self.real.to_string_lossy(), path) };
         if joined == "/" {
-            return Err(NotLoaded { missing: true, error: Error::input(format!("'{path}' must resolve to a file")) });
+            return Err(NotLoaded {
+                missing: true,
+                error: Error::new(Code::MissingFile, format!("'{path}' must resolve to a file")),
+            });
         }
         match self.loader.open(Path::new(&joined)) {
             Ok(file) => self.restrict(&file.place).map(|()| file),
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(&place))?;
-                Err(missing(path, &e.error))
+                Err(missing(path, &e.error).advised(self.loader, Path::new(&joined)))
             }
         }
     }
@@ -535,7 +542,7 @@ impl<'a> RootFiles<'_, 'a> {
             let message = format!("security; file '{}' is not in or below '{}'", place.display(), self.real.display());
             let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
             let is_directory = self.loader.directory(place).is_ok();
-            return Err(NotLoaded { missing: is_directory, error: Error::input(message).hint(hint) });
+            return Err(NotLoaded { missing: is_directory, error: Error::new(Code::OutsideRoot, message).hint(hint) });
         }
         Ok(())
     }
@@ -546,7 +553,7 @@ fn check_cycle(raw: &str, parent: Option<&Root>) -> Result<()> {
     let mut chain = parent.map(|p| &p.chain);
     while let Some(link) = chain {
         if link.raw.as_deref().is_some_and(|known| known.starts_with(raw)) {
-            return Err(Error::input(format!("cycle detected: '{raw}' led here")));
+            return Err(Error::new(Code::Cycle, format!("cycle detected: '{raw}' led here")));
         }
         chain = link.parent.as_ref();
     }
@@ -561,13 +568,14 @@ fn reference(root: &Root, entry: &str) -> Option<Result<RepoSpec>> {
         return Some(Ok(spec));
     }
     let message = "security; kustomizations found in cloned git repos must not name repositories of this machine";
-    let error = Error::input(format!("{message}, as '{entry}' is"));
+    let error = Error::new(Code::OutsideRoot, format!("{message}, as '{entry}' is"));
     Some(Err(error.hint("name it in a kustomization of yours, or by the URL of its server")))
 }
 
 fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
-    encoding::decode(bytes)
-        .map_err(|e| not_loaded(Error::input(format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset))))
+    encoding::decode(bytes).map_err(|e| {
+        not_loaded(Error::new(Code::Encoding, format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset)))
+    })
 }
 
 /// Whether a path without links is a directory or lies below it. A chain of layers compares many.
@@ -582,12 +590,33 @@ fn not_loaded(error: Error) -> NotLoaded {
     NotLoaded { missing: false, error }
 }
 
+impl NotLoaded {
+    /// Adds the name of a file or directory that may be meant, where nothing is at `place`.
+    /// O(entries of the directory).
+    fn advised(mut self, loader: &dyn Loader, place: &Path) -> NotLoaded {
+        if self.error.code() != Code::MissingFile {
+            return self;
+        }
+        let listed = place.parent().and_then(|parent| loader.list(parent).ok());
+        let names: Vec<String> =
+            listed.into_iter().flatten().filter_map(|entry| entry.name.into_string().ok()).collect();
+        let typed = place.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        self.error = match nearest(&typed, names.iter().map(String::as_str)) {
+            Some(name) => self.error.hint(format!("did you mean '{name}'?")),
+            None => {
+                self.error.hint("add it, or correct its path, which begins in the directory of the file that names it")
+            }
+        };
+        self
+    }
+}
+
 fn missing(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            Error::new(Code::Io, format!("'{path}': no such file or directory"))
+            Error::new(Code::MissingFile, format!("'{path}': no such file or directory"))
         }
-        _ => Error::new(Code::Io, format!("'{path}' cannot be read: {e}")),
+        _ => Error::io(e, format!("'{path}' cannot be read: {e}")),
     };
     // What may not be read is there, and a loader that fails knows nothing: neither is looked for
     // as a directory.
@@ -598,23 +627,24 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
 fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> {
     loader.directory(path).map(Rc::from).map_err(|e| match e.kind() {
         io::ErrorKind::NotADirectory if loader.open(path).is_ok() => {
-            Error::new(Code::Io, format!("'{named}': file is not directory"))
+            Error::new(Code::WrongKind, format!("'{named}': file is not directory"))
+                .hint("name a directory with a kustomization; files are listed under 'resources'")
         }
-        _ => missing(named, &e).error,
+        _ => missing(named, &e).advised(loader, path).error,
     })
 }
 
 /// Reads a regular file.
 fn read(file: Opened, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoaded> {
-    let no_file = || Error::new(Code::Io, format!("'{named}' must resolve to a file"));
+    let no_file = || Error::new(Code::MissingFile, format!("'{named}' must resolve to a file"));
     file.read(limit).map_err(|e| match e.kind() {
         io::ErrorKind::IsADirectory => NotLoaded { missing: true, error: no_file() },
         io::ErrorKind::InvalidInput => not_loaded(no_file()),
         io::ErrorKind::FileTooLarge => {
-            let error = Error::new(Code::Io, format!("'{named}' cannot be read: {e}"));
+            let error = Error::new(Code::TooLarge, format!("'{named}' cannot be read: {e}"));
             not_loaded(error.hint("--file-size-limit sets the limit"))
         }
-        io::ErrorKind::OutOfMemory => not_loaded(Error::new(Code::Io, format!("'{named}' cannot be read: {e}"))),
+        io::ErrorKind::OutOfMemory => not_loaded(Error::new(Code::TooLarge, format!("'{named}' cannot be read: {e}"))),
         _ => missing(named, &e),
     })
 }

@@ -139,7 +139,7 @@ impl RemoteParts {
             Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
                 Some(directory) => Cloned { directory, commit: pin.version.clone() },
                 None => self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
-                    Code::Input => lock.advised(e),
+                    Code::Checksum => lock.advised(e),
                     _ => e,
                 })?,
             },
@@ -210,7 +210,7 @@ impl RemoteParts {
             && found != pin.content
         {
             let message = format!("{part} has changed: its SHA-256 is {found}, and the lock has {}", pin.content);
-            return Err(lock.advised(Error::input(message)));
+            return Err(lock.advised(Error::new(Code::Checksum, message)));
         }
         // A page of a host of repositories differs each time, and no build can use it.
         let is_page = may_be_git && bytes.trim_ascii_start().starts_with(b"<");
@@ -257,7 +257,7 @@ impl RemoteParts {
         let moved = |now: &str| match pin {
             Some((lock, pin)) if pin.version != now => {
                 let message = format!("{part} is now {now}, and the lock has {}", pin.version);
-                Err(lock.advised(Error::input(message)))
+                Err(lock.advised(Error::new(Code::Checksum, message)))
             }
             _ => Ok(()),
         };
@@ -282,7 +282,7 @@ impl RemoteParts {
             return Ok(kept);
         }
         let no_directory = |e: std::io::Error| {
-            let error = Error::new(Code::Io, format!("no directory for an artifact: {e}"));
+            let error = Error::io(&e, format!("no directory for an artifact: {e}"));
             error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
         };
         let made = match cache {
@@ -353,12 +353,12 @@ impl RemoteParts {
     pub fn keep_chart(&self, chart: ChartName<'_>, pulled: &Path) -> Result<()> {
         let part = chart.part();
         let content = sum::directory(pulled)
-            .map_err(|e| Error::new(Code::Io, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
+            .map_err(|e| Error::io(&e, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
         if let Some((lock, pin)) = self.pin(&part)?
             && content != pin.content
         {
             let message = format!("{part} has changed: its sum is {content}, and the lock has {}", pin.content);
-            return Err(lock.advised(Error::input(message)));
+            return Err(lock.advised(Error::new(Code::Checksum, message)));
         }
         self.note(part.clone(), Used::Directory { version: String::new(), place: pulled.to_owned() });
         if let (Some(cache), Some(shelf)) = (&self.cache, self.shelf(&part))

@@ -33,7 +33,7 @@ pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &C
     let mut lock = RemoteLock::new();
     let used = parts.used();
     let is_kept = copies == Copies::Kept && !used.is_empty();
-    let cannot = |place: &Path, e: &io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", place.display()));
+    let cannot = |place: &Path, e: &io::Error| Error::io(e, format!("cannot write '{}': {e}", place.display()));
     let work = match is_kept {
         true => {
             make_directory(&top)?;
@@ -68,19 +68,19 @@ fn make_directory(path: &Path) -> Result<()> {
         Ok(_) => Err(io::Error::other("it is a link or a file")),
         Err(_) => fs::create_dir(path),
     };
-    made.map_err(|e| Error::new(Code::Io, format!("cannot make the directory '{}': {e}", path.display())))
+    made.map_err(|e| Error::io(&e, format!("cannot make the directory '{}': {e}", path.display())))
 }
 
 /// Makes the copy of a part, and returns its pin.
 fn stage(parts: &RemoteParts, part: &Part, used: &Used, staged: &Path) -> Result<Pin> {
-    let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot copy {part}: {e}"));
+    let cannot = |e: io::Error| Error::io(&e, format!("cannot copy {part}: {e}"));
     let version = match used {
         Used::File(content) => {
             fs::write(staged, content).map_err(cannot)?;
             return Ok(Pin { version: String::new(), content: sha256(content) });
         }
         Used::Clone(_, cloned) if cloned.commit.is_empty() => {
-            return Err(Error::new(Code::Io, format!("git does not say which commit {part} is")));
+            return Err(Error::new(Code::FetchFailed, format!("git does not say which commit {part} is")));
         }
         Used::Clone(spec, cloned) => {
             let tracked: HashSet<String> = parts.tracked(spec, cloned)?.into_iter().collect();

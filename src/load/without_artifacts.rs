@@ -22,7 +22,7 @@ impl Artifacts {
     /// Always.
     pub fn digest(&self, reference: &ArtifactReference) -> Result<String> {
         let message = format!("'{}' is in a registry, and this program has no registries", reference.name());
-        Err(Error::new(Code::Io, message).hint("build it with the feature 'artifacts'"))
+        Err(Error::new(Code::FetchFailed, message).hint("build it with the feature 'artifacts'"))
     }
 
     /// Refuses to fetch an artifact.

@@ -55,7 +55,7 @@ impl Bounds {
 pub fn check_reference(spec: &RepoSpec) -> Result<()> {
     if spec.reference.is_empty() {
         let message = format!("localize remote root \"{}\" missing ref query string parameter", spec.raw);
-        return Err(Error::input(message).hint("add the version: '?ref=TAG' at the end"));
+        return Err(Error::new(Code::BadReference, message).hint("add the version: '?ref=TAG' at the end"));
     }
     Ok(())
 }
@@ -65,19 +65,22 @@ fn scope(root: &Root, request: &Request<'_>) -> Result<PathBuf> {
     match (root.remote(), scope) {
         (Some(remote), "") => Ok(remote.directory.clone()),
         (Some(_), _) => {
-            Err(Error::input(format!("scope \"{scope}\" specified for remote localize target \"{target}\"")))
+            Err(Error::new(Code::Usage, format!("scope \"{scope}\" specified for remote localize target \"{target}\"")))
         }
         (None, "") => Ok(root.real.to_path_buf()),
         (None, _) => {
-            let unusable = |fault| format!("unable to establish localize scope: '{scope}': {fault}");
-            let real = fs::canonicalize(scope).map_err(|fault| Error::new(Code::Io, unusable(fault)))?;
+            let unusable = |fault: &std::io::Error| format!("unable to establish localize scope: '{scope}': {fault}");
+            let real = fs::canonicalize(scope).map_err(|fault| Error::io(&fault, unusable(&fault)))?;
             if !real.is_dir() {
-                return Err(Error::input(format!("unable to establish localize scope: '{scope}' is not a directory")));
+                return Err(Error::new(
+                    Code::MissingFile,
+                    format!("unable to establish localize scope: '{scope}' is not a directory"),
+                ));
             }
             if !root.real.starts_with(&real) {
                 let at = root.real.display();
                 let message = format!("localize scope \"{scope}\" does not contain target \"{target}\" at \"{at}\"");
-                return Err(Error::input(message));
+                return Err(Error::new(Code::OutsideRoot, message));
             }
             Ok(real)
         }
@@ -94,16 +97,16 @@ fn destination(root: &Root, spec: Option<&RepoSpec>, given: &str) -> Result<Path
     let named = if given.is_empty() { default.as_str() } else { given };
     let place = Path::new(named);
     if place.symlink_metadata().is_ok() {
-        let error = Error::input(format!("localize destination \"{named}\" already exists"));
+        let error = Error::new(Code::Exists, format!("localize destination \"{named}\" already exists"));
         return Err(error.hint("remove it, or name another directory"));
     }
-    let unusable = |fault: String| {
-        Error::new(Code::Io, format!("unable to create localize destination directory: '{named}': {fault}"))
+    let unusable = |code: Code, fault: &str| {
+        Error::new(code, format!("unable to create localize destination directory: '{named}': {fault}"))
     };
-    let parent = fs::canonicalize(parent(place)).map_err(|fault| unusable(fault.to_string()))?;
+    let parent = fs::canonicalize(parent(place)).map_err(|fault| unusable(Code::of(&fault), &fault.to_string()))?;
     match place.file_name() {
         Some(name) if parent.is_dir() => Ok(parent.join(name)),
-        _ => Err(unusable("not a directory".to_owned())),
+        _ => Err(unusable(Code::MissingFile, "not a directory")),
     }
 }
 

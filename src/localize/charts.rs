@@ -2,7 +2,7 @@
 
 use super::copy::{At, Copier};
 use super::names;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::clean;
 
 /// Where charts are unless a file says it.
@@ -17,7 +17,7 @@ impl Copier<'_, '_> {
     /// The path is absolute, or the directory is out of bounds or cannot be copied.
     pub fn charts(&mut self, at: &At<'_>, entry: &str) -> Result<String> {
         if entry.starts_with('/') {
-            return Err(Error::input(format!("absolute path \"{entry}\" not handled in alpha")));
+            return Err(Error::new(Code::OutsideRoot, format!("absolute path \"{entry}\" not handled in alpha")));
         }
         let path = clean(if entry.is_empty() { DEFAULT } else { entry });
         let copied = self.charts_at(at, &path);

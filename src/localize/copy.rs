@@ -5,7 +5,7 @@ use super::resources::resources;
 use super::tree::Tree;
 use super::{names, written};
 use crate::config::{Decoder, Kustomization};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::generator::key_values::file_source;
 use crate::load::{NotLoaded, RepoSpec, Root, is_url};
 use crate::pipeline::{find, on_stack};
@@ -76,7 +76,8 @@ impl<'c, 'a> Copier<'c, 'a> {
         }
         let mut text = String::new();
         emit::document(&mut text, &fields.into()).map_err(|fault| {
-            Error::input(format!("unable to serialize localized kustomization file: {}", fault.message)).at(fault.pos)
+            Error::new(Code::NotYaml, format!("unable to serialize localized kustomization file: {}", fault.message))
+                .at(fault.pos)
         })?;
         let name = source.name.rsplit('/').next().unwrap_or_default();
         self.tree.write(&at.to, name, text.as_bytes())
@@ -210,7 +211,10 @@ impl<'c, 'a> Copier<'c, 'a> {
     fn check_free(&self, at: &At<'_>, path: &str, what: &str) -> Result<()> {
         if at.root.real.join(names::REMOTE).exists() {
             let (root, remote) = (at.root.real.display(), names::REMOTE);
-            return Err(Error::input(format!("{root} already contains {remote} needed to store {what} \"{path}\"")));
+            return Err(Error::new(
+                Code::Exists,
+                format!("{root} already contains {remote} needed to store {what} \"{path}\""),
+            ));
         }
         Ok(())
     }
@@ -231,7 +235,7 @@ impl<'c, 'a> Copier<'c, 'a> {
                 as_root.message()
             );
             let hints = as_file.hints().iter().chain(as_root.hints());
-            hints.fold(Error::input(message), |error, hint| error.hint(hint.clone()))
+            hints.fold(Error::new(Code::MissingFile, message), |error, hint| error.hint(hint.clone()))
         })
     }
 
@@ -247,7 +251,7 @@ impl<'c, 'a> Copier<'c, 'a> {
         let base = base.map_err(|e| e.prefixed("invalid root reference: "))?;
         if base.remote().is_none() && !base.real.starts_with(&self.bounds.scope) {
             let (root, scope) = (base.real.display(), self.bounds.scope.display());
-            let error = Error::input(format!("root \"{root}\" outside localize scope \"{scope}\""));
+            let error = Error::new(Code::OutsideRoot, format!("root \"{root}\" outside localize scope \"{scope}\""));
             return Err(error.hint("--scope names a directory that contains all"));
         }
         Ok(base)

@@ -20,7 +20,7 @@ mod tree;
 mod verify;
 mod written;
 
-use crate::diag::{Code, Error, Result, Warned};
+use crate::diag::{Error, Result, Warned};
 use crate::load::Disk;
 use crate::stage::{Context, Options};
 use crate::yaml::Heap;
@@ -57,7 +57,7 @@ pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
     let mut make = || -> Result<PathBuf> {
         let bounds = Bounds::find(&cx.files, request)?;
         let place = bounds.destination.clone();
-        let unusable = |fault: io::Error| Error::new(Code::Io, format!("'{}': {fault}", place.display()));
+        let unusable = |fault: io::Error| Error::io(&fault, format!("'{}': {fault}", place.display()));
         let staging = request.options.children.directory_in(arguments::parent(&place), crate::atomic::PREFIX);
         let staging = staging.map_err(unusable)?;
         let top = staging.path().join("copy");

@@ -1,6 +1,6 @@
 //! The paths that files and kustomizations have in the copy.
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::{RepoSpec, join};
 use std::path::{Component, Path};
 
@@ -22,7 +22,7 @@ pub fn relative(from: &Path, to: &Path) -> Result<String> {
     match path.to_str() {
         Some("") => Ok(".".to_owned()),
         Some(path) => Ok(path.to_owned()),
-        None => Err(Error::input(format!("the path '{}' is not UTF-8", path.display()))),
+        None => Err(Error::new(Code::Encoding, format!("the path '{}' is not UTF-8", path.display()))),
     }
 }
 

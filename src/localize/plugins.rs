@@ -54,7 +54,7 @@ impl<'a> Copier<'_, 'a> {
                 text.push_str("---\n");
             }
             emit::document(&mut text, config.node()).map_err(|fault| {
-                Error::new(Code::Yaml, format!("unable to serialize localized entry \"{entry}\": {}", fault.message))
+                Error::new(Code::NotYaml, format!("unable to serialize localized entry \"{entry}\": {}", fault.message))
                     .at(fault.pos)
             })?;
         }
@@ -106,7 +106,8 @@ impl<'a> Copier<'_, 'a> {
             [] => {
                 let pos = node.pos();
                 let text = node.as_scalar().map(Scalar::text);
-                let text = text.ok_or_else(|| Error::input("expected sequence or scalar node").at(pos))?;
+                let text =
+                    text.ok_or_else(|| Error::new(Code::WrongType, "expected sequence or scalar node").at(pos))?;
                 let localized = localize(self, text).map_err(|e| e.at(pos))?;
                 if !localized.is_empty() {
                     node.put(Scalar::plain(self.arena().text(&localized)), pos);
@@ -147,7 +148,7 @@ impl<'a> Copier<'_, 'a> {
                 inline.message(),
                 file.message()
             );
-            Error::input(message).at(pos).hint(K8S_RESOURCE_HINT)
+            Error::new(Code::NotAResource, message).at(pos).hint(K8S_RESOURCE_HINT)
         })?;
         Ok((resources, true))
     }

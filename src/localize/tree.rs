@@ -26,7 +26,7 @@ impl Tree {
     fn place(&self, directory: &str, path: &str) -> Result<PathBuf> {
         let joined = join(directory, path);
         if joined == ".." || joined.starts_with("../") || joined.starts_with('/') {
-            return Err(Error::input(format!("'{path}' leads out of the localize destination")));
+            return Err(Error::new(Code::OutsideRoot, format!("'{path}' leads out of the localize destination")));
         }
         Ok(self.top.join(joined))
     }
@@ -87,5 +87,5 @@ impl Tree {
 }
 
 fn unusable(what: &str, fault: &io::Error) -> Error {
-    Error::new(Code::Io, format!("{what}: {fault}"))
+    Error::io(fault, format!("{what}: {fault}"))
 }

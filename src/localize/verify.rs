@@ -21,7 +21,8 @@ pub fn compare(request: &Request<'_>, copy: &Path) -> Warned<Result<()>> {
         let hint = "--no-verify makes the copy without a build; --enable-helm lets both builds run helm";
         let failed = |e: Error, what: &str| e.context(format!("verifying: building {what}")).hint(hint);
         let original = original.value.map_err(|e| failed(e, &format!("'{}'", request.target)))?;
-        let shown = copy.to_str().ok_or_else(|| Error::input(format!("'{}' is not UTF-8", copy.display())))?;
+        let shown =
+            copy.to_str().ok_or_else(|| Error::new(Code::Encoding, format!("'{}' is not UTF-8", copy.display())))?;
         let copied = build(shown, request.options).value.map_err(|e| failed(e, "the localized copy"))?;
         if original == copied {
             return Ok(());
@@ -46,7 +47,7 @@ fn build(root: &str, options: &Options) -> Warned<Result<String>> {
         let mut text = String::new();
         for resource in output.resources() {
             let node = without_origins(resource.node());
-            emit::document(&mut text, &node).map_err(|fault| Error::new(Code::Yaml, fault.message))?;
+            emit::document(&mut text, &node).map_err(|fault| Error::new(Code::NotYaml, fault.message))?;
             text.push_str("---\n");
         }
         Ok(text)

@@ -19,7 +19,7 @@ use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::schema::Document;
@@ -27,7 +27,7 @@ use crate::stage::history::StepRole;
 use crate::stage::trace::{Step, trace_read, traced, traced_layer};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
-use crate::yaml::{self, Arena, Malformed, Mapping, Node, Pos, Scalar, Source, first_document, json};
+use crate::yaml::{self, Arena, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
 
 /// What the root of a build accumulates.
@@ -88,7 +88,9 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
                 let base = Target::load_below(build, root, target).map_err(in_entry)?;
                 if base.kustomization.is_component() {
                     let message = format!("expected kind != 'Component' for path '{entry}'");
-                    return Err(in_entry(base.error("kind", message).hint("list it under 'components'")));
+                    return Err(in_entry(
+                        base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"),
+                    ));
                 }
                 openapi::set(build, &base).map_err(in_entry)?;
                 let below = shared::of_base(build, &base, &target.root, alone).map_err(in_entry)?;
@@ -150,8 +152,7 @@ fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a
 }
 
 fn resources_in<'a>(arena: Arena<'a>, source: &'a Source) -> Result<documents::Resources<'a>> {
-    let malformed = |m: Malformed| Error::input(format!("MalformedYAMLError: {}", m.message)).at(m.pos);
-    documents::resources_in(arena, source, malformed)
+    documents::resources_in(arena, source, Error::from)
 }
 
 /// The resources of a file, which know their scope now.
@@ -244,7 +245,9 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     let pos = new.pos();
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
-            Err(Error::input(format!("id {id} does not exist; cannot merge or replace")).at(pos))
+            Err(Error::new(Code::NoMatch, format!("id {id} does not exist; cannot merge or replace"))
+                .at(pos)
+                .hint("correct the name, or remove 'behavior': then it is created"))
         }
         (Found::None, _) => map.append(arena, new),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
@@ -257,12 +260,18 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
                 "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
                 behavior.as_str()
             );
-            Err(Error::input(message).at(pos).hint("set 'behavior: merge' to change it, or choose another name"))
+            Err(Error::new(Code::DuplicateId, message)
+                .at(pos)
+                .hint("set 'behavior: merge' to change it, or choose another name"))
         }
         (Found::Many(places), _) => {
             let ids: Vec<String> = places.iter().map(|&i| map.get(i).id().to_string()).collect();
-            Err(Error::input(format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")))
-                .at(pos))
+            Err(Error::new(
+                Code::AmbiguousMatch,
+                format!("found multiple objects [{}] that could accept merge of {id}", ids.join(", ")),
+            )
+            .at(pos)
+            .hint("merge in the kustomization below, where only one of them exists, or set 'namespace'"))
         }
     }
 }
@@ -365,7 +374,9 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         let component = Target::load_below(build, root, target).map_err(in_entry)?;
         if !component.kustomization.is_component() {
             let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
-            return Err(in_entry(component.error("kind", message).hint("list it under 'resources'")));
+            return Err(in_entry(
+                component.error("kind", message).with_code(Code::WrongKind).hint("list it under 'resources'"),
+            ));
         }
         openapi::set(build, &component).map_err(in_entry)?;
         on_stack(&component.root, || accumulate(build, &component, all)).map_err(in_entry)?;
@@ -511,7 +522,7 @@ fn vars<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a
 fn add_var<'a>(build: &mut Build<'a>, all: &mut Accumulator<'a>, var: Var<'a>) -> Result<()> {
     let arena = build.arena;
     if let Some(first) = all.vars.get(var.name) {
-        let error = Error::input(format!("var '{}' already encountered", var.name)).at(var.pos);
+        let error = Error::new(Code::DuplicateId, format!("var '{}' already encountered", var.name)).at(var.pos);
         return Err(match arena.place(first.pos) {
             Some(place) => error.hint(format!("the first one is at {place}")),
             None => error,

@@ -22,7 +22,7 @@ use super::plan::BoxedGenerator;
 use crate::config::helm::HelmChart;
 use crate::config::kustomization::{GeneratorArgs, Patch};
 use crate::config::{Decode, Decoder, FieldSpecs};
-use crate::diag::{Error, Result, nearest};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
 use crate::resource::Resource;
@@ -47,7 +47,7 @@ pub fn is_builtin(config: &Resource<'_>) -> bool {
 
 fn unknown(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
-    let error = Error::input(format!("unable to load builtin {}", config.id().gvk)).at(config.pos());
+    let error = Error::new(Code::BadValue, format!("unable to load builtin {}", config.id().gvk)).at(config.pos());
     let known = || GENERATORS.iter().chain(&TRANSFORMERS).map(|builtin| builtin.kind);
     match nearest(kind, known()) {
         Some(name) if name != kind => error.hint(format!("did you mean '{name}'?")),
@@ -84,7 +84,7 @@ pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resour
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if is_one_of(config, &TRANSFORMERS) {
-        return Err(Error::input(format!("plugin {} not a generator", config.id())).at(config.pos()));
+        return Err(Error::new(Code::WrongKind, format!("plugin {} not a generator", config.id())).at(config.pos()));
     }
     let root = target.root.clone();
     if kind == "IAMPolicyGenerator" {
@@ -118,7 +118,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if is_one_of(config, &GENERATORS) {
-        return Err(Error::input(format!("plugin {} not a transformer", config.id())).at(config.pos()));
+        return Err(Error::new(Code::WrongKind, format!("plugin {} not a transformer", config.id())).at(config.pos()));
     }
     let Specs { field_specs } = read(build, config)?;
     let has_specs = field_specs.is_some();
@@ -145,7 +145,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
             if !has_specs {
-                return Err(Error::input("fieldSpecs is not expected to be nil").at(config.pos()));
+                return Err(Error::new(Code::MissingField, "fieldSpecs is not expected to be nil").at(config.pos()));
             }
             return affixes(build, config, specs);
         }
@@ -199,7 +199,8 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
         "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
         "none" => SetRoleBindingSubjects::None,
         other => {
-            let error = Error::input(format!("invalid setRoleBindingSubjects '{other}'")).at(config.pos());
+            let error =
+                Error::new(Code::BadValue, format!("invalid setRoleBindingSubjects '{other}'")).at(config.pos());
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };

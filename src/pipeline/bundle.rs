@@ -33,7 +33,7 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
             .options
             .file_limit
             .read_to_string(path)
-            .map_err(|e| Error::new(Code::Io, format!("cannot read the schema '{shown}': {e}")))?;
+            .map_err(|e| Error::io(&e, format!("cannot read the schema '{shown}': {e}")))?;
         let source = arena.add_source(shown, text);
         for node in documents(arena, source)?.into_iter().filter(|node| !node.is_null()) {
             all.push(document(node)?);
@@ -58,7 +58,10 @@ fn document<'a>(node: Node<'a>) -> Result<Document<'a>> {
     if node.get("definitions").and_then(Node::as_mapping).is_some() {
         return Ok(Document::OpenApi(node));
     }
-    let error = Error::input("a schema is a CustomResourceDefinition, or an OpenAPI document with 'definitions'");
+    let error = Error::new(
+        Code::BadSchema,
+        "a schema is a CustomResourceDefinition, or an OpenAPI document with 'definitions'",
+    );
     Err(error.at(node.pos()))
 }
 

@@ -1,7 +1,7 @@
 //! One call of a plugin, outside of a build.
 
 use super::{Built, bundle, strip_build_annotations};
-use crate::diag::{Error, Result, Warned};
+use crate::diag::{Code, Error, Result, Warned};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Context, Given, Mode, PluginEntry, resources_in};
 use std::rc::Rc;
@@ -34,11 +34,10 @@ fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<Res
     let root = build.cx.files.root(directory)?;
     let mut configs = read(build, call.name, call.config)?;
     let (Some(config), true) = (configs.pop(), configs.is_empty()) else {
-        return Err(Error::input(format!(
-            "'{}' holds {} objects, and one is the configuration",
-            call.name,
-            configs.len() + 1
-        )));
+        return Err(Error::new(
+            Code::NoMatch,
+            format!("'{}' holds {} objects, and one is the configuration", call.name, configs.len() + 1),
+        ));
     };
     let plugin = build.plugin(PluginEntry { root: &root, config: &config, mode: call.mode })?;
     let mut map = ResMap::default();

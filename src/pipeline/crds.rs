@@ -16,7 +16,7 @@ use super::Target;
 use crate::config::TransformerConfig;
 use crate::config::field_spec::FieldSpec;
 use crate::config::transformer_config::NameBackReferences;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::schema::Gvk;
 use crate::schema::{Document, Types};
 use crate::stage::Build;
@@ -54,7 +54,7 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
 /// The types of a file, each with its properties.
 fn types<'n, 'a>(node: &'n Node<'a>) -> Result<Types<'n, 'a>> {
     let fault = |node: &Node<'_>| {
-        let error = Error::input("unable to parse open API definition").at(node.pos());
+        let error = Error::new(Code::BadSchema, "unable to parse open API definition").at(node.pos());
         error.hint("each entry is the name of a type with a 'Schema'; a CustomResourceDefinition does not go here")
     };
     let mut types = Types::default();

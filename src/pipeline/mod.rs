@@ -103,17 +103,22 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
         build.warn(Code::Unused, "Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.");
     }
     match (options.order, &options.legacy) {
-        ("fifo", Some(_)) => Err(target.error(
-            "sortOptions",
-            "the field 'sortOptions.legacySortOptions' is set but the selected sort order is 'fifo', not 'legacy'",
-        )),
+        ("fifo", Some(_)) => Err(target
+            .error(
+                "sortOptions",
+                "the field 'sortOptions.legacySortOptions' is set but the selected sort order is 'fifo', not 'legacy'",
+            )
+            .with_code(Code::ConflictingFields)
+            .hint("set 'order: legacy', or remove 'legacySortOptions'")),
         ("fifo", None) => Ok(Order::Fifo),
         ("legacy", None) => Ok(Order::Legacy),
         ("legacy", Some(lists)) => {
             let own = |list: &[&str]| list.iter().map(|k| (*k).to_owned()).collect();
             Ok(Order::Lists { first: own(&lists.first), last: own(&lists.last) })
         }
-        _ => Err(target.error("sortOptions", "the field 'sortOptions.order' must be one of [fifo, legacy]")),
+        _ => Err(target
+            .error("sortOptions", "the field 'sortOptions.order' must be one of [fifo, legacy]")
+            .hint("write 'order: fifo' or 'order: legacy'")),
     }
 }
 
@@ -136,7 +141,7 @@ fn check_identities(map: &ResMap<'_>) -> Result<()> {
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
         None => Ok(()),
         Some((resource, what)) => {
-            let error = Error::input(format!("missing {what} in object {}", resource.id()));
+            let error = Error::new(Code::NotAResource, format!("missing {what} in object {}", resource.id()));
             Err(error.at(resource.pos()).hint("a patch or transformer has taken it away"))
         }
     }
@@ -164,7 +169,7 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
             && !labels.is_null()
         {
             let message = format!("wrong node kind: the labels of {} are {}", resource.id(), labels.shape());
-            return Err(Error::input(message).at(labels.pos()));
+            return Err(Error::new(Code::WrongType, message).at(labels.pos()));
         }
         resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
         Ok(())

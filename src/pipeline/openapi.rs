@@ -10,7 +10,7 @@
 //! *Example*: `testdata/reference/openapi.txtar`
 
 use super::Target;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::schema::Document;
 use crate::stage::Build;
 use crate::yaml::{Node, first_document};
@@ -45,9 +45,14 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
         return Ok(());
     };
     if !wanted.version.is_empty() {
-        return Err(in_field(target.error("openapi", "builtin version and custom schema provided, cannot use both")));
+        return Err(in_field(
+            target
+                .error("openapi", "builtin version and custom schema provided, cannot use both")
+                .with_code(Code::ConflictingFields)
+                .hint("remove 'version' or 'path'"),
+        ));
     }
-    let fault = |message: String, pos| in_field(Error::input(message).at(pos));
+    let fault = |message: String, pos| in_field(Error::new(Code::BadSchema, message).at(pos));
     let node = first_document(arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
     if node.as_mapping().is_none() {
         return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos()));

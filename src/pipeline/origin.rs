@@ -14,7 +14,7 @@
 
 use super::Target;
 use crate::config::{Decode, Decoder, Written};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
 use crate::stage::Build;
@@ -97,7 +97,7 @@ impl Origin {
             out.extend([indent, key, ":"]);
             if !value.is_empty() {
                 out.push(' ');
-                emit::scalar(&mut out, &Scalar::string(value)).map_err(|e| Error::input(e.message))?;
+                emit::scalar(&mut out, &Scalar::string(value)).map_err(|e| Error::new(Code::NotYaml, e.message))?;
             }
             out.push('\n');
         }
@@ -133,7 +133,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
             let (pos, shape) = (annotations.pos(), annotations.shape());
             let Some(annotations) = annotations.as_mapping_mut() else {
                 let message = format!("wrong node kind: the annotations of {} are {shape}", resource.id());
-                return Err(Error::input(message).at(pos));
+                return Err(Error::new(Code::WrongType, message).at(pos));
             };
             annotations.remove(ORIGIN);
         }

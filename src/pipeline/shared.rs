@@ -7,7 +7,7 @@
 //! there. No thread waits for another one: two that ask at the same time both do the work.
 
 use super::Target;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::stage::layers::{Key, Known, Layer};
 use crate::stage::{Accumulator, Build, Context, HelmOptions, Layers, NoPlugins, Options};
@@ -46,7 +46,9 @@ pub fn of_base<'a>(
             }
             layers.keep(key.clone(), Known::Own);
         }
-        Some(Known::Own) if build.is_for_all => return Err(Error::input("each build accumulates this base by itself")),
+        Some(Known::Own) if build.is_for_all => {
+            return Err(Error::new(Code::Internal, "each build accumulates this base by itself"));
+        }
         _ => {}
     }
     let all = accumulate(build, target);

@@ -12,7 +12,7 @@
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::{Files, Root, join};
 use crate::stage::Build;
 use crate::yaml::{Malformed, Pos, Source, first_document, json};
@@ -69,7 +69,7 @@ impl<'a> Target<'a> {
 
     /// An error in a field of this kustomization file.
     pub fn error(&self, field: &str, message: impl Into<String>) -> Error {
-        Error::input(message).at(self.kustomization.place_of(field)).at(self.start)
+        Error::new(Code::BadValue, message).at(self.kustomization.place_of(field)).at(self.start)
     }
 }
 
@@ -93,16 +93,15 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
         ([], None) => {
             let message =
                 "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory";
-            Err(Error::input(format!("{message} '{}'", root.shown))
+            Err(Error::new(Code::NoKustomization, format!("{message} '{}'", root.shown))
                 .hint("a file 'resources' names may be meant: name it, not its directory"))
         }
         (several, _) => {
             let names: Vec<&str> = several.iter().map(|s| s.name.as_str()).collect();
-            Err(Error::input(format!(
-                "Found multiple kustomization files under: {}: {}",
-                join(&root.shown, "."),
-                names.join(", ")
-            )))
+            Err(Error::new(
+                Code::NoKustomization,
+                format!("Found multiple kustomization files under: {}: {}", join(&root.shown, "."), names.join(", ")),
+            ))
         }
     }
 }

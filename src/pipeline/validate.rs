@@ -109,7 +109,7 @@ pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: 
 }
 
 fn modified(what: String) -> Error {
-    let error = Error::new(Code::Plugin, format!("validator shouldn't modify the resource map: {what}"));
+    let error = Error::new(Code::BadOutput, format!("validator shouldn't modify the resource map: {what}"));
     error.hint("what is to change resources belongs under 'transformers'")
 }
 

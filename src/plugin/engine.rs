@@ -66,7 +66,7 @@ impl Engine {
         }
         let tried = answers.iter().map(|a| format!("{} ({})", a.name, a.failure.as_deref().unwrap_or_default()));
         let message = format!("no container engine answers: {}", tried.collect::<Vec<_>>().join(", "));
-        Err(Error::new(Code::Plugin, message)
+        Err(Error::new(Code::PluginMissing, message)
             .hint(format!("start an engine, or name one that works: {VARIABLE}=podman rustomize build ...")))
     }
 

@@ -88,7 +88,7 @@ impl ExecPlugin {
 
     /// Calls the worker and gives what it printed.
     fn call_worker(&self, worker: &Worker, stdin: &[u8]) -> Result<Vec<u8>> {
-        let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
+        let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let request = Request {
             task: match self.mode {
@@ -118,7 +118,7 @@ impl ExecPlugin {
         if let Some(worker) = &self.worker {
             return self.call_worker(worker, &stdin.unwrap_or_default());
         }
-        let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
+        let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
         // Removed when this function is left, on whatever way.
         let directory = self.options.children.directory("rustomize-plugin-").map_err(no_file)?;
@@ -157,7 +157,7 @@ impl ExecPlugin {
             let fits = name.len() + 1 + value.len() <= MAX_VARIABLE;
             if !fits {
                 let limit = format!("exceeds hard limit of {MAX_VARIABLE} characters and is left out");
-                build.warn(Code::Plugin, format!("{}: {name} {limit}", self.name));
+                build.warn(Code::PluginMessage, format!("{}: {name} {limit}", self.name));
             }
             fits
         });
@@ -218,14 +218,14 @@ fn file_name(arena: Arena<'_>, config: &Resource<'_>) -> String {
 fn arguments<'a>(build: &Build<'a>, root: &Root, config: &Resource<'a>) -> Result<Vec<OsString>> {
     let mut args: Vec<OsString> = Vec::new();
     if let Some(line) = config.node().get_text("argsOneLiner") {
-        let words =
-            words(line).ok_or_else(|| Error::input("failed to parse argsOneLiner: unclosed quote in string"))?;
+        let words = words(line)
+            .ok_or_else(|| Error::new(Code::BadSource, "failed to parse argsOneLiner: unclosed quote in string"))?;
         args.extend(words.into_iter().map(OsString::from));
     }
     if let Some(path) = config.node().get_text("argsFromFile") {
         let bytes = build.cx.files.bytes(root, path).map_err(|e| Error::from(e).context("reading argsFromFile"))?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| Error::input(format!("argsFromFile '{path}' is not valid UTF-8")))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Error::new(Code::Encoding, format!("argsFromFile '{path}' is not valid UTF-8")))?;
         args.extend(
             text.split('\n')
                 .map(|line| line.trim_start_matches(' '))

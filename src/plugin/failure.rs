@@ -9,6 +9,11 @@ use std::path::Path;
 /// What happened, in words, with the end of what the plugin said, unless the user has seen that.
 pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
     let program = program.display();
+    let code = match &failed.failure {
+        Failure::TimedOut(_) => Code::Timeout,
+        Failure::TooMuchOutput(_) => Code::TooLarge,
+        _ => Code::PluginFailed,
+    };
     let (what, hint) = match &failed.failure {
         Failure::NotStarted(e) => (
             format!("'{program}' cannot be started: {e}"),
@@ -38,7 +43,7 @@ pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, 
             message.push_str(line);
         }
     }
-    let error = Error::new(Code::Plugin, message).at(pos);
+    let error = Error::new(code, message).at(pos);
     match hint {
         Some(hint) => error.hint(hint),
         None => error,

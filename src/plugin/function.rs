@@ -167,7 +167,7 @@ impl Function {
         let program = Program::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
         let options = &options.functions;
-        let fault = |message: String| Error::new(Code::Plugin, message).at(function.pos);
+        let fault = |message: String| Error::new(Code::PluginRefused, message).at(function.pos);
         if !spec.container.image.is_empty() {
             let image = options.images.of(root, spec.container.image).map_err(|e| e.at(function.pos))?;
             spec.container.image = arena.text(&image);
@@ -175,14 +175,14 @@ impl Function {
             function.image = Some(spec.container.image.to_owned());
         } else if spec.exec.path.is_empty() {
             build.warn(
-                Code::Plugin,
+                Code::PluginMessage,
                 format!("{}: its annotation names neither an image nor a path: nothing runs", function.name),
             );
             function.is_empty = true;
         } else if !options.exec {
             let message = format!("functions that are executables are disabled; unable to run '{}'", spec.exec.path);
             let hint = "a function can do whatever you can do; if you trust this one, pass --enable-exec";
-            return Err(fault(message).hint(hint));
+            return Err(fault(message).with_code(Code::NotEnabled).hint(hint));
         } else {
             if &*root.real == std::path::Path::new("/") {
                 return Err(fault("a function may not run in the root directory '/'".to_owned()));
@@ -223,7 +223,7 @@ impl Function {
     /// Runs the executable of the function, and gives what it printed.
     fn run_executable(&self, input: Vec<u8>) -> Result<Vec<u8>> {
         let options = &self.options;
-        let fault = |e: std::io::Error| Error::new(Code::Plugin, format!("{}: {e}", self.name)).at(self.pos);
+        let fault = |e: std::io::Error| Error::new(Code::PluginFailed, format!("{}: {e}", self.name)).at(self.pos);
         let confined = self.program.confined(options, [], &[&self.root.real]).map_err(fault)?;
         let environment = self
             .environment
@@ -249,7 +249,7 @@ impl Function {
     /// engine notes is removed when it fails or does not end.
     fn run_container(&self, image: &str, input: Vec<u8>) -> Result<Vec<u8>> {
         let options = &self.options;
-        let fault = |e: std::io::Error| Error::new(Code::Plugin, format!("{}: {e}", self.name)).at(self.pos);
+        let fault = |e: std::io::Error| Error::new(Code::PluginFailed, format!("{}: {e}", self.name)).at(self.pos);
         let found = options.functions.engine.program(&options.children);
         let engine = found.map_err(|e| e.context(format!("{} is the image '{image}'", self.name)).at(self.pos))?;
         // A container has walls of its own, and its engine needs to be outside of ours.
@@ -341,12 +341,12 @@ impl Function {
             if fails && worst.is_none() {
                 worst = Some(line);
             } else {
-                build.warn(Code::Plugin, line);
+                build.warn(Code::PluginMessage, line);
             }
         }
         match worst {
             Some(line) => {
-                let error = Error::new(Code::Plugin, line).at(self.pos);
+                let error = Error::new(Code::PluginFailed, line).at(self.pos);
                 Err(error.hint("--fail-on-results decides which results fail a build"))
             }
             None => Ok(()),
@@ -362,7 +362,7 @@ fn items(resources: Vec<Resource<'_>>) -> Result<Vec<String>> {
             let (old, new) = (resource.annotation(legacy), resource.annotation(internal));
             if old.zip(new).is_some_and(|(old, new)| old != new) {
                 let message = "resource input to function has mismatched legacy and internal path annotations";
-                return Err(Error::input(format!("{message}: {}", resource.id())).at(resource.pos()));
+                return Err(Error::new(Code::BadOutput, format!("{message}: {}", resource.id())).at(resource.pos()));
             }
         }
         // Upstream copies the path to the one of its two annotations that lacks it.

@@ -46,12 +46,12 @@ pub struct Built {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Builds the Go plugin in a directory, whose sources stay as they are, into `<kind>.so` beside

@@ -75,7 +75,7 @@ pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result
 }
 
 fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speaker) -> Result<Option<Placed>> {
-    let fault = |message: String| Error::new(Code::Plugin, message);
+    let fault = |message: String| Error::new(Code::PluginRefused, message);
     let place = place(home, id)?;
     let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, ".so"));
     let executable = is_executable(&path);
@@ -97,7 +97,7 @@ fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speake
 
 /// Why nothing was found for a configuration object: where it was looked for.
 pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
-    let fault = |message: String| Error::new(Code::Plugin, message);
+    let fault = |message: String| Error::new(Code::PluginMissing, message);
     let home = options.homes.iter().find(|home| home.is_dir());
     let place = match home.map(|home| place(home, id)) {
         Some(Ok(place)) => place,
@@ -119,7 +119,7 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
 
 /// Where the plugin for a configuration object lies, but for the end of its name.
 fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
-    let fault = |message: String| Error::new(Code::Plugin, message);
+    let fault = |message: String| Error::new(Code::BadValue, message);
     let gvk = &id.gvk;
     let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
     if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
@@ -150,7 +150,7 @@ fn program_for_placed(path: &Path, executable: &Path, options: &PluginOptions) -
 /// The program that loads a shared object. Other files are refused: each class has an error
 /// of its own.
 pub fn program_for(file: &SharedObjectFile, executable: &Path, options: &PluginOptions) -> Result<Program> {
-    let fault = |what: String| Error::new(Code::Plugin, format!("the plugin '{}' {what}", file.shown.display()));
+    let fault = |what: String| Error::new(Code::BadPlugin, format!("the plugin '{}' {what}", file.shown.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
     Err(match classify(&file.path) {
         Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),

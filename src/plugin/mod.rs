@@ -103,7 +103,10 @@ impl Runners {
             Placed::SharedObject { path, program, instead_of } => {
                 if let Some(executable) = instead_of {
                     let executable = executable.display();
-                    build.warn(Code::Plugin, format!("'{executable}' is not executable: '{}' is used", path.display()));
+                    build.warn(
+                        Code::PluginMessage,
+                        format!("'{executable}' is not executable: '{}' is used", path.display()),
+                    );
                 }
                 Ok(Box::new(SharedObjectPlugin::load(
                     build,

@@ -108,7 +108,7 @@ impl Host {
         root: Option<&Path>,
     ) -> Result<Host> {
         let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
-        let fault = |what: String| Error::new(Code::Plugin, format!("{name} {what}"));
+        let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
         let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
         let mut paths: Vec<&Path> = [path.parent(), root].into_iter().flatten().collect();
         if let Program::Other(other) = program {
@@ -238,7 +238,7 @@ impl SharedObjectPlugin {
             Mode::Transform | Mode::Validate => host.can("transform") || host.can("validate"),
         };
         if !can {
-            let error = Error::new(Code::Plugin, format!("{name} is not a {}", mode.role())).at(pos);
+            let error = Error::new(Code::WrongKind, format!("{name} is not a {}", mode.role())).at(pos);
             let modes = host.modes().join(", ");
             return Err(error.hint(format!("'{}' says that it can: {modes}", file.shown.display())));
         }
@@ -264,7 +264,7 @@ impl SharedObjectPlugin {
 
     /// Calls the plugin and gives what it printed.
     fn ask(&self, build: &mut Build<'_>, task: Task, resources: &str) -> Result<Vec<u8>> {
-        let fault = |message: String| Error::new(Code::Plugin, format!("{}: {message}", self.name)).at(self.pos);
+        let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let options = options(build, &self.options.functions, root);
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };

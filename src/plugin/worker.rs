@@ -109,7 +109,7 @@ impl Worker {
     fn start(options: &PluginOptions, program: &Program, root: Option<&Path>) -> Result<Worker> {
         let path = program.path.clone();
         let name = format!("plugin '{}'", path.display());
-        let fault = |what: String| Error::new(Code::Plugin, format!("{name} {what}"));
+        let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
         let readable: Vec<&Path> = root.into_iter().collect();
         let confined = program.confined(options, [ARGUMENT.into()], &readable);
         let confined = confined.map_err(|e| fault(format!("cannot be started as a worker: {e}")))?;

@@ -3,9 +3,13 @@
 use super::{Hint, Metadatum, Resource};
 use crate::config::Selector;
 use crate::config::go_regexp::{self, GoRegex};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::schema::Gvk;
+
+/// The advice for a pattern that is not valid.
+const PATTERN_HINT: &str =
+    "it is a regular expression in Go's syntax: write '.*' for any text, and '\\' in front of a sign that means itself";
 
 /// Characters that mean something in a pattern. A text without them matches itself alone.
 pub(crate) const META: [char; 14] = ['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'];
@@ -36,7 +40,9 @@ impl<'a> Pattern<'a> {
         if !text.contains(META) {
             return Ok(Pattern::Literal(text));
         }
-        GoRegex::new(&whole(text)).map(Pattern::Regex).map_err(|e| Error::input(e.to_string()))
+        GoRegex::new(&whole(text))
+            .map(Pattern::Regex)
+            .map_err(|e| Error::new(Code::BadPattern, e.to_string()).hint(PATTERN_HINT))
     }
 
     /// Whether a whole text matches.
@@ -188,7 +194,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn is_match_by_metadata(&self, resource: &Resource<'_>) -> Result<bool> {
-        let bad = |what: &str, e: &String| Error::input(format!("the {what} does not parse: {e}"));
+        let bad = |what: &str, e: &String| Error::new(Code::BadPattern, format!("the {what} does not parse: {e}"));
         let labels = self.labels.as_ref().map_err(|e| bad("labelSelector", e))?;
         if !labels.is_match(|key| resource.label(key)) {
             return Ok(false);

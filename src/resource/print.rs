@@ -4,9 +4,9 @@
 //! is printed without a look at another one, so that threads can print runs of them.
 
 use super::{ResMap, Resource};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Error, Result};
 use crate::parallel;
-use crate::yaml::{Arena, emit};
+use crate::yaml::{Arena, Malformed, emit};
 
 /// Prints resources as one text: documents with separators between them. O(size of the text).
 ///
@@ -72,6 +72,6 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Res
 }
 
 fn error((resource, e): Unprintable<'_, '_>) -> Error {
-    let error = Error::new(Code::Yaml, e.message).at(e.pos).at(resource.pos());
+    let error = Error::from(Malformed { message: e.message, pos: e.pos }).at(resource.pos());
     error.in_resource(resource.id()).context(format!("printing {}", resource.id()))
 }

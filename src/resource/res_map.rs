@@ -538,7 +538,9 @@ impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
 
 fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> Error {
     let message = format!("may not add resource with an already registered id: {}", second.id());
-    let error = Error::new(Code::Duplicate, message).at(second.pos()).in_resource(second.id());
+    let error = Error::new(Code::DuplicateId, message).at(second.pos()).in_resource(second.id()).hint(
+        "remove one of them, or give it another name or namespace; to change a resource of a base, write a patch",
+    );
     match arena.place(first.pos()) {
         Some(place) => error.through(first.pos(), format!("the first one is at {place}")),
         None => error,

@@ -2,7 +2,7 @@
 
 use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
 use crate::yaml::{
@@ -114,9 +114,10 @@ impl<'a> Resource<'a> {
     /// no name.
     pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
         let pos = node.pos();
-        let fault = |message: String| Error::input(message).at(pos);
+        let fault = |message: String| Error::new(Code::NotAResource, message).at(pos);
         if node.as_mapping().is_none() {
-            return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape())));
+            return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape()))
+                .hint("each document must be an object with apiVersion, kind and metadata.name"));
         }
         let mut resource = Resource::unchecked(node);
         let id = &resource.id;
@@ -128,10 +129,14 @@ impl<'a> Resource<'a> {
                 let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
                 return Err(fault("missing Resource metadata".into()).hint(hint));
             }
-            return Err(fault(format!("missing kind in object {id}")));
+            return Err(
+                fault(format!("missing kind in object {id}")).hint("add the field 'kind', as in kind: ConfigMap")
+            );
         }
         if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
-            return Err(fault(format!("missing metadata.name in object {id}")));
+            return Err(
+                fault(format!("missing metadata.name in object {id}")).hint("add the field 'name' below 'metadata'")
+            );
         }
         resource.share_kind(arena);
         resource.adopt_own_history()?;
@@ -148,7 +153,9 @@ impl<'a> Resource<'a> {
         match annotations.and_then(Node::as_sequence) {
             Some(items) if items.len() % 2 == 1 => {
                 let message = format!("the annotations of {} are a list, not a mapping", self.id);
-                Err(Error::input(message).at(annotations.map_or(Pos::NONE, |a| a.pos())))
+                Err(Error::new(Code::WrongType, message)
+                    .at(annotations.map_or(Pos::NONE, |a| a.pos()))
+                    .hint("write annotations as lines of 'name: value'"))
             }
             _ => Ok(()),
         }
@@ -321,7 +328,9 @@ impl<'a> Resource<'a> {
             "the annotations of {} do not have as many previousNamespaces and previousKinds as previousNames",
             self.id
         );
-        Err(Error::input(message).at(self.node.pos()))
+        Err(Error::new(Code::WrongType, message)
+            .at(self.node.pos())
+            .hint("remove the annotations internal.config.kubernetes.io/previous*: the tool makes them"))
     }
 
     /// Reads what upstream believes of the annotations in which it keeps a history, where a

@@ -1,7 +1,7 @@
 //! From documents to resources: empty ones are dropped, lists are replaced by their items.
 
 use super::Build;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::parallel;
 use crate::resource::{RESOURCE, Resource};
 use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
@@ -180,7 +180,7 @@ fn add_items<'a>(arena: Arena<'a>, list: &Node<'a>, items: Node<'a>, nodes: &mut
         Err(items) => {
             let kind = list.get_text("kind").unwrap_or_default();
             let message = format!("expected array in {kind}/items, but found {}", items.shape());
-            return Err(Error::input(message).at(items.pos()));
+            return Err(Error::new(Code::WrongType, message).at(items.pos()));
         }
     }
     Ok(())

@@ -98,7 +98,7 @@ impl Format {
         if self == Format::Yaml {
             return wire::parse(build, name, bytes);
         }
-        let fault = |message: String| Error::new(Code::Plugin, message);
+        let fault = |message: String| Error::new(Code::BadOutput, message);
         let text = String::from_utf8(bytes)
             .map_err(|e| fault(format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
         let nodes = json::parse_all(build.arena, &text).map_err(|e| {

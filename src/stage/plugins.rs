@@ -105,7 +105,7 @@ pub trait Plugins: Send + Sync {
 pub fn disabled(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
     let message = format!("external plugins disabled; unable to load external plugin '{kind}'");
-    Error::new(Code::Plugin, message).at(config.pos())
+    Error::new(Code::NotEnabled, message).at(config.pos())
 }
 
 /// A build without external plugins.

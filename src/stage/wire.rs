@@ -258,7 +258,7 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
         if !value.is_empty() {
             text.push_str(key);
             text.push_str(": ");
-            emit::scalar(&mut text, &Scalar::string(value)).map_err(|e| Error::input(e.message))?;
+            emit::scalar(&mut text, &Scalar::string(value)).map_err(|e| Error::new(Code::NotYaml, e.message))?;
             text.push('\n');
         }
     }
@@ -277,13 +277,13 @@ pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<No
 fn source<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<&'a Source> {
     let text = String::from_utf8(bytes).map_err(|e| {
         let message = format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to());
-        Error::new(Code::Plugin, message)
+        Error::new(Code::BadOutput, message)
     })?;
     Ok(arena.add_source(name, text))
 }
 
 fn malformed(m: Malformed) -> Error {
-    Error::new(Code::Plugin, format!("the plugin printed no YAML: {}", m.message)).at(m.pos)
+    Error::new(Code::BadOutput, format!("the plugin printed no YAML: {}", m.message)).at(m.pos)
 }
 
 /// Makes resources of what a plugin printed.
@@ -314,7 +314,7 @@ fn in_output(e: Error) -> Error {
 pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) -> Result<Vec<Resource<'a>>> {
     for resource in &mut resources {
         if let Some(warning) = take_generator_options(resource)? {
-            build.warn(Code::Plugin, warning);
+            build.warn(Code::PluginMessage, warning);
         }
     }
     Ok(resources)
@@ -333,7 +333,7 @@ pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<Stri
             "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
             other => {
                 let message = format!("the annotation \"{NEEDS_HASH}\" contains an invalid value (\"{other}\")");
-                let error = Error::new(Code::Plugin, message).at(resource.pos());
+                let error = Error::new(Code::BadOutput, message).at(resource.pos());
                 return Err(error.hint("it is \"true\" or \"false\""));
             }
         };
@@ -422,7 +422,7 @@ pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, pl
             None => ((old.len() + appended.len()) as u32, appended.insert(id, ()).is_none()),
         };
         if !is_new {
-            let error = Error::new(Code::Plugin, format!("plugin {plugin} generated duplicate resource: {id}"));
+            let error = Error::new(Code::BadOutput, format!("plugin {plugin} generated duplicate resource: {id}"));
             return Err(error.at(resource.pos()));
         }
         keys.push(key);

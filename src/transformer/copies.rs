@@ -2,7 +2,7 @@
 //! memory, and copies inside of copies the stack. kustomize has a limit for JSON patches
 //! (`AccumulatedCopySizeLimit` of its library) and does not set it.
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Node, Value};
 
@@ -33,7 +33,7 @@ impl Copies {
     /// The copies are too many nodes.
     pub fn copy<'a>(&mut self, node: &Node<'a>) -> Result<Node<'a>> {
         self.left = self.left.checked_sub(weight(node)).ok_or_else(|| {
-            Error::input(format!("copies add more than {MAX_NODES} nodes to the resource"))
+            Error::new(Code::TooLarge, format!("copies add more than {MAX_NODES} nodes to the resource"))
                 .hint(format!("a text counts as one node more for each {BYTES_OF_A_NODE} bytes"))
         })?;
         Ok(node.clone())
@@ -56,7 +56,9 @@ fn weight(node: &Node<'_>) -> usize {
 pub(super) fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
     match is_within(node, MAX_DEPTH.saturating_sub(path)) {
         true => Ok(()),
-        false => Err(Error::input(format!("the resource would be nested deeper than {MAX_DEPTH} levels"))),
+        false => {
+            Err(Error::new(Code::TooLarge, format!("the resource would be nested deeper than {MAX_DEPTH} levels")))
+        }
     }
 }
 
@@ -76,7 +78,7 @@ fn is_within(node: &Node<'_>, levels: usize) -> bool {
 /// It is longer.
 pub(super) fn check_text(text: &str) -> Result<&str> {
     match text.len() > MAX_TEXT {
-        true => Err(Error::input(format!("the replaced text would be longer than {MAX_TEXT} bytes"))),
+        true => Err(Error::new(Code::TooLarge, format!("the replaced text would be longer than {MAX_TEXT} bytes"))),
         false => Ok(text),
     }
 }

@@ -20,7 +20,7 @@ use super::image_names::ImageNames;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::resource::Resource;
 use crate::stage::{Editor, TransformEach};
@@ -63,7 +63,9 @@ impl<'a> ImageTagTransformer<'a> {
     pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
         let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
-            Error::input(format!("in the image name '{}': {e}", image.name)).at(image.pos)
+            Error::new(Code::BadPattern, format!("in the image name '{}': {e}", image.name))
+                .at(image.pos)
+                .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         Ok(ImageTagTransformer { images: images.to_vec(), names, specs, pos })
     }
@@ -103,9 +105,11 @@ impl<'a> ImageEditor<'_, 'a> {
                 }
             }
             _ => {
-                return Err(
-                    Error::input(format!("wrong node kind: expected an image text, found {shape}")).at(node.pos())
-                );
+                return Err(Error::new(
+                    Code::WrongType,
+                    format!("wrong node kind: expected an image text, found {shape}"),
+                )
+                .at(node.pos()));
             }
         }
         Ok(())
@@ -139,7 +143,9 @@ impl<'a> ImageEditor<'_, 'a> {
         }
         let (shape, pos) = (item.shape(), item.pos());
         let Some(m) = item.as_mapping_mut() else {
-            return Err(Error::input(format!("wrong node kind: expected a container, found {shape}")).at(pos));
+            return Err(
+                Error::new(Code::WrongType, format!("wrong node kind: expected a container, found {shape}")).at(pos)
+            );
         };
         m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
     }

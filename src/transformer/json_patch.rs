@@ -2,7 +2,7 @@
 
 use super::copies::{Copies, check_depth};
 use crate::config::{Decode, Decoder};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::wire;
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
@@ -237,7 +237,7 @@ fn check_keys(resource: &mut Resource<'_>, record: bool) -> Result<()> {
     let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
     let Some(pos) = annotations.and_then(empty_key) else { return Ok(()) };
     if !record {
-        return Err(Error::input("an annotation has an empty key").at(pos));
+        return Err(Error::new(Code::BadPatch, "an annotation has an empty key").at(pos));
     }
     if let Some(metadata) = resource.metadata_mut() {
         metadata.remove("annotations");
@@ -263,21 +263,26 @@ fn is_internal(key: &str) -> bool {
 fn check_whole(node: &Node<'_>) -> Result<()> {
     match node.value() {
         Value::Mapping(m) if !m.is_empty() => Ok(()),
-        Value::Mapping(_) => Err(Error::input("missing Resource metadata: the patch leaves nothing of the resource")
-            .hint("to delete a resource, use a strategic merge patch with `$patch: delete`")),
-        _ => Err(Error::input(format!("the patch turns the resource into {}", node.shape()))),
+        Value::Mapping(_) => {
+            Err(Error::new(Code::BadPatch, "missing Resource metadata: the patch leaves nothing of the resource")
+                .hint("to delete a resource, use a strategic merge patch with `$patch: delete`"))
+        }
+        _ => Err(Error::new(Code::BadPatch, format!("the patch turns the resource into {}", node.shape()))),
     }
 }
 
 fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<()> {
     let op = operation.op.unwrap_or("unknown");
     if !matches!(op, "add" | "remove" | "replace" | "move" | "copy" | "test") {
-        return Err(Error::input(format!("Unexpected kind: {op}"))
+        return Err(Error::new(Code::BadPatch, format!("Unexpected kind: {op}"))
             .hint("the 'op' of an operation is add, remove, replace, move, copy or test"));
     }
     let given = |pointer: &Pointer<'a>, field: &str| match pointer.text {
         Some(_) => Ok(()),
-        None => Err(Error::input(format!("{op} operation failed to decode {field}: it is missing or not a string"))),
+        None => Err(Error::new(
+            Code::BadPatch,
+            format!("{op} operation failed to decode {field}: it is missing or not a string"),
+        )),
     };
     given(&operation.path, "path")?;
     if matches!(op, "move" | "copy") {
@@ -310,7 +315,7 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
 
 fn replace_root<'a>(root: &mut Node<'a>, value: Node<'a>) -> Result<()> {
     if value.as_scalar().is_some() {
-        return Err(Error::input("replace operation value must be object or array")
+        return Err(Error::new(Code::BadPatch, "replace operation value must be object or array")
             .hint("the path \"\" is the resource as a whole"));
     }
     *root = value;
@@ -320,7 +325,11 @@ fn replace_root<'a>(root: &mut Node<'a>, value: Node<'a>) -> Result<()> {
 /// The mapping or list that holds what a path names, and the last part of the path.
 fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<(&'n mut Node<'a>, &'a str)> {
     let missing = || {
-        Error::input(format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown()))
+        Error::new(
+            Code::MissingPath,
+            format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown()),
+        )
+        .hint("add the parent in an operation before this one, or correct the path")
     };
     let Some((last, way)) = path.parts.as_ref().and_then(|parts| parts.split_last()) else {
         return Err(missing().hint("a path starts with '/'"));
@@ -351,7 +360,10 @@ fn existing(part: &str, len: usize) -> Option<usize> {
 }
 
 fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
-    Error::input(format!("error in {op} for path: '{}': Unable to access invalid index: {part}", path.shown()))
+    Error::new(
+        Code::MissingPath,
+        format!("error in {op} for path: '{}': Unable to access invalid index: {part}", path.shown()),
+    )
 }
 
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
@@ -391,10 +403,13 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
             // The dump behind the patch writes an empty mapping in braces.
             m.set_braces(m.is_empty());
             removed.ok_or_else(|| {
-                Error::input(format!(
-                    "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
-                    path.shown()
-                ))
+                Error::new(
+                    Code::MissingPath,
+                    format!(
+                        "error in remove for path: '{}': Unable to remove nonexistent key: {last}: missing value",
+                        path.shown()
+                    ),
+                )
             })
         }
         ValueMut::Sequence(items) => match existing(last, items.len()) {
@@ -413,10 +428,10 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
         ValueMut::Sequence(items) => {
             let i = existing(last, items.len());
             let missing = || {
-                Error::input(format!(
-                    "replace operation does not apply: doc is missing key: {}: missing value",
-                    path.shown()
-                ))
+                Error::new(
+                    Code::MissingPath,
+                    format!("replace operation does not apply: doc is missing key: {}: missing value", path.shown()),
+                )
             };
             items[i.ok_or_else(missing)?] = value;
         }
@@ -448,11 +463,12 @@ fn test<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
         (Some(node), None) | (None, Some(node)) => node.is_null(),
         (Some(found), Some(wanted)) => equal(found, wanted, operation.is_json),
     };
-    if is_equal { Ok(()) } else { Err(failed_test(operation)) }
+    let hint = "the resource has another value there: see whether the patch still fits, then correct 'value'";
+    if is_equal { Ok(()) } else { Err(failed_test(operation).hint(hint)) }
 }
 
 fn failed_test(operation: &Operation<'_>) -> Error {
-    Error::input(format!("testing value {} failed: test failed", operation.path.shown()))
+    Error::new(Code::TestFailed, format!("testing value {} failed: test failed", operation.path.shown()))
 }
 
 /// Compares as upstream does: scalars by their JSON text. A patch in JSON keeps the text it was

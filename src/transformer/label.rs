@@ -20,7 +20,7 @@
 use super::edit_fields;
 use crate::config::field_spec::Create;
 use crate::config::{FieldSpecs, StringMap};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::stage::{Editor, TransformEach};
 use crate::yaml::shared::Shared;
@@ -65,7 +65,7 @@ pub(super) fn set_entries<'a>(
         }
         let shape = node.shape();
         let Some(m) = node.as_mapping_mut() else {
-            return Err(Error::input(format!("wrong node kind: expected a mapping, found {shape}")));
+            return Err(Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}")));
         };
         for (key, (shared, value)) in entries.keys().zip(&mut values) {
             match m.get_mut(key) {

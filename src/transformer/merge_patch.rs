@@ -49,9 +49,13 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
                 .hint("apiVersion, kind, name and namespace of the patch must be those of the resource"))
         }
         Found::Many(_) => {
-            let error =
-                Error::input(format!("multiple matches for Id {id}; failed to find unique target for patch {id}"));
-            Err(error.at(patch.pos()))
+            let error = Error::new(
+                Code::AmbiguousMatch,
+                format!("multiple matches for Id {id}; failed to find unique target for patch {id}"),
+            );
+            Err(error
+                .at(patch.pos())
+                .hint("add the namespace, or patch in the kustomization where only one of them exists"))
         }
     }
 }
@@ -208,7 +212,7 @@ fn check_notes(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
         return Ok(());
     }
     let message = format!("wrong node kind: expected a mapping, the patch has {}", annotations.shape());
-    Err(Error::input(message).at(annotations.pos()).in_field("metadata.annotations"))
+    Err(Error::new(Code::WrongType, message).at(annotations.pos()).in_field("metadata.annotations"))
 }
 
 /// A patch that kustomize has copied: labels and annotations are text, and what identifies the

@@ -26,7 +26,7 @@ pub mod value_add;
 
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::{FieldSpec, FieldSpecs};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::{Node, Scalar};
 
@@ -73,6 +73,6 @@ fn edit_path<'a>(
 
 /// The scalar that a transformer sets, or an error that names what is there.
 fn scalar_of<'n, 'a>(node: &'n Node<'a>) -> Result<&'n Scalar<'a>> {
-    let wrong = || Error::input(format!("wrong node kind: expected a scalar, found {}", node.shape()));
+    let wrong = || Error::new(Code::WrongType, format!("wrong node kind: expected a scalar, found {}", node.shape()));
     node.as_scalar().ok_or_else(wrong)
 }

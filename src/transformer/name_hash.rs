@@ -1,6 +1,6 @@
 //! The hash of a ConfigMap's or Secret's content that its name gets.
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::{Arena, Node, Value, json, reprint};
 use sha2::{Digest, Sha256};
@@ -34,7 +34,7 @@ pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>) -> Result<String> {
         kind => {
             let message =
                 format!("{} asks for a name hash, which only ConfigMap and Secret can have, not {kind}", resource.id());
-            return Err(Error::input(message)
+            return Err(Error::new(Code::BadValue, message)
                 .hint("remove the annotation that asks for it: kustomize.config.k8s.io/needs-hash in what a plugin prints, internal.config.kubernetes.io/needsHashSuffix in a file"));
         }
     }

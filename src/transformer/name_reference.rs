@@ -17,7 +17,7 @@ use super::referents::{Answer, Referents};
 use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::{FastIndexMap, FastMap, FastSet};
 use crate::parallel;
 use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
@@ -186,7 +186,7 @@ impl<'a> NameReferenceTransformer<'a> {
             return Ok(());
         }
         let message = format!("the apiVersion of {} is null, and its kind has references to names", resource.id());
-        Err(Error::input(message).at(resource.pos()).hint("leave apiVersion out, or give it a value"))
+        Err(Error::new(Code::WrongType, message).at(resource.pos()).hint("leave apiVersion out, or give it a value"))
     }
 
     /// Whether `configurations` or `crds` have added references.
@@ -246,7 +246,7 @@ enum Namespace<'a> {
 fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Option<&'a str>> {
     if subject.as_mapping().is_none() {
         let message = format!("a subject of {binding} is {}, not a mapping", subject.shape());
-        return Err(Error::input(message).at(subject.pos()));
+        return Err(Error::new(Code::WrongType, message).at(subject.pos()));
     }
     let (Some(kind), Some(namespace)) = (subject.get("kind"), subject.get("namespace")) else {
         return Ok(None);
@@ -254,9 +254,12 @@ fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Opti
     let namespace_pos = namespace.pos();
     let string = |node: &Node<'a>| node.as_scalar().filter(|s| s.kind() == Kind::Str).map(|s| s.text());
     match (string(kind), string(namespace)) {
-        (None, _) => Err(Error::input(format!("the kind of a subject of {binding} is not a string")).at(kind.pos())),
+        (None, _) => Err(Error::new(Code::WrongType, format!("the kind of a subject of {binding} is not a string"))
+            .at(kind.pos())
+            .hint("write the kind as a text, as in kind: ServiceAccount")),
         (Some("ServiceAccount"), None) => {
-            Err(Error::input(format!("Invalid Input: namespace is blank for resource {binding}")).at(namespace_pos))
+            Err(Error::new(Code::MissingField, format!("Invalid Input: namespace is blank for resource {binding}"))
+                .at(namespace_pos))
         }
         (Some("ServiceAccount"), namespace) => Ok(namespace),
         _ => Ok(None),
@@ -320,7 +323,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
             ValueMut::Scalar(s) if s.is_null() => Ok(()),
             ValueMut::Scalar(_) => {
                 let message = format!("expected sequence or mapping node in object {}, found a scalar", self.id);
-                Err(Error::input(message).at(pos))
+                Err(Error::new(Code::WrongType, message).at(pos))
             }
         }
     }
@@ -330,7 +333,9 @@ impl<'c, 'a> Referrer<'c, 'a> {
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
                 let pos = item.pos();
                 match item.value() {
-                    Value::Sequence(_) => Err(Error::input("path config error; a list in a list of references")),
+                    Value::Sequence(_) => {
+                        Err(Error::new(Code::WrongType, "path config error; a list in a list of references"))
+                    }
                     _ => self.field(item, action),
                 }
                 .map_err(|e| e.at(pos))
@@ -348,7 +353,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
             }
             ValueMut::Mapping(m) => {
                 let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text())) else {
-                    return Err(Error::input("path config error; no 'name' field in node"));
+                    return Err(Error::new(Code::MissingPath, "path config error; no 'name' field in node"));
                 };
                 let namespace = m.get("namespace").map(|n| n.as_scalar().map_or("", |s| s.text()));
                 let Some(found) = self.resolve(name, Some(namespace), action)? else {
@@ -465,7 +470,11 @@ impl<'c, 'a> Referrer<'c, 'a> {
         };
         if !found.iter().all(|i| is_same(get(i))) {
             let ids: Vec<String> = found.iter().map(|i| get(i).id().to_string()).collect();
-            return Err(Error::input(format!("found multiple possible referrals: {}", ids.join(", "))));
+            return Err(Error::new(
+                Code::AmbiguousMatch,
+                format!("found multiple possible referrals: {}", ids.join(", ")),
+            )
+            .hint("rename one of them, or set the namespace of the reference"));
         }
         Ok(found.first().copied())
     }

@@ -16,7 +16,7 @@
 use super::edit_path;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{Changes, ResMap, Resource};
 use crate::stage::{Build, Editor, TransformEach};
 use crate::yaml::{Arena, Node, Pos, Scalar, Tag, Value};
@@ -119,7 +119,7 @@ impl<'a> NamespaceTransformer<'a> {
 
     fn set(&self, node: &mut Node<'a>) -> Result<()> {
         let Value::Scalar(old) = node.value() else {
-            return Err(Error::input("namespace field specs must target scalar nodes").at(node.pos()));
+            return Err(Error::new(Code::WrongType, "namespace field specs must target scalar nodes").at(node.pos()));
         };
         let is_set = !old.is_null() && !old.text().is_empty();
         if !(self.unset_only && is_set) {
@@ -140,7 +140,7 @@ impl<'a> NamespaceTransformer<'a> {
         }
         let pos = subjects.pos();
         let Some(items) = subjects.as_sequence_mut() else {
-            return Err(Error::input("wrong node kind: 'subjects' must be a list").at(pos));
+            return Err(Error::new(Code::WrongType, "wrong node kind: 'subjects' must be a list").at(pos));
         };
         let (field, wanted) = match self.subjects {
             SetRoleBindingSubjects::DefaultOnly => ("name", "default"),
@@ -149,13 +149,15 @@ impl<'a> NamespaceTransformer<'a> {
         for item in items.iter_mut().filter(|item| !item.is_null()) {
             let pos = item.pos();
             let Some(subject) = item.as_mapping_mut() else {
-                return Err(Error::input("wrong node kind: each of 'subjects' must be a mapping").at(pos));
+                return Err(
+                    Error::new(Code::WrongType, "wrong node kind: each of 'subjects' must be a mapping").at(pos)
+                );
             };
             match subject.get(field).map(|node| (node.as_scalar(), node)) {
                 Some((None, node)) => {
                     let shape = node.shape();
                     let message = format!("wrong node kind: the {field} of a subject must be a scalar, found {shape}");
-                    return Err(Error::input(message).at(node.pos()));
+                    return Err(Error::new(Code::WrongType, message).at(node.pos()).hint("write one text here"));
                 }
                 Some((Some(scalar), _)) if !scalar.is_null() && scalar.text() == wanted => {
                     self.set(subject.get_or_insert_with("namespace", Node::null))?;

@@ -28,7 +28,7 @@ use super::merge_patch::{
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
 use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
 use crate::stage::{Build, Transformer};
@@ -60,13 +60,18 @@ impl<'a> PatchTransformer<'a> {
             let at_entry = |e: Error| e.at(patch.pos);
             let prepared = Prepared::new(patch, read);
             if let (Content::Json(_), None) = (&prepared.content, &patch.target) {
-                return Err(at_entry(Error::input("must specify a target for JSON patch")));
+                return Err(at_entry(
+                    Error::new(Code::MissingField, "must specify a target for JSON patch")
+                        .hint("add the resources that it is for, as in target: {kind: Deployment, name: web}"),
+                ));
             }
             if let (Content::StrategicMerge(documents), Some(_)) = (&prepared.content, &patch.target)
                 && documents.len() > 1
             {
                 let message = "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set `patches.target` field";
-                return Err(at_entry(Error::input(message).hint("write one entry for each patch")));
+                return Err(at_entry(
+                    Error::new(Code::ConflictingFields, message).hint("write one entry for each patch"),
+                ));
             }
             Ok(prepared)
         };
@@ -333,7 +338,7 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
             all.extend(resources(build, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
-            return Err(Error::input("patch appears to be empty; files=patchesStrategicMerge"));
+            return Err(Error::new(Code::MissingField, "patch appears to be empty; files=patchesStrategicMerge"));
         }
         Ok(PatchStrategicMergeTransformer { documents: all })
     }
@@ -368,13 +373,17 @@ impl<'a> PatchJson6902Transformer<'a> {
         let named = patches.iter().take_while(is_named).count();
         let prepare = |patch: &Patch<'a>, read: Read<'a>| match &read.content {
             Content::Json(operations) if operations.is_empty() => {
-                Err(Error::input("the patch has no operations").at(patch.pos))
+                Err(Error::new(Code::BadPatch, "the patch has no operations")
+                    .at(patch.pos)
+                    .hint("add an operation, or remove the entry"))
             }
             _ => Ok(Prepared::new(patch, read)),
         };
         let prepared = read_all(build, root, &patches[..named], &OPERATIONS, prepare)?;
         match patches.get(named) {
-            Some(patch) => Err(Error::input("must specify the target name").at(patch.pos)),
+            Some(patch) => Err(Error::new(Code::MissingField, "must specify the target name")
+                .at(patch.pos)
+                .hint("add the name to 'target'")),
             None => Ok(PatchJson6902Transformer(prepared)),
         }
     }

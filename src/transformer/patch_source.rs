@@ -3,7 +3,7 @@
 use super::json_patch::{self, Operation};
 use crate::config::Selector;
 use crate::config::kustomization::Patch;
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::parallel;
 use crate::resource::{Matcher, Resource};
@@ -101,8 +101,14 @@ fn written<'a>(
     let whole = patch.patch.text;
     let inline = if form.is_trimmed { whole.trim() } else { whole };
     let (source, name) = match (inline.is_empty(), patch.path.is_empty()) {
-        (true, true) => return Err(Error::input("must specify one of patch and path in patches entry")),
-        (false, false) => return Err(Error::input("patch and path can't be set at the same time")),
+        (true, true) => {
+            return Err(Error::new(Code::ConflictingFields, "must specify one of patch and path in patches entry")
+                .hint("add 'path: FILE', or the patch itself under 'patch: |'"));
+        }
+        (false, false) => {
+            return Err(Error::new(Code::ConflictingFields, "patch and path can't be set at the same time")
+                .hint("remove one of the two"));
+        }
         (true, false) => {
             let source = match ahead {
                 Some((place, source)) => {
@@ -152,7 +158,8 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
-            let error = Error::input(format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
+            let error =
+                Error::new(Code::BadPatch, format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
             error.hint("a patch that starts with '[' must be strict JSON")
         })?;
         return json_patch::from_json(arena, text, &node).map(Content::Json);
@@ -162,7 +169,9 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::input(message).at(node.pos()))
+            Err(Error::new(Code::BadPatch, message)
+                .at(node.pos())
+                .hint("write it as in - {op: replace, path: /spec/replicas, value: 3}"))
         }
     }
 }

@@ -59,8 +59,10 @@ pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>) -> Result<()> {
         }),
         _ => {
             let count = places.len();
-            let error =
-                Error::input(format!("found {count} resId matches for var '{}' (unable to disambiguate)", var.name));
+            let error = Error::new(
+                Code::AmbiguousMatch,
+                format!("found {count} resId matches for var '{}' (unable to disambiguate)", var.name),
+            );
             Err(error.at(var.pos).hint("name the namespace in the var's objref"))
         }
     }
@@ -111,7 +113,7 @@ impl<'a> RefVarTransformer<'a> {
             }
         }
         let value = |var: &Var<'a>| {
-            let fault = |message: String| Error::input(message).at(var.pos);
+            let fault = |message: String| Error::new(Code::BadValue, message).at(var.pos);
             let Some(holder) = holders.get(var.name) else {
                 let object = &var.object;
                 let message = format!(
@@ -185,7 +187,7 @@ impl<'a> Expansion<'_, 'a> {
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
                 if !item.as_scalar().is_some_and(is_string) {
                     let message = format!("invalid value type expect a string, found {}", shape(item));
-                    return Err(Error::input(message).at(item.pos()));
+                    return Err(Error::new(Code::WrongType, message).at(item.pos()));
                 }
                 self.place(item, shared);
                 Ok(())
@@ -193,7 +195,7 @@ impl<'a> Expansion<'_, 'a> {
             ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
                 if !is_string(&key.as_scalar()) {
                     let message = format!("invalid map key: '{}' is not a string", key.text());
-                    return Err(Error::input(message).at(key.pos()));
+                    return Err(Error::new(Code::WrongType, message).at(key.pos()));
                 }
                 self.place(value, shared);
                 Ok(())

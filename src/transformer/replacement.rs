@@ -78,7 +78,10 @@ impl<'a> ReplacementTransformer<'a> {
                 continue;
             }
             if entry.source.is_some() || has_targets {
-                return Err(at_entry(Error::input("cannot specify both path and inline replacement")));
+                return Err(at_entry(Error::new(
+                    Code::ConflictingFields,
+                    "cannot specify both path and inline replacement",
+                )));
             }
             for from_file in read(build, root, entry.path).map_err(at_entry)? {
                 prepared.push(prepare(arena, &from_file).map_err(at_entry)?);
@@ -93,7 +96,7 @@ fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replac
     let arena = build.arena;
     let cx = &Decoder::of_file(arena);
     let source = build.cx.files.text(root, path).map_err(Error::from)?;
-    let empty = || Error::input(format!("'{path}' holds no replacement")).at(source.pos(0));
+    let empty = || Error::new(Code::MissingField, format!("'{path}' holds no replacement")).at(source.pos(0));
     let node = first_document(arena, source)?.ok_or_else(empty)?;
     json::check_keys(&node)?;
     let mut replacements: Vec<Replacement<'a>> = Vec::new();
@@ -109,12 +112,16 @@ fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replac
 }
 
 fn incomplete() -> Error {
-    Error::input("replacements must specify a source and at least one target")
+    Error::new(Code::MissingField, "replacements must specify a source and at least one target")
+        .hint("add 'source' with the resource and its field, and 'targets' with the resources and fields to change")
 }
 
 fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
     let source = match (&entry.source, entry.source_value) {
-        (Some(_), Some(_)) => return Err(Error::input("value and resource selectors are mutually exclusive")),
+        (Some(_), Some(_)) => {
+            return Err(Error::new(Code::ConflictingFields, "value and resource selectors are mutually exclusive")
+                .hint("remove 'source' or 'sourceValue'"));
+        }
         (None, Some(value)) => Source::Value(value),
         (Some(selector), None) => {
             let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path };
@@ -128,7 +135,11 @@ fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>
 }
 
 fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
-    let unselected = || Error::input("target must specify resources to select").at(target.pos);
+    let unselected = || {
+        Error::new(Code::MissingField, "target must specify resources to select")
+            .at(target.pos)
+            .hint("add 'select', as in select: {kind: Deployment}")
+    };
     let select = target.select.as_ref().ok_or_else(unselected)?;
     let default = [Written { text: "metadata.name", pos: target.pos }];
     let paths: &[Written<'a>] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
@@ -281,14 +292,24 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
         ..Hint::default()
     };
     let found: Vec<usize> = map.candidates(&hint).into_iter().filter(|&i| is_match(map.get(i))).collect();
-    let shown = || format!("{}/{}.{}", selector.gvk, selector.name, selector.namespace);
+    let shown = || {
+        let parts = [("kind", kind), ("group", group), ("version", version), ("name", selector.name)];
+        let parts = parts.into_iter().chain([("namespace", selector.namespace)]);
+        let given: Vec<String> =
+            parts.filter(|(_, text)| !text.is_empty()).map(|(part, text)| format!("{part}: {text}")).collect();
+        format!("{{{}}}", given.join(", "))
+    };
     match found[..] {
         [i] => Ok(i),
         [] => {
-            let message = format!("nothing selected by {}:{}", shown(), selector.field_path);
-            Err(Error::new(Code::NoMatch, message).at(selector.pos))
+            let message = format!("nothing selected by {}, for its field {}", shown(), selector.field_path);
+            Err(Error::new(Code::NoMatch, message)
+                .at(selector.pos)
+                .hint("correct the kind, the name or the namespace of the source"))
         }
-        _ => Err(Error::input(format!("multiple matches for selector {}", shown())).at(selector.pos)),
+        _ => Err(Error::new(Code::AmbiguousMatch, format!("multiple matches for selector {}", shown()))
+            .at(selector.pos)
+            .hint("add the name, the namespace or the group, so that one resource is left")),
     }
 }
 
@@ -333,7 +354,7 @@ impl<'a> Source<'a> {
         let missing = || {
             let message =
                 format!("fieldPath `{}` is missing for replacement source {}", selector.field_path, resource.id());
-            Error::input(message).at(resource.pos())
+            Error::new(Code::MissingPath, message).at(resource.pos())
         };
         let node = lookup(resource.node(), path)?.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
         let options = &selector.options;
@@ -347,8 +368,12 @@ impl<'a> Source<'a> {
         };
         let mut pieces = scalar.text().split(options.delimiter);
         let piece = usize::try_from(options.index).ok().and_then(|n| pieces.nth(n));
-        let out_of_bounds =
-            || Error::input(format!("options.index {} is out of bounds for value {}", options.index, scalar.text()));
+        let out_of_bounds = || {
+            Error::new(
+                Code::MissingPath,
+                format!("options.index {} is out of bounds for value {}", options.index, scalar.text()),
+            )
+        };
         let text = piece.ok_or_else(out_of_bounds).map_err(|e| e.at(options.pos))?;
         Ok(scalar.with_text(text).into())
     }
@@ -449,7 +474,7 @@ impl<'a> Target<'a> {
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
                 let message = format!("unable to {find} field \"{text}\" in replacement target");
-                return Err(Error::input(message).at(text.pos));
+                return Err(Error::new(Code::MissingPath, message).at(text.pos));
             }
         }
         Ok(())
@@ -563,7 +588,8 @@ impl<'a> Target<'a> {
 type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
 
 fn delimited() -> Error {
-    Error::input("delimiter option can only be used with scalar nodes")
+    Error::new(Code::WrongType, "delimiter option can only be used with scalar nodes")
+        .hint("name a field that has a text, or remove 'delimiter'")
 }
 
 /// The pieces of a text with one replaced, or one more in front or behind.

@@ -15,7 +15,7 @@
 use super::{edit_path, scalar_of};
 use crate::config::field_spec::{Create, Step};
 use crate::config::{FieldSpec, FieldSpecs};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Transformer};
 use crate::yaml::{Pos, Tag};
@@ -57,10 +57,14 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
         if found {
             return Ok(());
         }
-        Err(Error::input(format!(
-            "resource with name {} does not match a config with the following GVK: a kind that has replicas",
-            self.name
-        )))
+        Err(Error::new(
+            Code::NoMatch,
+            format!(
+                "resource with name {} does not match a config with the following GVK: a kind that has replicas",
+                self.name
+            ),
+        )
+        .hint("correct the name: it is that of a Deployment, StatefulSet, ReplicaSet or ReplicationController"))
     }
 }
 

@@ -7,7 +7,7 @@
 use super::copies::check_text;
 use crate::config::Written;
 use crate::config::field_path::{Part, first_scalar};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Kind};
@@ -51,7 +51,8 @@ pub(super) fn replace<'a>(
     let Some(old) = node.as_scalar().map(Scalar::text) else { return Ok(false) };
     if !is_json {
         let Some(layout) = layout else {
-            let fault = Error::input("a replacement leads into a text of YAML that cannot be printed anew");
+            let fault =
+                Error::new(Code::NotYaml, "a replacement leads into a text of YAML that cannot be printed anew");
             return Err(fault.hint("anchors, tags and explicit keys are not supported there"));
         };
         node.replace_text(arena.text(check_text(&layout.print(&content))?), by);
@@ -180,7 +181,7 @@ pub(super) fn visit<'a>(
     }
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
-        (Part::Key(""), _) => Err(Error::input("the path of a target has an empty field name")),
+        (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")),
         (Part::Key(key), ValueMut::Mapping(m)) => visit_key(arena, m, (key, rest), create, edit),
         // Only the path of a source has a sign for the last item.
         (Part::Last, ValueMut::Mapping(m)) => visit_key(arena, m, ("-", rest), create, edit),
@@ -206,11 +207,12 @@ pub(super) fn visit<'a>(
             let item = items.get_mut(*i).ok_or_else(|| out_of_bounds(*i, len))?;
             visit(arena, item, rest, create, edit)
         }
-        (Part::Last, _) => {
-            Err(Error::input("expected a mapping with '-', found a list").hint("a target's path has no last item"))
+        (Part::Last, _) => Err(Error::new(Code::WrongType, "expected a mapping with '-', found a list")
+            .hint("a target's path has no last item")),
+        (Part::Key(key), _) => {
+            Err(Error::new(Code::WrongType, format!("expected a mapping with '{key}', found a list")))
         }
-        (Part::Key(key), _) => Err(Error::input(format!("expected a mapping with '{key}', found a list"))),
-        _ => Err(Error::input("expected a list, found a mapping")),
+        _ => Err(Error::new(Code::WrongType, "expected a list, found a mapping")),
     }
 }
 
@@ -254,11 +256,11 @@ fn visit_key<'a>(
 }
 
 fn wrong_kind() -> Error {
-    Error::input("wrong node kind: expected a mapping or a list, found a text")
+    Error::new(Code::WrongType, "wrong node kind: expected a mapping or a list, found a text")
 }
 
 fn out_of_bounds(index: usize, len: usize) -> Error {
-    Error::input(format!("index {index} specified but only {len} elements found"))
+    Error::new(Code::MissingPath, format!("index {index} specified but only {len} elements found"))
 }
 
 /// A scalar that is made where there is none.

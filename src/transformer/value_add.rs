@@ -13,7 +13,7 @@
 
 use super::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
 use crate::config::{Decode, Decoder, Described, FieldSpec, FieldSpecs, Selector};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::Matcher;
 use crate::resource::{ResMap, Resource};
@@ -77,7 +77,7 @@ impl<'a> ValueAddTransformer<'a> {
             targets.append(&mut more);
         }
         if targets.is_empty() {
-            return Err(Error::input("must specify at least one target"));
+            return Err(Error::new(Code::MissingField, "must specify at least one target"));
         }
         let value = match value.trim() {
             "" => arena.text(&root.real.file_name().unwrap_or_default().to_string_lossy()),
@@ -90,10 +90,10 @@ impl<'a> ValueAddTransformer<'a> {
 
 fn prepare<'a>(arena: Arena<'a>, target: &Target<'a>) -> Result<Prepared<'a>> {
     if target.field_path.is_empty() {
-        return Err(Error::input("must specify fieldPath"));
+        return Err(Error::new(Code::MissingField, "must specify fieldPath"));
     }
     if target.file_path_position < 0 {
-        return Err(Error::input("value of filePathPosition cannot be negative"));
+        return Err(Error::new(Code::BadValue, "value of filePathPosition cannot be negative"));
     }
     let marked = target.field_path.replace("\\/", "\u{0}");
     let step = |part: &str| {
@@ -181,10 +181,13 @@ fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<Option<&'n 
                 &mut items[at]
             }
             (Step::Key(key), _) => {
-                return Err(Error::input(format!("wrong node kind: expected a mapping with '{key}', found {shape}")));
+                return Err(Error::new(
+                    Code::WrongType,
+                    format!("wrong node kind: expected a mapping with '{key}', found {shape}"),
+                ));
             }
             (Step::Element { .. }, _) => {
-                return Err(Error::input(format!("wrong node kind: expected a list, found {shape}")));
+                return Err(Error::new(Code::WrongType, format!("wrong node kind: expected a list, found {shape}")));
             }
         };
     }

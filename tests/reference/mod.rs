@@ -7,6 +7,7 @@ mod json_schema;
 
 use crate::support::{files, split};
 use regex::Regex;
+use rustomize::diag::Code;
 use rustomize::internal::written::{
     Builtin, Described, Field, GENERATORS, Kustomization, Record, Shape, TRANSFORMERS, TransformerConfig,
 };
@@ -272,9 +273,31 @@ fn index(pages: &[Page]) -> String {
     for kind in builtin_kinds() {
         let _ = writeln!(out, "| `{kind}` | {} |", page_of("Kinds", kind));
     }
+    out.push_str(
+        "\n## Errors and warnings\n\n[Codes of errors and warnings](codes/README.md) has a page for each code.\n",
+    );
     out.push_str("\n## All pages\n\n");
     for page in pages {
         let _ = writeln!(out, "* [{}]({}.md): {}", page.title, page.name, page.summary.replace('\n', " "));
+    }
+    out
+}
+
+/// The page of a code, as the tool has it.
+fn page_of_code(code: Code) -> String {
+    let source = format!("src/diag/codes/{}.md", code.as_str());
+    let head = format!("<!-- Printed from {source} by the test `reference`: UPDATE=1 cargo test reference -->\n\n");
+    head + code.page()
+}
+
+fn index_of_codes() -> String {
+    let mut out = "<!-- Printed by the test `reference`: UPDATE=1 cargo test reference -->\n\n# Codes of errors and \
+                   warnings\n\n`rustomize explain CODE` prints a page. `--error-format json` and the other formats \
+                   for programs have the code of each message. The tests run each example.\n\n| code | meaning |\n\
+                   |---|---|\n"
+        .to_owned();
+    for code in Code::all() {
+        let _ = writeln!(out, "| [`{0}`]({0}.md) | {1} |", code.as_str(), code.meaning());
     }
     out
 }
@@ -301,10 +324,12 @@ fn reference() {
         pages.iter().map(|page| (format!("{}.md", page.name), markdown(page, &entries))).collect();
     assert_eq!(wanted.len(), pages.len(), "two pages have one name");
     wanted.insert("README.md".to_owned(), index(&pages));
+    wanted.extend(Code::all().map(|code| (format!("codes/{}.md", code.as_str()), page_of_code(code))));
+    wanted.insert("codes/README.md".to_owned(), index_of_codes());
     let folder = root().join("docs/reference");
     if std::env::var_os("UPDATE").is_some() {
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir_all(folder.join("codes")).unwrap();
         wanted.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
     }
     let there: BTreeSet<String> = files(&folder, ".md")

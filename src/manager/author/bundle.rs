@@ -57,15 +57,15 @@ pub(super) struct BundlePlugins {
 /// something else than files and directories.
 pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
     let home = directory.join(PLUGINS);
-    let fault = |path: &str, why: &str| Error::new(Code::Plugin, format!("'{PLUGINS}/{path}' {why}"));
+    let fault = |path: &str, why: &str| Error::new(Code::BadPlugin, format!("'{PLUGINS}/{path}' {why}"));
     let cannot = |e: io::Error| {
-        Error::new(Code::Plugin, format!("the bundle cannot be read: {e}"))
+        Error::new(Code::BadPlugin, format!("the bundle cannot be read: {e}"))
             .hint("a bundle has files and directories, and no links")
     };
     let mut files = match home.symlink_metadata() {
         Err(_) => Vec::new(),
         Ok(there) if there.is_dir() => content::files(&home).map_err(cannot)?,
-        Ok(_) => return Err(Error::new(Code::Plugin, format!("'{}' is not a directory", home.display()))),
+        Ok(_) => return Err(Error::new(Code::BadPlugin, format!("'{}' is not a directory", home.display()))),
     };
     // A directory for a kind comes before those in it.
     files.sort_by_key(|(path, _)| path.matches('/').count());

@@ -45,14 +45,14 @@ pub fn conform(arena: Arena<'_>, config: &Resource<'_>, schema: &Schema, plugin:
     if is_deeper(config.node(), MOST_LEVELS) {
         let message =
             format!("the object has more than {MOST_LEVELS} levels, and the plugin '{plugin}' a schema for it");
-        return Err(told(Error::new(Code::Field, message)));
+        return Err(told(Error::new(Code::WrongType, message)));
     }
     match check(config.node(), config.pos(), schema, &mut faults) {
         Ok(_) => {}
         Err(TooMuch) => {
             let message = format!("the schema of the plugin '{plugin}' takes too long to check for this object");
             let hint = "tell its author: subschemas that branch into one another have to be fewer";
-            return Err(told(Error::new(Code::Plugin, message)).hint(hint));
+            return Err(told(Error::new(Code::BadSchema, message)).hint(hint));
         }
     }
     let Faults { list, count, .. } = faults;
@@ -60,7 +60,8 @@ pub fn conform(arena: Arena<'_>, config: &Resource<'_>, schema: &Schema, plugin:
     let Some(first) = list.next() else { return Ok(()) };
     let says = format!("the schema of the plugin '{plugin}' says so");
     if count == 1 {
-        let error = first.path.iter().rev().fold(Error::new(Code::Field, first.message), |e, name| e.in_field(name));
+        let error =
+            first.path.iter().rev().fold(Error::new(Code::WrongType, first.message), |e, name| e.in_field(name));
         let error = told(error.at(first.pos)).context(says);
         return Err(first.hint.into_iter().fold(error, Error::hint));
     }
@@ -74,7 +75,7 @@ pub fn conform(arena: Arena<'_>, config: &Resource<'_>, schema: &Schema, plugin:
     }
     let more = if count > MOST_FAULTS { format!("\n  and {} more", count - MOST_FAULTS) } else { String::new() };
     let message = format!("{count} faults in the configuration of the plugin '{plugin}':{lines}{more}");
-    Err(told(Error::new(Code::Field, message).at(pos)).context(says))
+    Err(told(Error::new(Code::WrongType, message).at(pos)).context(says))
 }
 
 /// Returns whether a tree has more than so many levels. Without recursion.

@@ -109,11 +109,11 @@ fn written(component: &Component) -> Result<Value> {
 }
 
 fn value_of(value: &impl serde::Serialize) -> Result<Value> {
-    serde_json::to_value(value).map_err(|e| Error::new(Code::Plugin, e.to_string()))
+    serde_json::to_value(value).map_err(|e| Error::new(Code::NotYaml, e.to_string()))
 }
 
 fn yaml(value: &Value) -> Result<String> {
-    let fault = |e: String| Error::new(Code::Yaml, format!("what the plugin says has no form in YAML: {e}"));
+    let fault = |e: String| Error::new(Code::NotYaml, format!("what the plugin says has no form in YAML: {e}"));
     let heap = Heap::new();
     let node = json::parse(heap.arena(), &value.to_string()).map_err(|e| fault(e.to_string()))?;
     let mut out = String::new();
@@ -139,7 +139,7 @@ pub fn schema(description: &Description, kind: Option<&str>) -> Result<Value> {
                 let message = format!("the plugin has no schema for '{kind}'");
                 Error::new(Code::Usage, message).hint(format!("it has one for: {}", names.join(", ")))
             }
-            _ => Error::new(Code::Plugin, "the plugin has no schema of its configuration")
+            _ => Error::new(Code::BadPlugin, "the plugin has no schema of its configuration")
                 .hint("its author can write one in plugin.yaml, as 'schema' of a generator or transformer"),
         });
     };

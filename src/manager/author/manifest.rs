@@ -239,12 +239,12 @@ impl Manifest {
         let Some((name, path)) = found else {
             let message = format!("'{}' has no {}", directory.display(), FILES[0]);
             return Err(
-                Error::new(Code::Plugin, message).hint("a directory is a plugin if that file says how it is run")
+                Error::new(Code::BadPlugin, message).hint("a directory is a plugin if that file says how it is run")
             );
         };
         let text = FileLimit(MANIFEST_LIMIT)
             .read_to_string(&path)
-            .map_err(|e| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display())))?;
+            .map_err(|e| Error::io(&e, format!("cannot read '{}': {e}", path.display())))?;
         let manifest = Manifest::parse(&path.display().to_string(), name == FILES[1], text, directory)?;
         if manifest.is_bundle() {
             return manifest.with_contents(directory).map_err(|e| e.context(format!("reading '{}'", path.display())));
@@ -256,11 +256,11 @@ impl Manifest {
     fn with_contents(mut self, directory: &Path) -> Result<Manifest> {
         let bundle::BundlePlugins { components, is_native } = bundle::contents(directory)?;
         let schemas = bundle::schemas(directory)
-            .map_err(|e| Error::new(Code::Plugin, format!("its schemas cannot be read: {e}")))?;
+            .map_err(|e| Error::new(Code::BadPlugin, format!("its schemas cannot be read: {e}")))?;
         if components.is_empty() && schemas.is_empty() && self.dependencies.is_empty() {
             let message = "the bundle has no plugin, no schema and no dependency";
             let layout = format!("{}/<apiVersion>/<kind in lower case>/<Kind>", bundle::PLUGINS);
-            return Err(Error::new(Code::Plugin, message).hint(format!("the file of a plugin is {layout}")));
+            return Err(Error::new(Code::BadPlugin, message).hint(format!("the file of a plugin is {layout}")));
         }
         if is_native {
             self.platform = Platform::host();
@@ -282,7 +282,7 @@ impl Manifest {
     pub fn parse(shown: &str, is_pulumi: bool, text: String, directory: &Path) -> Result<Manifest> {
         read_alone(shown, text, |arena, node| match node {
             Some(node) => Manifest::decode(arena, node, is_pulumi, directory),
-            None => Err(Error::input(format!("'{shown}' is empty"))),
+            None => Err(Error::new(Code::MissingField, format!("'{shown}' is empty"))),
         })
     }
 
@@ -386,7 +386,7 @@ impl Manifest {
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         for (field, text, example) in [("name", raw.name, "team-tools"), ("version", raw.version, "1.0.0")] {
             if text.is_empty() {
-                let error = cx.error(pos(field), format!("missing field \"{field}\""));
+                let error = cx.error(pos(field), format!("missing field \"{field}\"")).with_code(Code::MissingField);
                 return Err(error.hint(format!("a bundle has a name and a version, as in {field}: {example}")));
             }
         }
@@ -440,7 +440,7 @@ impl Manifest {
             (Runtime::Go, _) => format!("the entry '{entry}' has no Go file, and that package is the plugin"),
             _ => format!("the entry '{entry}' does not exist, and {runtime} runs that file"),
         };
-        Err(Error::new(Code::Plugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
+        Err(Error::new(Code::BadPlugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
     }
 
     /// The command that runs the plugin in a directory. [`Command::of_entry`] makes that of one

@@ -57,12 +57,12 @@ struct Subject {
 }
 
 fn fault(message: impl Into<String>) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 fn cannot(action: &str, path: &Path) -> impl Fn(io::Error) -> Error {
     let what = format!("cannot {action} '{}'", path.display());
-    move |e| Error::new(Code::Io, format!("{what}: {e}"))
+    move |e| Error::io(&e, format!("{what}: {e}"))
 }
 
 /// Writes the files of a release, and gives their paths. Until all is ready nothing is written, and
@@ -281,7 +281,7 @@ fn tar_gz(files: &BTreeMap<String, PathBuf>) -> Result<Vec<u8>> {
     let limit = FileLimit(FetchLimits::default().size);
     for (name, path) in files {
         if !path.is_file() {
-            return Err(Error::new(Code::Io, format!("'{}' is not a file", path.display())));
+            return Err(Error::new(Code::MissingFile, format!("'{}' is not a file", path.display())));
         }
         let bytes = limit.read(path).map_err(cannot("read", path))?;
         // A single file is the program itself, whatever its permissions here.

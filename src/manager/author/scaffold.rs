@@ -75,7 +75,7 @@ pub fn scaffold(directory: &Path, new: NewPlugin) -> Result<Vec<PathBuf>> {
         return Err(usage(format!("'{}' already exists", directory.display()))
             .hint("a new plugin gets a directory of its own: name one that does not exist"));
     }
-    let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", directory.display()));
+    let cannot = |e: io::Error| Error::io(&e, format!("cannot write '{}': {e}", directory.display()));
     let parent = folder_of(directory);
     fs::create_dir_all(parent).map_err(cannot)?;
     // Whatever fails, no half of a plugin is left behind.

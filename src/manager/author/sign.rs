@@ -26,7 +26,7 @@ impl SigningKey {
         let shown = path.display();
         let text = FileLimit(KEY_LIMIT)
             .read_to_string(path)
-            .map_err(|e| Error::new(Code::Io, format!("cannot read the key '{shown}': {e}")))?;
+            .map_err(|e| Error::io(&e, format!("cannot read the key '{shown}': {e}")))?;
         // The library's error is not shown: it may contain a part of the key.
         let wrong = |why: &str| {
             let error = Error::new(Code::Usage, format!("'{shown}' {why}"));

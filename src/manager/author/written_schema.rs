@@ -36,7 +36,7 @@ pub(super) fn read(node: &Node<'_>, directory: &Path) -> Result<Option<Schema>> 
 
 /// Reads a file in JSON or YAML below a plugin's directory.
 fn of_file(path: &str, directory: &Path) -> Result<Schema> {
-    let fault = |why: &str| Error::new(Code::Field, format!("the schema '{path}' {why}"));
+    let fault = |why: &str| Error::new(Code::BadSchema, format!("the schema '{path}' {why}"));
     if path.is_empty() || leaves(path) {
         return Err(fault("is not in the plugin's directory").hint("write a path as in schema.json"));
     }
@@ -69,7 +69,7 @@ fn of_file(path: &str, directory: &Path) -> Result<Schema> {
 fn of_node(node: &Node<'_>) -> Result<Schema> {
     let mut left = MOST_VALUES;
     let value = json_of(node, 0, &mut left)?;
-    Schema::compile(value).map_err(|e| Error::new(Code::Field, e.to_string()).at(place_of(node, &e.place)))
+    Schema::compile(value).map_err(|e| Error::new(Code::BadSchema, e.to_string()).at(place_of(node, &e.place)))
 }
 
 /// The place that a JSON pointer leads to, as far as the way exists.
@@ -86,7 +86,7 @@ fn place_of(node: &Node<'_>, pointer: &str) -> Pos {
 
 /// A tree of YAML as JSON.
 fn json_of(node: &Node<'_>, depth: usize, left: &mut usize) -> Result<serde_json::Value> {
-    let wrong = |message: String| Err(Error::new(Code::Field, message).at(node.pos()));
+    let wrong = |message: String| Err(Error::new(Code::BadSchema, message).at(node.pos()));
     if depth > MOST_DEPTH {
         return wrong(format!("the schema is nested more than {MOST_DEPTH} levels deep"));
     }

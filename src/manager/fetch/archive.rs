@@ -12,5 +12,5 @@ use std::path::Path;
 /// As [`archive::unpack`].
 pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path) -> Result<()> {
     let unpacked = archive::unpack(shown, bytes, name, into, is_own);
-    unpacked.map_err(|e| e.with_code(Code::Plugin).hint("nothing was installed"))
+    unpacked.map_err(|e| e.with_code(Code::BadPlugin).hint("nothing was installed"))
 }

@@ -118,7 +118,7 @@ pub struct Transfer {
 }
 
 pub(super) fn fault(message: String) -> Error {
-    Error::new(Code::Io, message)
+    Error::new(Code::FetchFailed, message)
 }
 
 /// Holds bytes to a sum that was known before.

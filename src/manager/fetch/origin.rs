@@ -29,7 +29,7 @@ impl Origin {
     /// # Errors
     /// The requirement's `from` is not valid.
     pub fn of(wanted: &Requirement, base: &Base) -> Result<Origin> {
-        let location = wanted.location().map_err(|e| Error::new(Code::Plugin, e.to_string()))?;
+        let location = wanted.location().map_err(|e| Error::new(Code::BadPlugin, e.to_string()))?;
         Ok(Origin::at(&wanted.source, &location, base))
     }
 

@@ -1,7 +1,7 @@
 //! The `apiVersion` and `kind` of the plugin manager's own files.
 
 use crate::config::Decoder;
-use crate::diag::Result;
+use crate::diag::{Code, Result};
 use crate::yaml::Pos;
 
 /// The `apiVersion` of all these files.
@@ -14,7 +14,10 @@ pub const API_VERSION: &str = "rustomize.dev/v1";
 pub fn check_head(cx: &Decoder<'_>, pos: Pos, (api_version, kind): (&str, &str), want: &str) -> Result<()> {
     for (field, found, want) in [("apiVersion", api_version, API_VERSION), ("kind", kind, want)] {
         if found.is_empty() {
-            return Err(cx.error(pos, format!("missing field \"{field}\"")).hint(format!("write {field}: {want}")));
+            return Err(cx
+                .error(pos, format!("missing field \"{field}\""))
+                .with_code(Code::MissingField)
+                .hint(format!("write {field}: {want}")));
         }
         if found != want {
             return Err(cx.error(pos, format!("{field} should be {want}, not '{found}'")));

@@ -4,7 +4,7 @@ use super::location::{Location, LocationError};
 use super::source::{Source, SourceError};
 use super::version::{Constraint, ConstraintError};
 use crate::config::{Decode, Decoder};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::yaml::{Node, Place, Pos, Value, json};
 
 /// One plugin that is needed.
@@ -85,7 +85,7 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
     raw.decode(node, cx)?;
     if raw.source.is_empty() {
         let hint = "write the source of the plugin, as in source: github.com/acme/app";
-        return Err(cx.error(node.pos(), "missing field \"source\"").hint(hint));
+        return Err(cx.error(node.pos(), "missing field \"source\"").with_code(Code::MissingField).hint(hint));
     }
     let source = raw.source.parse().map_err(|e: SourceError| {
         let error = cx.error(node.pos(), format!("the source '{}' {e}", raw.source));

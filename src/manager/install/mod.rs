@@ -92,7 +92,7 @@ pub struct Installer<'i> {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 impl<'i> Installer<'i> {

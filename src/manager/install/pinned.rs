@@ -29,7 +29,7 @@ const LOCK: &str =
 fn read(path: &Path) -> Result<String> {
     FileLimit::default()
         .read_to_string(path)
-        .map_err(|e| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display())))
+        .map_err(|e| Error::io(&e, format!("cannot read '{}': {e}", path.display())))
 }
 
 /// The lines of a `requirements.txt`, without comments, each in one line.
@@ -74,7 +74,7 @@ fn requirement(path: &Path, line: usize, text: String) -> Result<String> {
     let place = Place { file: path.display().to_string(), line, column: 1 };
     let shown: String = text.chars().take(80).collect();
     let message = format!("'{shown}' is not a version with --hash; nothing else is installed");
-    Err(Error::new(Code::Plugin, message).at(Some(place)).hint(REQUIREMENTS))
+    Err(Error::new(Code::Checksum, message).at(Some(place)).hint(REQUIREMENTS))
 }
 
 /// What npm is given of a plugin: the text of a `package-lock.json` that holds packages of a
@@ -88,7 +88,7 @@ pub(super) fn package_lock(path: &Path) -> Result<String> {
         let line = text.lines().position(|line| line.contains(&format!("\"{key}\""))).unwrap_or(0) + 1;
         let place = Place { file: path.display().to_string(), line, column: 1 };
         let message = format!("'{key}' of package-lock.json {why}");
-        Error::new(Code::Plugin, message).at(Some(place)).hint(LOCK)
+        Error::new(Code::BadPlugin, message).at(Some(place)).hint(LOCK)
     };
     let Some(packages) = lock["packages"].as_object() else {
         return Err(wrong("lockfileVersion", "is of a version before 2"));
@@ -125,7 +125,7 @@ pub(super) fn package_json(path: &Path) -> Result<String> {
     let (text, package) = json(path)?;
     check_dependencies(&package).map_err(|why| {
         let place = Place { file: path.display().to_string(), line: 1, column: 1 };
-        Error::new(Code::Plugin, format!("package.json {why}")).at(Some(place)).hint(LOCK)
+        Error::new(Code::BadPlugin, format!("package.json {why}")).at(Some(place)).hint(LOCK)
     })?;
     Ok(text)
 }
@@ -140,7 +140,7 @@ fn json(path: &Path) -> Result<(String, Value)> {
     let text = read(path)?;
     let value = serde_json::from_str(&text).map_err(|e| {
         let place = Place { file: path.display().to_string(), line: e.line(), column: e.column() };
-        Error::new(Code::Plugin, format!("malformed JSON: {e}")).at(Some(place))
+        Error::new(Code::BadPlugin, format!("malformed JSON: {e}")).at(Some(place))
     })?;
     Ok((text, value))
 }

@@ -82,7 +82,7 @@ impl StagedPlugin {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 impl Preparer<'_> {

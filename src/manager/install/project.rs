@@ -52,7 +52,7 @@ pub struct Addition<'a> {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 /// The requirements of a directory, which has to have the file.
@@ -193,7 +193,7 @@ impl Installer<'_> {
     pub fn add(&mut self, directory: &Path, addition: &Addition<'_>) -> Result<()> {
         let Addition { name, source, constraint, from } = addition;
         let path = directory.join(requirements::FILE);
-        let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()));
+        let cannot = |e: io::Error| Error::io(&e, format!("cannot read '{}': {e}", path.display()));
         let old = match fs::read_to_string(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(cannot)?,
@@ -227,7 +227,7 @@ impl Installer<'_> {
                 requirements::with(&old, name, &line(&compatible))?
             }
         };
-        let cannot = |e: io::Error| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display()));
+        let cannot = |e: io::Error| Error::io(&e, format!("cannot write '{}': {e}", path.display()));
         atomic::write(&path, text.as_bytes(), 0o644).map_err(cannot)?;
         self.lock.write(directory)
     }

@@ -29,7 +29,7 @@ pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &Plu
         Runtime::Nodejs if has("package-lock.json") => nodejs(&workshop()?),
         Runtime::Nodejs if has("package.json") && pinned::needs_packages(&directory.join("package.json")) => {
             let message = format!("'{}' has dependencies without pinned versions", directory.display());
-            let error = Error::new(Code::Plugin, message);
+            let error = Error::new(Code::BadPlugin, message);
             Err(error.hint("put the plugin's package-lock.json beside its package.json"))
         }
         Runtime::Deno if has("deno.lock") => deno(&workshop()?, manifest),
@@ -40,12 +40,12 @@ pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &Plu
 }
 
 fn make(folder: &Path) -> Result<()> {
-    let cannot = |e| Error::new(Code::Io, format!("cannot make the directory '{}': {e}", folder.display()));
+    let cannot = |e| Error::io(&e, format!("cannot make the directory '{}': {e}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display())))
+    fs::write(path, text).map_err(|e| Error::io(&e, format!("cannot write '{}': {e}", path.display())))
 }
 
 /// An environment of its own in any case: the interpreter stays the same one, wherever PATH leads
@@ -93,7 +93,7 @@ fn site_packages(venv: &Path) -> Result<PathBuf> {
     let entries = fs::read_dir(&lib).into_iter().flatten().filter_map(std::result::Result::ok);
     let mut folders = entries.map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir());
     folders.next().ok_or_else(|| {
-        Error::new(Code::Plugin, format!("Python did not make a directory for packages in '{}'", lib.display()))
+        Error::new(Code::BadPlugin, format!("Python did not make a directory for packages in '{}'", lib.display()))
     })
 }
 
@@ -108,9 +108,7 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     let beside = node.ancestors().nth(2).map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
     let npm = match beside.filter(|npm| npm.is_file()) {
         Some(npm) => npm,
-        None => {
-            fs::canonicalize(shop.program("npm")?).map_err(|e| Error::new(Code::Io, format!("cannot find npm: {e}")))?
-        }
+        None => fs::canonicalize(shop.program("npm")?).map_err(|e| Error::io(&e, format!("cannot find npm: {e}")))?,
     };
     let options = [
         "--ignore-scripts",
@@ -144,7 +142,7 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     if modules.is_dir() {
         let link = shop.plugin.join("node_modules");
         let to = Path::new(crate::manager::id::content::MADE).join("npm/node_modules");
-        symlink(to, &link).map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", link.display())))?;
+        symlink(to, &link).map_err(|e| Error::io(&e, format!("cannot write '{}': {e}", link.display())))?;
     }
     Ok(())
 }
@@ -162,7 +160,7 @@ fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     let environment = manifest::deno_environment(&fetched);
     shop.run(ToolRun { task: Task::Fetch, environment, ..ToolRun::new(&deno, &shop.work, args) })?;
     let kept = shop.made.join(DENO);
-    let cannot = |e| Error::new(Code::Io, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
+    let cannot = |e| Error::io(&e, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
     made::remove_analyses(&fetched).map_err(cannot)?;
     fs::rename(&fetched, &kept).map_err(cannot)
 }

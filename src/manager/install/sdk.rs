@@ -22,7 +22,7 @@ use std::fs;
 use std::path::Path;
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 /// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what

@@ -99,7 +99,7 @@ impl<'s> ToolRun<'s> {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 impl<'w> Workshop<'w> {
@@ -113,7 +113,7 @@ impl<'w> Workshop<'w> {
         let made = plugin.join(MADE);
         for folder in [&made, &work.join("home"), &work.join("tmp")] {
             fs::create_dir_all(folder)
-                .map_err(|e| Error::new(Code::Io, format!("cannot write to '{}': {e}", folder.display())))?;
+                .map_err(|e| Error::io(&e, format!("cannot write to '{}': {e}", folder.display())))?;
         }
         Ok(Workshop { options, plugin, made, work })
     }
@@ -135,6 +135,7 @@ impl<'w> Workshop<'w> {
         let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
         places.find(runs).ok_or_else(|| {
             fault(format!("'{name}' is not in PATH, and the plugin needs it"))
+                .with_code(Code::PluginMissing)
                 .hint("install it, then install the plugin again")
         })
     }

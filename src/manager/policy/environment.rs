@@ -96,7 +96,7 @@ impl SyncedBundle {
         let Some(server) = self.bundle.server() else {
             let message = format!("the synced files of '{}' do not name their server", self.environment);
             let command = format!("rustomize plugin sync --environment {}", self.environment);
-            return Err(Error::new(Code::Plugin, message).hint(format!("sync it again: {command}")));
+            return Err(Error::new(Code::BadPlugin, message).hint(format!("sync it again: {command}")));
         };
         trust.check_server(&server, &self.environment)
     }
@@ -130,7 +130,7 @@ impl Environment {
         let text = match FileLimit::default().read_to_string(&path) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => return Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
         };
         let mut environment = Environment {
             name: name.to_owned(),
@@ -181,7 +181,7 @@ impl Environment {
             let entries = match fs::read_dir(folder) {
                 Ok(entries) => entries,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-                Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", folder.display()))),
+                Err(e) => return Err(Error::io(&e, format!("cannot read '{}': {e}", folder.display()))),
             };
             let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
             let mut names: Vec<String> = names.filter(|name| !IGNORED.contains(&name.as_str())).collect();

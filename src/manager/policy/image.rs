@@ -33,7 +33,7 @@ impl Image {
     /// It is not the name of an image.
     pub fn parse(name: &str) -> Result<Image> {
         let invalid = || {
-            Error::new(Code::Plugin, format!("'{}' is not a valid name of an image", name.escape_debug()))
+            Error::new(Code::BadReference, format!("'{}' is not a valid name of an image", name.escape_debug()))
                 .hint("it is written as in ghcr.io/owner/function:v1.2.3, or with @sha256:... behind it")
         };
         let (named, digest) = match name.split_once('@') {
@@ -115,7 +115,7 @@ pub fn for_build(directories: &[PathBuf], is_frozen: bool, written: &str) -> Res
 fn pinned(path: &Path, written: &str, digest: &str) -> Result<String> {
     if !is_digest(digest) {
         let message = format!("'{}' has no valid digest for the image '{written}'", path.display());
-        return Err(Error::new(Code::Input, message).hint("it is written as sha256: and 64 hexadecimal digits"));
+        return Err(Error::new(Code::BadValue, message).hint("it is written as sha256: and 64 hexadecimal digits"));
     }
     Ok(Image::parse(written)?.pinned(digest))
 }
@@ -123,7 +123,7 @@ fn pinned(path: &Path, written: &str, digest: &str) -> Result<String> {
 fn not_locked(path: &Path, directory: &Path, written: &str) -> Error {
     let message = format!("the image '{written}' is not in '{}', and only what is locked may be used", path.display());
     let (directory, image) = (quoted(&directory.to_string_lossy()), quoted(written));
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
         .hint(format!("lock it and commit the file: rustomize plugin lock {directory} --image {image}"))
         .hint("where CI is set only what is locked is used; --frozen=false says otherwise")
 }
@@ -162,7 +162,7 @@ pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut queue = vec![directory.to_owned()];
     while let Some(folder) = queue.pop() {
-        let unreadable = |e| Error::new(Code::Io, format!("cannot read '{}': {e}", folder.display()));
+        let unreadable = |e| Error::io(&e, format!("cannot read '{}': {e}", folder.display()));
         for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let kind = entry.file_type().map_err(unreadable)?;

@@ -113,7 +113,7 @@ impl Lock {
         let text = match FileLimit::default().read(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => return Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
         };
         Lock::parse(&path.display().to_string(), &text).map(Some)
     }
@@ -127,7 +127,7 @@ impl Lock {
             let place = Place { file: shown.to_owned(), line: e.line(), column: e.column() };
             let directory = Path::new(shown).parent().unwrap_or(Path::new(""));
             let again = in_directory("rustomize plugin lock", directory);
-            Error::new(Code::Input, format!("'{shown}' is not a valid lock file: {e}"))
+            Error::new(Code::NotYaml, format!("'{shown}' is not a valid lock file: {e}"))
                 .at(Some(place))
                 .hint(format!("if a merge broke it, write it again: rm {} && {again}", quoted(shown)))
         })?;
@@ -137,7 +137,7 @@ impl Lock {
                 lock.lock_version
             );
             let place = Place { file: shown.to_owned(), line: 1, column: 1 };
-            return Err(Error::new(Code::Input, message).at(Some(place)).hint(
+            return Err(Error::new(Code::BadValue, message).at(Some(place)).hint(
                 match lock.lock_version > LOCK_VERSION {
                     true => "a newer rustomize wrote it: install that version",
                     false => "delete the file, then write it with 'rustomize plugin lock'",
@@ -159,7 +159,7 @@ impl Lock {
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(FILE);
         atomic::write(&path, self.text().as_bytes(), 0o644)
-            .map_err(|e| Error::new(Code::Io, format!("cannot write '{}': {e}", path.display())))
+            .map_err(|e| Error::io(&e, format!("cannot write '{}': {e}", path.display())))
     }
 
     /// The entry of a source.

@@ -41,7 +41,8 @@ impl Policy {
         if !self.is_frozen {
             return Ok(());
         }
-        let error = Error::new(Code::Plugin, format!("{what} is not locked, and only locked plugins may be used"));
+        let error =
+            Error::new(Code::PluginRefused, format!("{what} is not locked, and only locked plugins may be used"));
         let command = in_directory(add, directory);
         Err(error
             .hint(format!("require and lock it, then commit plugins.yaml and plugins.lock: {command}"))

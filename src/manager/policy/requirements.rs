@@ -38,7 +38,7 @@ impl Requirements {
         match FileLimit::default().read_to_string(&path) {
             Ok(text) => Requirements::parse(&path.display().to_string(), text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Requirements::default()),
-            Err(e) => Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
         }
     }
 
@@ -72,7 +72,9 @@ impl Requirements {
 pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     let before = Requirements::parse(FILE, text.to_owned())?.plugins;
     if before.iter().any(|known| known.name == name) {
-        return Err(Error::input(format!("'{name}' is required already")).hint("change its line in plugins.yaml"));
+        return Err(
+            Error::new(Code::Exists, format!("'{name}' is required already")).hint("change its line in plugins.yaml")
+        );
     }
     let says_nothing = text.lines().all(|line| matches!(line.trim_start().chars().next(), None | Some('#')));
     let text = match text {
@@ -114,7 +116,10 @@ pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
 fn checked(text: String, plugins: usize) -> Result<String> {
     match Requirements::parse(FILE, text.clone())?.plugins.len() == plugins {
         true => Ok(text),
-        false => Err(Error::input("'requires' occurs twice in plugins.yaml").hint("make one mapping of both")),
+        false => {
+            Err(Error::new(Code::DuplicateKey, "'requires' occurs twice in plugins.yaml")
+                .hint("make one mapping of both"))
+        }
     }
 }
 

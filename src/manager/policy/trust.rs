@@ -97,7 +97,7 @@ impl<'a> Decode<'a> for RawTrustRule<'a> {
 }
 
 fn refused(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::PluginRefused, message)
 }
 
 impl Trust {
@@ -109,7 +109,7 @@ impl Trust {
         match FileLimit::default().read_to_string(path) {
             Ok(text) => Trust::parse(path, text),
             Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
-            Err(e) => Err(Error::new(Code::Io, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) => Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
         }
     }
 
@@ -243,7 +243,7 @@ pub fn grant(source: &Source, origin: &Origin, beyond: &Permissions) -> String {
 }
 
 fn rule(raw: RawTrustRule<'_>) -> Result<TrustRule> {
-    let wrong = |message: String| Error::input(message).at(raw.place.clone());
+    let wrong = |message: String| Error::new(Code::BadValue, message).at(raw.place.clone());
     if raw.source.is_empty() {
         return Err(wrong("a rule has no 'source'".to_owned()).hint("as in source: github.com/acme/*"));
     }

@@ -88,7 +88,7 @@ pub(super) fn relock(directory: &Path) -> String {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 impl Inputs {
@@ -201,7 +201,9 @@ impl Inputs {
         let reinstall = format!("install it again: {}", in_directory("rustomize plugin install", &project.directory));
         let Some(locked) = project.locked(&wanted.source) else {
             if policy.is_frozen || project.lock.is_some() {
-                return Err(fault(format!("{name} is required and not locked")).hint(relock));
+                return Err(fault(format!("{name} is required and not locked"))
+                    .with_code(Code::PluginRefused)
+                    .hint(relock));
             }
             return Ok(choose(found, &wanted.constraint));
         };

@@ -276,7 +276,7 @@ impl Resolver<'_> {
 }
 
 fn fault(message: String) -> Error {
-    Error::new(Code::Plugin, message)
+    Error::new(Code::BadPlugin, message)
 }
 
 /// The files that a plugin directory may have for an object, and which of them counts first.

@@ -128,7 +128,7 @@ impl ManagedPlugins {
             return Ok(None);
         }
         let path = found.installed.path.display();
-        let wrong = |why| Error::new(Code::Plugin, format!("'{path}' does not run: {why}"));
+        let wrong = |why| Error::new(Code::BadPlugin, format!("'{path}' does not run: {why}"));
         let children = &self.runners.options.children;
         self.ask(|resolver| resolver.inputs.held(&found.installed, children).map(Some).map_err(wrong))
     }
@@ -138,7 +138,7 @@ impl ManagedPlugins {
         match asked {
             Some(name) => {
                 let message = format!("no installed plugin provides '{name}', which the annotation {COMPONENT} names");
-                Error::new(Code::Plugin, message).hint("see what is installed: rustomize plugin list")
+                Error::new(Code::PluginMissing, message).hint("see what is installed: rustomize plugin list")
             }
             None => {
                 let error = locate::nothing(&self.runners.options, config.id());
@@ -224,7 +224,7 @@ impl Plugins for ManagedPlugins {
         };
         if tier == Tier::Path {
             let path = placed.path().display();
-            build.warn(Code::Plugin, format!("'{path}' in PATH is used for {}", config.id()));
+            build.warn(Code::PluginMessage, format!("'{path}' in PATH is used for {}", config.id()));
         }
         self.runners.placed(build, entry, (placed, isolation))
     }

@@ -96,7 +96,7 @@ fn check_owner(directory: &Path, safe: &[PathBuf]) -> Result<()> {
             (true, None) => continue,
         };
         let message = format!("'{}' is above the kustomization and {fault}", path.display());
-        return Err(Error::new(Code::Plugin, message).hint(format!(
+        return Err(Error::new(Code::PluginMissing, message).hint(format!(
             "if you trust that directory: export RUSTOMIZE_SAFE_DIRECTORIES='{}'",
             directory.display()
         )));

@@ -3,7 +3,7 @@
 use super::inputs::{Inputs, relock};
 use super::project::{Project, upwards};
 use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, fault, places};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::manager::author::bundle::SHARED_OBJECT;
 use crate::manager::author::client;
 use crate::manager::author::describe::{Component, Description, Protocol, Role};
@@ -193,7 +193,9 @@ impl Resolver<'_> {
             };
             let add = if wanted.from.is_empty() { add } else { format!("{add} --from {}", quoted(&wanted.from)) };
             let command = in_directory(&add, top);
-            return Err(fault(message).hint(format!("if you trust it, require and lock it here: {command}")));
+            return Err(fault(message)
+                .with_code(Code::PluginRefused)
+                .hint(format!("if you trust it, require and lock it here: {command}")));
         }
         Ok(())
     }
@@ -423,7 +425,8 @@ fn may_provide(requirement: &Requirement, request: &PluginRequest<'_>) -> bool {
 /// The error of a requirement that is not installed.
 pub(super) fn not_installed(project: &Project, requirement: &Requirement) -> Error {
     let Requirement { name, source, constraint, .. } = requirement;
-    let error = fault(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"));
+    let error = fault(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"))
+        .with_code(Code::PluginMissing);
     error
         .at(requirement.place.clone())
         .hint(format!("install it: {}", in_directory("rustomize plugin install", &project.directory)))
@@ -447,6 +450,7 @@ fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
     });
     let lines: String = lines.collect();
     fault(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
+        .with_code(Code::AmbiguousMatch)
         .hint(format!("require the right one in plugins.yaml, with one of these lines:{lines}"))
 }
 

@@ -31,7 +31,7 @@ pub struct ExportChanges {
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Writes the mounts of an environment into a directory, which does not exist yet, is empty, or has
@@ -61,7 +61,7 @@ pub fn export(environment: &Environment, to: &Path) -> Result<ExportChanges> {
             needed.insert(metadata.sha256.clone());
             listed.push(metadata);
         }
-        let text = serde_json::to_vec(&listed).map_err(|e| Error::new(Code::Io, e.to_string()))?;
+        let text = serde_json::to_vec(&listed).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
         texts.push((mount, text));
     }
     let before: Vec<Option<Vec<u8>>> = texts.iter().map(|(mount, _)| fs::read(lists.join(mount)).ok()).collect();

@@ -39,7 +39,7 @@ pub struct PlacementChanges {
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Lays plugins into a directory, and takes away what was laid there before and is not among them.
@@ -52,7 +52,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
     let list = directory.join(LAID);
     let before: LaidFiles = match fs::read(&list) {
         Ok(text) => serde_json::from_slice(&text).map_err(|e| {
-            Error::new(Code::Input, format!("'{}' is not a valid list of exported plugins: {e}", list.display()))
+            Error::new(Code::NotYaml, format!("'{}' is not a valid list of exported plugins: {e}", list.display()))
         })?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => LaidFiles::default(),
         Err(e) => return Err(io("read", &list)(e)),
@@ -65,7 +65,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
         let place = directory.join(path);
         if place.symlink_metadata().is_ok() {
             let message = format!("'{}' exists and was not exported by rustomize", place.display());
-            return Err(Error::new(Code::Plugin, message)
+            return Err(Error::new(Code::Exists, message)
                 .hint("placed plugins are kept: move that file away, or do not require a plugin of that kind"));
         }
     }
@@ -134,7 +134,7 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
         if !component.api_version.split('/').all(is_part) || component.kind.contains('/') || !is_part(&component.kind) {
             let message =
                 format!("the kind '{}' of '{}' is not a valid file name", component.kind, component.api_version);
-            return Err(Error::new(Code::Plugin, message));
+            return Err(Error::new(Code::BadPlugin, message));
         }
         let path = format!("{}/{}/{}", component.api_version, component.kind.to_lowercase(), component.kind);
         if let Some((_, other)) = files.get(&path) {
@@ -143,7 +143,7 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
                 continue;
             }
             let message = format!("'{}' and '{}' are both for {path}", other.installed.source, found.installed.source);
-            return Err(Error::new(Code::Plugin, message).hint("require one of them in plugins.yaml"));
+            return Err(Error::new(Code::BadPlugin, message).hint("require one of them in plugins.yaml"));
         }
         files.insert(path, (launcher(found)?, found));
     }
@@ -157,7 +157,7 @@ fn launcher(found: &Provider) -> Result<String> {
     let mut command = String::new();
     for word in words {
         let word = word.to_str().ok_or_else(|| {
-            Error::new(Code::Plugin, format!("the path '{}' is not valid UTF-8", found.installed.path.display()))
+            Error::new(Code::BadPlugin, format!("the path '{}' is not valid UTF-8", found.installed.path.display()))
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }

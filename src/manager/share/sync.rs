@@ -42,7 +42,7 @@ pub struct SyncCounts {
 
 fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Syncs the mounts of an environment to `place`. A second run fetches the metadata and nothing
@@ -58,26 +58,26 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let urls = MOUNTS.map(|(mount, _)| format!("{server}/{LISTS}/{mount}?environment={environment}"));
     for ((text, url), (_, folder)) in lists(transfer, &urls)?.iter().zip(&urls).zip(MOUNTS) {
         let files: Vec<MountedFile> = serde_json::from_slice(text)
-            .map_err(|e| Error::new(Code::Io, format!("the answer of '{url}' is not a list of files: {e}")))?;
+            .map_err(|e| Error::new(Code::FetchFailed, format!("the answer of '{url}' is not a list of files: {e}")))?;
         for file in files {
             let path = file.path.clone();
             let is_path = Path::new(&path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
             if !is_path || path.contains('\\') || file.mode & !0o777 != 0 {
                 let message =
                     format!("'{url}' names the file '{path}' with mode {:o}, which is not a valid mode", file.mode);
-                return Err(Error::new(Code::Io, message).hint("nothing was changed"));
+                return Err(Error::new(Code::Refused, message).hint("nothing was changed"));
             }
             if !is_sum(&file.sha256) {
                 let message = format!("'{url}' names the file '{path}' without a SHA-256 in hex");
-                return Err(Error::new(Code::Io, message).hint("nothing was changed"));
+                return Err(Error::new(Code::Refused, message).hint("nothing was changed"));
             }
             let content = format!("{server}/{CONTENTS}/{}?environment={environment}", file.sha256);
             if file.mode & 0o400 == 0 {
                 let message = format!("'{url}' names the file '{path}' with mode {:o}", file.mode);
-                return Err(Error::new(Code::Io, message).hint("its owner could not read it: nothing was changed"));
+                return Err(Error::new(Code::Refused, message).hint("its owner could not read it: nothing was changed"));
             }
             if wanted.insert(format!("{folder}/{path}"), (file, content)).is_some() {
-                return Err(Error::new(Code::Io, format!("'{url}' names the file '{path}' twice")));
+                return Err(Error::new(Code::Refused, format!("'{url}' names the file '{path}' twice")));
             }
         }
     }
@@ -108,7 +108,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
                 let found = sha256(&bytes[..]).map_err(io("read", &target))?;
                 if found != file.sha256 || bytes.len() as u64 != file.size {
                     let message = format!("'{url}' differs from the list of the server: SHA-256 {found}");
-                    return Err(Error::new(Code::Io, message).hint("nothing was changed"));
+                    return Err(Error::new(Code::FetchFailed, message).hint("nothing was changed"));
                 }
                 fs::write(&target, bytes).map_err(io("write", &target))?;
                 done.fetched += 1;
@@ -146,7 +146,7 @@ fn lists(transfer: &Transfer, [first, second]: &[String; 2]) -> Result<[Vec<u8>;
         before = again;
     }
     let message = format!("'{first}' has changed {MOST_READS} times while the lists were read");
-    Err(Error::new(Code::Io, message).hint("nothing was changed here: sync again when its export has ended"))
+    Err(Error::new(Code::Checksum, message).hint("nothing was changed here: sync again when its export has ended"))
 }
 
 /// Removes generations, also those of runs that were cut off. The one that counts stays, and one

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 pub(super) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// A root, or another directory with plugins, that nobody else writes to while this value lives.
@@ -100,7 +100,7 @@ impl ExclusiveRoot {
         let below = folder.ancestors().take_while(|above| above.starts_with(&self.path) && *above != self.path);
         if let Some(link) = below.filter(|above| above.is_symlink()).last() {
             let message = format!("'{}' is a link, and rustomize does not write through links", link.display());
-            return Err(Error::new(Code::Io, message).hint("remove it, or name the directory that it leads to"));
+            return Err(Error::new(Code::Refused, message).hint("remove it, or name the directory that it leads to"));
         }
         fs::create_dir_all(folder).map_err(io("make the directories of", folder))
     }

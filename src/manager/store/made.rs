@@ -112,7 +112,7 @@ fn write(root: &ExclusiveRoot, plugin: &Path, sums: &Sums) -> Result<()> {
 
 fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot read what was made in '{}'", plugin.display());
-    move |e| Error::new(Code::Io, format!("{message}: {e}"))
+    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Notes what was made of a plugin that is being installed.
@@ -158,7 +158,7 @@ pub fn verify(clients: &[NeededPlugin]) -> Result<()> {
         None => Ok(()),
         Some(client) => {
             let message = format!("its dependency '{}' has changed since it was installed", client.path.display());
-            Err(Error::new(Code::Plugin, message).hint("install it again: rustomize plugin install"))
+            Err(Error::new(Code::Checksum, message).hint("install it again: rustomize plugin install"))
         }
     }
 }

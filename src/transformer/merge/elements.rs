@@ -1,6 +1,6 @@
 //! [`Elements`]: a list whose items are found by the texts of their keys.
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::yaml::{Node, Value};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -135,7 +135,10 @@ impl<'k> Elements<'k> {
             None => self.clear(),
             Some(first) if (is_set || first.is_empty()) && self.has_odd(pool) => {
                 let expected = if is_set { "a scalar" } else { "a mapping" };
-                return Err(Error::input(format!("wrong node kind: expected {expected} in a list that is merged")));
+                return Err(Error::new(
+                    Code::WrongType,
+                    format!("wrong node kind: expected {expected} in a list that is merged"),
+                ));
             }
             Some(_) => {}
         }

@@ -16,7 +16,7 @@
 use super::elements::{Elements, Test, is_blank, text_at};
 use super::tuples::Tuples;
 use super::{DIRECTIVE, Directive, Merged, directive, quote};
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::meter::{FastMap, FastSet, List};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
@@ -308,7 +308,7 @@ impl<'k, 'a> Merge<'k, 'a> {
         let is_set = self.keys[0].is_empty();
         if !is_set && !node.is_null() && node.as_mapping().is_none() {
             let message = format!("wrong node kind: expected a mapping in a list, found {}", node.shape());
-            return Err(Error::input(message).at(node.pos()));
+            return Err(Error::new(Code::WrongType, message).at(node.pos()));
         }
         let mut texts = Vec::with_capacity(self.keys.len());
         for key in &self.keys {

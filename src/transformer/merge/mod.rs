@@ -12,7 +12,7 @@ mod elements;
 mod list;
 mod tuples;
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Error, Result};
 use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
 use crate::yaml::scalar::{self, Kind};
@@ -73,9 +73,8 @@ fn directive(text: &str) -> Result<Directive> {
         "merge" => Ok(Directive::Merge),
         "replace" => Ok(Directive::Replace),
         "delete" => Ok(Directive::Delete),
-        other => {
-            Err(Error::input(format!("unknown patch strategy '{other}'")).hint("$patch takes merge, replace or delete"))
-        }
+        other => Err(Error::new(Code::BadPatch, format!("unknown patch strategy '{other}'"))
+            .hint("$patch takes merge, replace or delete")),
     }
 }
 
@@ -137,7 +136,7 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
         (ValueMut::Scalar(_), ValueMut::Scalar(_)) => Ok(Merged::Patch),
         _ => {
             let message = format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape());
-            Err(Error::input(message).at(patch.pos()))
+            Err(Error::new(Code::WrongType, message).at(patch.pos()))
         }
     }
 }
@@ -337,7 +336,7 @@ fn needs_quotes(scalar: &Scalar<'_>) -> bool {
 /// without a name for the mapping itself.
 fn check_key(key: &str) -> Result<()> {
     if key.is_empty() {
-        return Err(Error::input("wrong node kind: a mapping with an empty key cannot be merged"));
+        return Err(Error::new(Code::WrongType, "wrong node kind: a mapping with an empty key cannot be merged"));
     }
     Ok(())
 }

@@ -1,0 +1,252 @@
+//! [`Code`]: the kind of an error or a warning, as a word, each with a page that explains it.
+
+use super::nearest;
+use std::io;
+
+/// The kind of a diagnostic, for programs and for `rustomize explain`. The command exits with 1 for
+/// every error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Code {
+    /// The command line asks for something that does not exist or does not fit together.
+    Usage,
+    /// A file cannot be used as it is, and no other code says why.
+    Input,
+    /// The tool itself has a fault.
+    Internal,
+    /// A file or directory does not exist.
+    MissingFile,
+    /// A directory has no kustomization file, or several.
+    NoKustomization,
+    /// The system does not allow to read or write a file.
+    Permission,
+    /// The system cannot read or write a file.
+    Io,
+    /// The thing to be added exists already.
+    Exists,
+    /// A text is not valid UTF-8.
+    Encoding,
+    /// A file, an output or a tree is larger than its limit.
+    TooLarge,
+    /// A path leads out of the directory that it must stay in.
+    OutsideRoot,
+    /// Kustomizations contain each other in a circle.
+    Cycle,
+    /// A file or object has another kind than its place asks for.
+    WrongKind,
+    /// A text is not valid YAML or JSON, or a tree cannot be written as such.
+    NotYaml,
+    /// A field does not exist.
+    UnknownField,
+    /// A field that is needed is missing or empty.
+    MissingField,
+    /// Two fields are given that exclude each other.
+    ConflictingFields,
+    /// A value has another type than its place asks for.
+    WrongType,
+    /// A value has the right type and is not one of the valid values.
+    BadValue,
+    /// A regular expression or a label selector is not valid.
+    BadPattern,
+    /// The path of a field is not valid.
+    BadPath,
+    /// A source of a generator is not valid.
+    BadSource,
+    /// A key is given twice.
+    DuplicateKey,
+    /// An object is not a Kubernetes resource: its kind or name is missing.
+    NotAResource,
+    /// Two resources, or two variables, have one id.
+    DuplicateId,
+    /// An entry is for resources that do not exist.
+    NoMatch,
+    /// An entry is for one resource, and several match.
+    AmbiguousMatch,
+    /// A resource does not have the field that an entry names.
+    MissingPath,
+    /// A patch is not valid.
+    BadPatch,
+    /// A `test` operation of a JSON patch found another value.
+    TestFailed,
+    /// An OpenAPI schema or a CustomResourceDefinition is not valid.
+    BadSchema,
+    /// The address of a remote part is not valid.
+    BadReference,
+    /// A remote part is not in the lock or the cache, and may not be fetched.
+    NotFetched,
+    /// A remote part cannot be fetched.
+    FetchFailed,
+    /// A server has no such file or version.
+    Absent,
+    /// Content differs from what was locked.
+    Checksum,
+    /// Content is refused because using it would be dangerous.
+    Refused,
+    /// A program or a server took longer than its limit.
+    Timeout,
+    /// A feature that runs programs is off unless a flag allows it.
+    NotEnabled,
+    /// A plugin, or a program that it needs, is not installed.
+    PluginMissing,
+    /// A plugin may not be used.
+    PluginRefused,
+    /// The files of a plugin, or what they say, are not valid.
+    BadPlugin,
+    /// A plugin failed.
+    PluginFailed,
+    /// A plugin printed or changed something that it must not.
+    BadOutput,
+    /// Helm failed.
+    HelmFailed,
+    /// A plugin, or the choice of one, has something to say.
+    PluginMessage,
+    /// A field or flag still works and should be replaced by another one.
+    Deprecated,
+    /// A resource has a field that its kind does not have.
+    UnknownFieldOfKind,
+    /// A field of a resource has a value of another type than its kind says.
+    WrongTypeOfKind,
+    /// A resource lacks a field that its kind requires.
+    MissingFieldOfKind,
+    /// A group of Kubernetes' own does not have the kind of a resource.
+    UnknownKind,
+    /// The API version of a resource is deprecated.
+    DeprecatedApi,
+    /// The API version of a resource was removed.
+    RemovedApi,
+    /// A field or flag has no effect.
+    Unused,
+}
+
+/// A code, its word, and its page: what it means, why, an example and the mend.
+struct Row {
+    code: Code,
+    word: &'static str,
+    page: &'static str,
+}
+
+/// A row for each code, in the order of the enum.
+const TABLE: &[Row] = &[
+    Row { code: Code::Usage, word: "usage", page: include_str!("codes/usage.md") },
+    Row { code: Code::Input, word: "input", page: include_str!("codes/input.md") },
+    Row { code: Code::Internal, word: "internal", page: include_str!("codes/internal.md") },
+    Row { code: Code::MissingFile, word: "missing-file", page: include_str!("codes/missing-file.md") },
+    Row { code: Code::NoKustomization, word: "no-kustomization", page: include_str!("codes/no-kustomization.md") },
+    Row { code: Code::Permission, word: "permission", page: include_str!("codes/permission.md") },
+    Row { code: Code::Io, word: "io", page: include_str!("codes/io.md") },
+    Row { code: Code::Exists, word: "exists", page: include_str!("codes/exists.md") },
+    Row { code: Code::Encoding, word: "encoding", page: include_str!("codes/encoding.md") },
+    Row { code: Code::TooLarge, word: "too-large", page: include_str!("codes/too-large.md") },
+    Row { code: Code::OutsideRoot, word: "outside-root", page: include_str!("codes/outside-root.md") },
+    Row { code: Code::Cycle, word: "cycle", page: include_str!("codes/cycle.md") },
+    Row { code: Code::WrongKind, word: "wrong-kind", page: include_str!("codes/wrong-kind.md") },
+    Row { code: Code::NotYaml, word: "not-yaml", page: include_str!("codes/not-yaml.md") },
+    Row { code: Code::UnknownField, word: "unknown-field", page: include_str!("codes/unknown-field.md") },
+    Row { code: Code::MissingField, word: "missing-field", page: include_str!("codes/missing-field.md") },
+    Row {
+        code: Code::ConflictingFields,
+        word: "conflicting-fields",
+        page: include_str!("codes/conflicting-fields.md"),
+    },
+    Row { code: Code::WrongType, word: "wrong-type", page: include_str!("codes/wrong-type.md") },
+    Row { code: Code::BadValue, word: "bad-value", page: include_str!("codes/bad-value.md") },
+    Row { code: Code::BadPattern, word: "bad-pattern", page: include_str!("codes/bad-pattern.md") },
+    Row { code: Code::BadPath, word: "bad-path", page: include_str!("codes/bad-path.md") },
+    Row { code: Code::BadSource, word: "bad-source", page: include_str!("codes/bad-source.md") },
+    Row { code: Code::DuplicateKey, word: "duplicate-key", page: include_str!("codes/duplicate-key.md") },
+    Row { code: Code::NotAResource, word: "not-a-resource", page: include_str!("codes/not-a-resource.md") },
+    Row { code: Code::DuplicateId, word: "duplicate-id", page: include_str!("codes/duplicate-id.md") },
+    Row { code: Code::NoMatch, word: "no-match", page: include_str!("codes/no-match.md") },
+    Row { code: Code::AmbiguousMatch, word: "ambiguous-match", page: include_str!("codes/ambiguous-match.md") },
+    Row { code: Code::MissingPath, word: "missing-path", page: include_str!("codes/missing-path.md") },
+    Row { code: Code::BadPatch, word: "bad-patch", page: include_str!("codes/bad-patch.md") },
+    Row { code: Code::TestFailed, word: "test-failed", page: include_str!("codes/test-failed.md") },
+    Row { code: Code::BadSchema, word: "bad-schema", page: include_str!("codes/bad-schema.md") },
+    Row { code: Code::BadReference, word: "bad-reference", page: include_str!("codes/bad-reference.md") },
+    Row { code: Code::NotFetched, word: "not-fetched", page: include_str!("codes/not-fetched.md") },
+    Row { code: Code::FetchFailed, word: "fetch-failed", page: include_str!("codes/fetch-failed.md") },
+    Row { code: Code::Absent, word: "absent", page: include_str!("codes/absent.md") },
+    Row { code: Code::Checksum, word: "checksum", page: include_str!("codes/checksum.md") },
+    Row { code: Code::Refused, word: "refused", page: include_str!("codes/refused.md") },
+    Row { code: Code::Timeout, word: "timeout", page: include_str!("codes/timeout.md") },
+    Row { code: Code::NotEnabled, word: "not-enabled", page: include_str!("codes/not-enabled.md") },
+    Row { code: Code::PluginMissing, word: "plugin-missing", page: include_str!("codes/plugin-missing.md") },
+    Row { code: Code::PluginRefused, word: "plugin-refused", page: include_str!("codes/plugin-refused.md") },
+    Row { code: Code::BadPlugin, word: "bad-plugin", page: include_str!("codes/bad-plugin.md") },
+    Row { code: Code::PluginFailed, word: "plugin-failed", page: include_str!("codes/plugin-failed.md") },
+    Row { code: Code::BadOutput, word: "bad-output", page: include_str!("codes/bad-output.md") },
+    Row { code: Code::HelmFailed, word: "helm-failed", page: include_str!("codes/helm-failed.md") },
+    Row { code: Code::PluginMessage, word: "plugin-message", page: include_str!("codes/plugin-message.md") },
+    Row { code: Code::Deprecated, word: "deprecated", page: include_str!("codes/deprecated.md") },
+    Row { code: Code::UnknownFieldOfKind, word: "unknown-field-of-kind", page: include_str!("codes/unknown-field-of-kind.md") },
+    Row { code: Code::WrongTypeOfKind, word: "wrong-type-of-kind", page: include_str!("codes/wrong-type-of-kind.md") },
+    Row { code: Code::MissingFieldOfKind, word: "missing-field-of-kind", page: include_str!("codes/missing-field-of-kind.md") },
+    Row { code: Code::UnknownKind, word: "unknown-kind", page: include_str!("codes/unknown-kind.md") },
+    Row { code: Code::DeprecatedApi, word: "deprecated-api", page: include_str!("codes/deprecated-api.md") },
+    Row { code: Code::RemovedApi, word: "removed-api", page: include_str!("codes/removed-api.md") },
+    Row { code: Code::Unused, word: "unused", page: include_str!("codes/unused.md") },
+];
+
+impl Code {
+    /// All codes, in the order in which lists show them.
+    pub fn all() -> impl Iterator<Item = Code> {
+        TABLE.iter().map(|row| row.code)
+    }
+
+    /// The word for the code, which stays the same from version to version.
+    pub fn as_str(self) -> &'static str {
+        self.row().word
+    }
+
+    /// The page that explains the code, as Markdown.
+    pub fn page(self) -> &'static str {
+        self.row().page
+    }
+
+    /// What the code means, in one sentence: the first paragraph of its page.
+    pub fn meaning(self) -> &'static str {
+        self.page().split("\n\n").nth(1).unwrap_or_default()
+    }
+
+    /// The code that has a word.
+    pub fn from_word(word: &str) -> Option<Code> {
+        TABLE.iter().find(|row| row.word == word).map(|row| row.code)
+    }
+
+    /// The code whose word a mistyped one most likely stands for.
+    pub fn nearest(typed: &str) -> Option<Code> {
+        nearest(typed, TABLE.iter().map(|row| row.word)).and_then(Code::from_word)
+    }
+
+    /// The code for a fault that the system has reported.
+    pub fn of(fault: &io::Error) -> Code {
+        match fault.kind() {
+            io::ErrorKind::NotFound => Code::MissingFile,
+            io::ErrorKind::PermissionDenied => Code::Permission,
+            io::ErrorKind::AlreadyExists => Code::Exists,
+            io::ErrorKind::InvalidData => Code::Encoding,
+            io::ErrorKind::FileTooLarge | io::ErrorKind::OutOfMemory => Code::TooLarge,
+            io::ErrorKind::TimedOut => Code::Timeout,
+            _ => Code::Io,
+        }
+    }
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_each_code_at_its_place() {
+        for (i, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.code as usize, i, "{}", row.word);
+            assert!(row.page.starts_with(&format!("# {}\n\n", row.word)), "the page of {}", row.word);
+            assert_eq!(Code::from_word(row.word), Some(row.code));
+        }
+        assert_eq!(Code::Unused as usize + 1, TABLE.len(), "the last code");
+    }
+}
