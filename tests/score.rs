@@ -1,6 +1,6 @@
 //! How much errors help: each case that must fail gets a point for its cause, one for its place with
 //! the line of the file, and one for a hint. The cases are those of testdata/errors and
-//! and the error cases of the conformance suite where it is beside the checkout.
+//! the error cases of the conformance suite where it is beside the checkout.
 
 use crate::errors::stderr_of;
 use crate::suite::{place_line, tree_of};
