@@ -1,10 +1,10 @@
-//! [`FileLimit`]: how large a file may be that is read as a whole.
+//! [`FileLimit`]: the largest size of a file that is read as a whole.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The most bytes of a file. A sparse file says that it has terabytes, and takes no room on disk.
+/// The largest size of a file, in bytes. A sparse file may claim terabytes without using the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLimit(pub u64);
 
@@ -15,11 +15,10 @@ impl Default for FileLimit {
 }
 
 impl FileLimit {
-    /// Room for a file that says that it has `size` bytes.
+    /// Reserves memory for a file that claims to have `size` bytes.
     ///
     /// # Errors
-    /// [`io::ErrorKind::FileTooLarge`], or [`io::ErrorKind::OutOfMemory`] where there is no memory
-    /// for it.
+    /// [`io::ErrorKind::FileTooLarge`], or [`io::ErrorKind::OutOfMemory`] if memory is short.
     pub fn room(self, size: u64) -> io::Result<Vec<u8>> {
         self.check(size)?;
         let mut bytes = Vec::new();
@@ -37,7 +36,7 @@ impl FileLimit {
         bytes.try_reserve_exact(more).map_err(|_| no_memory())
     }
 
-    /// Holds a size to the limit.
+    /// Refuses a size above the limit.
     ///
     /// # Errors
     /// [`io::ErrorKind::FileTooLarge`].
@@ -51,7 +50,7 @@ impl FileLimit {
     /// The content of a file. O(size).
     ///
     /// # Errors
-    /// It cannot be read, or is too large.
+    /// The file cannot be read, or is too large.
     pub fn read(self, path: &Path) -> io::Result<Vec<u8>> {
         let file = File::open(path)?;
         let mut bytes = self.room(file.metadata()?.len())?;

@@ -101,8 +101,8 @@ impl Node {
     }
 }
 
-/// The flags that `(?i)` and the like set. Greediness is not among them: it does not change whether a
-/// text matches.
+/// The flags that `(?i)` and the like set. Greediness is not among them: it does not change whether
+/// a text matches.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     /// `i`: letters match in all cases.
