@@ -68,8 +68,8 @@ impl Cache {
 
     /// Makes a directory for an unfinished part of a kind, on the file system of the cache.
     ///
+    /// # Errors
     /// The directory cannot be made.
-    /// It cannot be made.
     pub fn work_directory(&self, kind: &str, children: &Children) -> io::Result<PrivateDirectory> {
         let parent = self.all(kind);
         make(&parent)?;

@@ -18,8 +18,8 @@ pub struct Client {
     secret: Secret,
 }
 
-/// The variable with the secret of a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `__` for `-`
-/// and `_` for other characters that are neither letters nor digits. Two hosts never have the same
+/// The variable with the secret of a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `__` for
+/// `-` and `_` for other characters that are neither letters nor digits. Two hosts never have the same
 /// variable: a label neither begins nor ends with `-`, and a name with `_` gets no variable. `None`
 /// if the text is not the canonical spelling of such a host.
 pub fn token_variable(host: &str) -> Option<String> {
@@ -35,7 +35,7 @@ pub fn token_variable(host: &str) -> Option<String> {
 /// Refuses a URL of another machine without encryption.
 ///
 /// # Errors
-/// The URL is such a URL.
+/// The URL is unencrypted and of another machine.
 pub fn check_protected(url: &str) -> Result<()> {
     if host::is_protected(url) { Ok(()) } else { Err(fault(host::plain(url))) }
 }
