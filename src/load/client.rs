@@ -19,9 +19,9 @@ pub struct Client {
 }
 
 /// The variable with the secret of a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `__` for
-/// `-` and `_` for other characters that are neither letters nor digits. Two hosts never have the same
-/// variable: a label neither begins nor ends with `-`, and a name with `_` gets no variable. `None`
-/// if the text is not the canonical spelling of such a host.
+/// `-` and `_` for other characters that are neither letters nor digits. Two hosts never have the
+/// same variable: a label neither begins nor ends with `-`, and a name with `_` gets no variable.
+/// `None` if the text is not the canonical spelling of such a host.
 pub fn token_variable(host: &str) -> Option<String> {
     let plain = |c: char| match c {
         '-' => "__".to_owned(),

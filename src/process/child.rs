@@ -48,8 +48,8 @@ impl Child {
     }
 }
 
-/// Makes a program that is started by its descriptor see its path as its name, as every other
-/// program.
+/// Gives a program that is started by its descriptor its path as argument 0, as other programs have
+/// it.
 pub(crate) fn name(command: &mut Command) {
     let program = Path::new(command.get_program());
     if program.starts_with("/proc/self/fd")
