@@ -188,7 +188,7 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
 /// for nearly all keys.
 #[inline(always)]
 pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
-    // The beginning of a merge is not plain by its bytes.
+    // The key `<<` of a merge is not plain by its bytes.
     key.is_plain()
         && key.text.len() <= MAX_KEY
         && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
@@ -343,8 +343,8 @@ pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
 /// their digits, other numbers are those of JSON, strings are in double quotes, mappings in braces.
 ///
 /// # Errors
-/// A key cannot be decoded, a number is infinite or not a number, a text does not fit its type, or a
-/// text has a control character.
+/// A key cannot be decoded, a number is infinite or not a number, a text does not fit its type, or
+/// a text has a control character.
 pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
     let key = |key: &Key<'_>, previous: Option<&Key<'_>>, is_top| {
         check_printed_key(key, previous, is_top)?;
