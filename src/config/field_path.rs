@@ -37,7 +37,7 @@ impl Part<'_> {
 }
 
 /// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item. As
-/// in upstream, an invalid pattern is no error if no item is compared with it.
+/// in upstream, an invalid pattern that is never compared with an item is not an error.
 #[derive(Debug)]
 pub struct ValuePattern<'a> {
     text: &'a str,

@@ -64,7 +64,7 @@ fn join_env(draft: &mut Draft<'_>, field: &'static str) -> Result<()> {
 }
 
 /// Turns entries of `helmChartInflationGenerator` into charts. Their directories become the globals
-/// if the file has no globals.
+/// of a file without globals.
 fn convert_charts(draft: &mut Draft<'_>) -> Result<()> {
     let Some(value) = draft.remove("helmChartInflationGenerator")? else { return Ok(()) };
     let pos = value.pos();

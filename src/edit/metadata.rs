@@ -91,7 +91,7 @@ pub fn add(place: &mut Place, kind: Metadata, how: Adding, arguments: &[String])
 }
 
 /// The pairs of the first entry of `labels` that is not for selectors and whose `includeTemplates`
-/// is `include_templates`. If there is no such entry, it is made.
+/// is `include_templates`. A missing entry is made.
 fn label<'d, 'a>(draft: &'d mut Draft<'a>, include_templates: bool) -> Result<&'d mut Mapping<'a>> {
     let is_on =
         |item: &Node<'_>, name: &str| draft::get(item, name).and_then(Node::as_scalar).is_some_and(|s| is_true(s));

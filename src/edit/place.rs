@@ -44,7 +44,7 @@ impl Place {
     /// changes anything.
     ///
     /// # Errors
-    /// The directory has no kustomization file, or several; the file cannot be read as a
+    /// The directory has several kustomization files or none; the file cannot be read as a
     /// kustomization or cannot be changed; or `change` fails.
     pub fn change(&mut self, change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>) -> Result<()> {
         self.change_with(["", ""], change)
@@ -101,7 +101,7 @@ fn find() -> Result<&'static str> {
 }
 
 /// Waits until no other change of this directory is in progress. The directory is locked, because
-/// the file itself is replaced. `None` if the file system has no locks.
+/// the file itself is replaced. `None` on a file system without locks.
 fn lock() -> Result<Option<File>> {
     let Ok(directory) = File::open(".") else { return Ok(None) };
     match directory.lock() {
@@ -111,7 +111,7 @@ fn lock() -> Result<Option<File>> {
 }
 
 /// Replaces the file that a path leads to, in one step, and keeps its mode; links are followed. A
-/// file that cannot be renamed, such as one that is mounted by itself, is written in place.
+/// file that cannot be renamed, such as a file with a mount of its own, is written in place.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -102,7 +102,7 @@ struct Target<'a> {
     shown: &'a str,
     into: &'a Path,
     is_own: fn(&str) -> bool,
-    /// The written names, in lower case, because some file systems treat two such names as one.
+    /// The written names, in lower case, because some file systems do not tell such names apart.
     known: HashSet<String>,
     entries: usize,
     /// The number of bytes that may still be written.

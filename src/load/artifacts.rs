@@ -27,7 +27,7 @@ impl Artifacts {
     /// The digest that a reference stands for now. One round trip; none for a digest.
     ///
     /// # Errors
-    /// The registry cannot be asked, or has no such tag.
+    /// The registry cannot be asked, or lacks the tag.
     pub fn digest(&self, reference: &ArtifactReference) -> Result<String> {
         match reference.is_digest() {
             true => Ok(reference.version.clone()),

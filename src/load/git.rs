@@ -59,7 +59,7 @@ pub struct Git {
     /// The directory that keeps versions between builds.
     cache: Option<Cache>,
     offline: bool,
-    /// The time limit of one command, if the reference has no limit.
+    /// The time limit of one command, for a reference without a limit.
     timeout: Option<Duration>,
     children: Children,
     known: Mutex<HashMap<Key, Cloned>>,
@@ -85,7 +85,7 @@ impl Git {
     /// A version of a repository.
     ///
     /// # Errors
-    /// git is missing, fails or takes too long, or the build is offline and the cache has no such
+    /// git is missing, fails or takes too long, or the build is offline and the cache lacks the
     /// version.
     pub fn clone(&self, spec: &RepoSpec) -> Result<Cloned> {
         self.clone_at(spec, None).map_err(|e| e.context(fetching(spec)))
@@ -158,8 +158,8 @@ impl Git {
     /// a full commit hash.
     ///
     /// # Errors
-    /// git is missing, fails or takes too long, the repository has no such reference, or this run
-    /// is offline.
+    /// git is missing, fails or takes too long, the repository lacks the reference, or this run is
+    /// offline.
     pub fn commit(&self, spec: &RepoSpec) -> Result<String> {
         if is_commit(&spec.reference) {
             return Ok(spec.reference.clone());
@@ -402,7 +402,7 @@ fn key(spec: &RepoSpec) -> Key {
     (spec.url.clone(), spec.reference.clone(), spec.submodules)
 }
 
-/// Whether a text is a full commit hash.
+/// Returns true if a text is a full commit hash.
 pub fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }

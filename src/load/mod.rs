@@ -91,7 +91,8 @@ pub struct RemoteOptions {
     pub cache: Option<PathBuf>,
     /// True if nothing is fetched: a part that the cache lacks is an error.
     pub offline: bool,
-    /// The time limit of one fetch over HTTP, and of one git command whose reference has no limit.
+    /// The time limit of one fetch over HTTP, and of one git command for a reference without a
+    /// limit.
     pub timeout: Option<Duration>,
     /// The largest size of a file over HTTP, in bytes.
     pub size_limit: u64,
@@ -176,7 +177,7 @@ pub struct Remote {
     pub url: String,
     /// The version in the reference.
     pub reference: String,
-    /// The real path of the clone. Its files must not name files outside of it.
+    /// The real path of the clone. Its files must not name files outside of the clone.
     pub directory: PathBuf,
 }
 
@@ -469,7 +470,8 @@ impl<'a> Files<'a> {
         self.bytes_and_place(root, path).map(|(bytes, _)| bytes)
     }
 
-    /// Loads bytes that `root` names. Returns them with their place; a file over HTTP has no place.
+    /// Loads bytes that `root` names. Returns them with their place; for a file over HTTP, the
+    /// place is `None`.
     ///
     /// # Errors
     /// As [`Files::bytes`].

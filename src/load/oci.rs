@@ -115,7 +115,7 @@ impl<'t> Repository<'t> {
     /// The digest that a tag stands for now: the digest of the index, if there is an index.
     ///
     /// # Errors
-    /// The registry cannot be asked, or has no such tag.
+    /// The registry cannot be asked, or lacks the tag.
     pub fn digest(&self, tag: &str) -> Result<String> {
         let url = self.url(&format!("manifests/{tag}"));
         let body = self.ask(&url, MANIFESTS)?.body;

@@ -49,8 +49,8 @@ pub fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns true if a path leads to a place in a directory, and so does every link below that place,
-/// and below the targets of those links. The path of the directory has no links. O(entries below
-/// them).
+/// and below the targets of those links. The path of the directory must not contain links.
+/// O(entries below them).
 pub fn stays_in(directory: &Path, path: &Path) -> bool {
     let mut seen = HashSet::new();
     let mut queue = vec![path.to_owned()];

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The time limit of one git command, unless the reference has one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
 
-/// A repository, a directory in it, and a version of it.
+/// A repository, a directory in it, and a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoSpec {
     /// The reference as it was written.
@@ -118,7 +118,7 @@ fn github_host(scheme: &str, user: &str) -> String {
     if scheme == "ssh://" || !user.is_empty() { format!("{user}github.com:") } else { "https://github.com/".to_owned() }
 }
 
-/// The end of the host, its separator included: a slash, or a colon if the text has no scheme.
+/// The end of the host, its separator included: a slash, or a colon in a text without a scheme.
 fn host_end(text: &str, is_scp: bool) -> Option<usize> {
     let slash = text.find('/');
     let colon = if is_scp { text.find(':') } else { None };

@@ -51,7 +51,7 @@ impl Bounds {
 /// Refuses a reference to a repository without a version, whose copy would depend on the day.
 ///
 /// # Errors
-/// The reference has no version.
+/// The reference lacks a version.
 pub fn check_reference(spec: &RepoSpec) -> Result<()> {
     if spec.reference.is_empty() {
         let message = format!("localize remote root \"{}\" missing ref query string parameter", spec.raw);

@@ -190,7 +190,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     }
 
     /// Writes the copy of a file that a path names, and returns its path. Links are followed: the
-    /// copy has no links.
+    /// copy does not contain any.
     pub(super) fn put_file(&mut self, at: &At<'_>, path: &str, content: &[u8]) -> Result<String> {
         let place = match is_url(path) {
             true => {

@@ -86,7 +86,7 @@ impl Children {
     }
 
     /// Returns true if [`Children::end`] was called. Then no child starts any more, and a failure
-    /// has no other meaning.
+    /// means only that.
     pub fn have_ended(&self) -> bool {
         self.0.has_ended.load(Ordering::SeqCst)
     }

@@ -160,7 +160,7 @@ fn collect(
 enum Keep {
     /// Everything, up to a limit.
     All { limit: u64, expected: usize },
-    /// The end; all of it is passed on as it comes.
+    /// The end. The whole stream is passed on as it comes.
     Tail { pass: fn(&[u8]) },
 }
 

@@ -18,8 +18,8 @@ pub enum Pattern<'a> {
     Regex(GoRegex),
 }
 
-/// The pattern that matches a text if `text` matches all of it. Upstream writes it in this way, so
-/// that `a)|(?:b` is a valid text.
+/// The pattern that matches a text if `text` matches the whole of that text. Upstream writes it in
+/// this way, so that `a)|(?:b` is a valid text.
 fn whole(text: &str) -> String {
     format!("^(?:{text})$")
 }

@@ -1,7 +1,8 @@
 //! Printing: resources as one text, on all cores.
 //!
-//! All text is made before any of it is written, so that an error leaves no half of an output. Each
-//! resource is printed without regard to others, so that threads can print runs of them.
+//! The whole text is made before the first byte is written, so that an error never leaves half an
+//! output. Each resource is printed without regard to others, so that threads can print runs of
+//! them.
 
 use super::{ResMap, Resource};
 use crate::diag::{Code, Error, Result};

@@ -93,7 +93,7 @@ pub struct Rare<'a> {
     pub allows_name_change: bool,
     /// True if a patch was merged that may change the kind.
     pub allows_kind_change: bool,
-    /// True if a custom schema says that the kind has no namespace.
+    /// True if a custom schema says that the kind is cluster-scoped.
     pub cluster_scoped: bool,
     /// The number by which a trace knows the resource; 0 if it has none.
     pub number: u32,
@@ -668,8 +668,7 @@ pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&
 }
 
 /// Sets a text without a type, as upstream sets the fields that identify a resource: in the style
-/// of the old value, or in quotes if there is none and YAML 1.1 would not read the text as a
-/// string.
+/// of the old value, or else in quotes if YAML 1.1 would not read the text as a string.
 pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str) {
     let fresh = || json::new_string(text).style();
     let style = mapping.get(field).and_then(Node::as_scalar).map_or_else(fresh, |old| old.style());

@@ -78,13 +78,14 @@ impl<'a> Schemas<'a> {
         Schema { all: self, place, keys: None }
     }
 
-    /// Returns true if a custom schema says that a kind has no namespace.
+    /// Returns true if a custom schema says that a kind is cluster-scoped.
     pub fn is_cluster_scoped(&self, gvk: &Gvk<'_>) -> bool {
         self.custom.as_ref().is_some_and(|custom| custom.is_cluster_scoped(gvk))
     }
 }
 
-/// Marks the place of a schema object as one in the table of CustomResourceDefinitions in the tree.
+/// Changes the place of a schema object to one in the table of CustomResourceDefinitions in the
+/// tree.
 fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<&'s [&'s str]>) {
     match place {
         Place::Custom(node) => (Place::OfTree(node), keys),
@@ -221,7 +222,7 @@ pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {
     }
 }
 
-/// Returns true if a kind has no namespace. Unknown kinds are assumed to have one.
+/// Returns true if a kind is cluster-scoped. Unknown kinds are assumed to be namespaced.
 pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
     let stable = matches!(gvk.version, "v1" | "v1beta1");
     match gvk.kind {

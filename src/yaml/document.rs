@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Mappings and lists nested deeper than this are refused; upstream's limit is 10,000.
 pub const MAX_DEPTH: usize = 1_000;
 
-/// The number of nodes that the aliases of one document may add to it. Upstream has no limit: a few
-/// hundred bytes can make it fill the memory.
+/// The number of nodes that the aliases of one document may add to it. Upstream does not limit it:
+/// a few hundred bytes can fill the memory there.
 pub const MAX_ALIAS_NODES: usize = 1_000_000;
 
 /// The reason why a text is not valid YAML: the error, and its place.
@@ -65,14 +65,14 @@ pub fn read_documents<'a, R: Send>(
 }
 
 /// Reads the first document of a text and ignores the rest, as kustomize does with a kustomization
-/// file and other files that it decodes into Go types. `None` if the text has no document.
+/// file and other files that it decodes into Go types. `None` for a text without a document.
 pub fn first_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V2)
 }
 
 /// Reads the first document of a text that is not decoded, as kustomize does with a text in a
 /// resource that a replacement leads into. A key in braces that is a list or a mapping becomes a
-/// null key without a text. `None` if the text has no document.
+/// null key without a text. `None` for a text without a document.
 pub fn document_in_text<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Text)
 }

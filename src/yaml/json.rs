@@ -140,7 +140,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
             Kind::Null => *s = Scalar::NULL,
             _ => {}
         },
-        // Styles have no meaning once a text is decoded.
+        // The style of a text is lost once it is decoded.
         Value::Scalar(s) if s.style == Style::Folded => s.style = Style::Double,
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),

@@ -32,8 +32,8 @@ struct Edit {
 
 /// Changes the text of `source`, which reads as `before`, so that it reads as `after`. `written` is
 /// the same text with the line breaks of the file. Items of lists in `after` have the places that
-/// they have in `before`; new items have no place. A value that has the place of another value of
-/// `before` was moved, and keeps its text.
+/// they have in `before`; the place of a new item is [`Pos::NONE`]. A value that has the place of
+/// another value of `before` was moved, and keeps its text.
 ///
 /// # Errors
 /// A part of the text that must change has aliases or merge keys.

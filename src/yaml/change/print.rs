@@ -106,7 +106,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Prints the text of a value that is elsewhere in the text, with its lines indented for
-    /// `column`. Returns false if there is no such text.
+    /// `column`. Returns false for a value that was not moved.
     fn moved(&self, out: &mut String, node: &Node<'_>, column: usize) -> bool {
         let Some(layout) = self.known.get(node) else { return false };
         let mut range = layout.range.clone();

@@ -148,8 +148,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Some(self.trimmed(start, end))
     }
 
-    /// Skips the colon of a key that started at `start`. Returns false if there is no colon on the
-    /// key's line and near enough.
+    /// Skips the colon of a key that started at `start`. Returns false if the colon is missing, on
+    /// another line, or too far away.
     fn take_colon(&mut self, start: usize) -> bool {
         let end = self.at;
         self.skip_blanks();

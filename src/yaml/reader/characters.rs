@@ -53,7 +53,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         self.bytes.get(self.at).copied()
     }
 
-    /// The length of the line break at an offset; 0 if there is none.
+    /// The length of the line break at an offset; 0 for other bytes.
     #[inline(always)]
     pub(super) fn break_len(&self, at: usize) -> usize {
         if !RARE {

@@ -453,7 +453,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Reads the rest of the line of a block scalar's indicator: its chomping, and the hint for its
-    /// indentation, 0 if there is none.
+    /// indentation, or 0 without a hint.
     fn block_header(&mut self, start: usize) -> Read<(Chomp, usize)> {
         let (mut chomp, mut hint) = (None, 0);
         for _ in 0..2 {

@@ -30,8 +30,8 @@ impl Pos {
     }
 }
 
-/// The style in which a scalar was written. It decides the type if there is no tag: only a plain
-/// scalar can have another type than a string.
+/// The style in which a scalar was written. It decides the type of a scalar without a tag: only a
+/// plain scalar can have another type than a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Plain,
