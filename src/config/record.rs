@@ -11,7 +11,7 @@ pub trait Described {
     const SHAPE: Shape;
 }
 
-/// The shape of a value in a file. A null counts as not given, whatever shape is expected.
+/// The shape of a value in a file. A null counts as missing, whatever shape is expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     Text,

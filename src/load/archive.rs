@@ -57,8 +57,8 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 }
 
 /// Writes the content of an archive into an empty directory; bytes that are not an archive become
-/// the file `name` there. `shown` is what errors call the archive. Names for which `is_own` is true
-/// belong to the machine that made the archive, and are refused.
+/// the file `name` there. Errors call the archive `shown`. Names for which `is_own` is true belong
+/// to the machine that made the archive, and are refused.
 ///
 /// # Errors
 /// The archive is damaged, too large, has an entry that is neither a file nor a directory, or would

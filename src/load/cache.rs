@@ -2,8 +2,9 @@
 //! only directories that no other user can change are used.
 //!
 //! Each remote part has a [`Shelf`], `<kind>/<hash of its name>`, with one entry for each version.
-//! Entries appear whole. The file `ref-<hash>` has the version that a reference stood for when it
-//! was last asked for, and the file `name` says for people what the shelf is for.
+//! Entries appear complete. The file `ref-<hash>` has the version that a reference stood for when
+//! it was last asked for. The file `name` contains the name of the part, for people who look into
+//! the cache.
 
 use super::host;
 use super::owner::{is_mine, is_sound, make};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The directories of the cache that hold remote parts.
 pub const KINDS: [&str; 4] = ["git", "files", "charts", "artifacts"];
 
-/// The file that says what a shelf is for.
+/// The file with the name of a shelf's part.
 pub const NAME: &str = "name";
 
 /// The place that a user has named for remote parts.

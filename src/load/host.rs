@@ -72,13 +72,13 @@ pub fn without_user(url: &str) -> String {
     }
 }
 
-/// The beginning of a URL for a host: encrypted, but on this machine itself, as with other clients
-/// of registries.
+/// The beginning of a URL for a host: with encryption, except on this machine itself, as other
+/// clients of registries do.
 pub fn scheme(host: &str) -> &'static str {
     if is_this_machine(host) { "http" } else { "https" }
 }
 
-/// Why a URL is not fetched: what comes without encryption may come from anybody.
+/// The reason why a URL is not fetched: anybody on the way can change an unencrypted answer.
 pub fn plain(url: &str) -> String {
     let url = without_user(url);
     let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
@@ -87,7 +87,7 @@ pub fn plain(url: &str) -> String {
     )
 }
 
-/// True if the content of a URL is encrypted on its way, or does not leave this machine.
+/// Returns true if the content of a URL is encrypted on its way, or does not leave this machine.
 pub fn is_protected(url: &str) -> bool {
     let url = url.get(..5).filter(|start| start.eq_ignore_ascii_case("git::")).map_or(url, |start| &url[start.len()..]);
     let Some((scheme, _)) = url.split_once("://") else { return true };

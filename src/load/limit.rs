@@ -26,7 +26,7 @@ impl FileLimit {
         Ok(bytes)
     }
 
-    /// Makes room for more bytes of a file.
+    /// Reserves memory for more bytes of a file.
     ///
     /// # Errors
     /// [`io::ErrorKind::OutOfMemory`].
@@ -59,8 +59,8 @@ impl FileLimit {
         Ok(bytes)
     }
 
-    /// The content of an open file that says that it has `size` bytes. O(size), and one call of the
-    /// system if that is so.
+    /// The content of an open file that claims to have `size` bytes. O(size), and a single call of
+    /// the system if the claim is true.
     ///
     /// # Errors
     /// As [`FileLimit::read`].
@@ -82,13 +82,14 @@ impl FileLimit {
     /// As [`FileLimit::read`], for a text.
     ///
     /// # Errors
-    /// As [`FileLimit::read`], or it is not UTF-8.
+    /// As [`FileLimit::read`], or the content is not UTF-8.
     pub fn read_to_string(self, path: &Path) -> io::Result<String> {
         String::from_utf8(self.read(path)?).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
     }
 }
 
-/// Reads into the room that is left, and gives how many bytes came; none at the end of the file.
+/// Reads into the memory that is left. Returns the number of bytes, which is 0 at the end of the
+/// file.
 #[cfg(unix)]
 fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     loop {
@@ -99,7 +100,7 @@ fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     }
 }
 
-/// Reads all that is left, and gives how many bytes came.
+/// Reads all of the rest that fits. Returns the number of bytes.
 #[cfg(not(unix))]
 fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     let room = (bytes.capacity() - bytes.len()) as u64;

@@ -1,5 +1,4 @@
-//! From the bytes of a file to its text: UTF-8, or UTF-16 behind a byte order mark, as go-yaml
-//! reads them.
+//! Decodes the bytes of a file: UTF-8, or UTF-16 after a byte order mark, as go-yaml reads them.
 
 /// The text of a file.
 #[derive(Debug, Default)]

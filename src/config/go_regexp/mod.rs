@@ -1,9 +1,9 @@
 //! Regular expressions in the syntax of Go, in which kustomize's patterns are written: [`GoRegex`].
 //!
-//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets
-//! of characters by Go's names and by the Unicode version of Go. The result is a syntax tree of
-//! the crate `regex-syntax`, which `regex-automata` compiles. Nothing is printed and parsed
-//! again, so no rule of the crate's own syntax applies.
+//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets of
+//! characters by Go's names and by the Unicode version of Go. The result is a syntax tree of the
+//! crate `regex-syntax`, which `regex-automata` compiles. No pattern is printed and parsed again,
+//! so the syntax rules of the crate do not apply.
 
 mod class;
 mod translate;

@@ -217,7 +217,7 @@ impl Writer {
         self.text.push(close);
     }
 
-    /// The value behind a colon, with its line break.
+    /// The value after a colon, with its line break.
     fn field(&mut self, column: usize, depth: usize) {
         match self.random.u8(..if depth == 0 { 4 } else { 8 }) {
             0 => self.end_line(),
